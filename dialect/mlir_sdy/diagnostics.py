@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a user is told: errors, warnings, remarks and notes, each with its place.
+
+The host's Python API can emit errors only, and only through C++. Tools need all four severities
+and notes, so every message of this project is a plain `Diagnostic` that goes through `emit`.
+A tool decides what becomes of them by installing a sink with `collect`; without one they are
+printed to standard error in the form `file:line:column: severity: message`.
+
+Failures are raised as one of the `SdyError` classes, which carry their diagnostics.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+
+
+class Severity(enum.Enum):
+    """How serious a diagnostic is; the values are the words printed."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    REMARK = "remark"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLocation:
+    """A place in a source text; lines and columns count from 1, and 0 means unknown."""
+
+    filename: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message to the user, with the notes that belong to it."""
+
+    severity: Severity
+    message: str
+    location: SourceLocation | None = None
+    notes: tuple[Diagnostic, ...] = ()
+
+    def __str__(self) -> str:
+        place = "<unknown>:0:0" if self.location is None else str(self.location)
+        own = f"{place}: {self.severity.value}: {self.message}"
+        return "\n".join([own, *map(str, self.notes)])
+
+    def moved(self, move: Callable[[SourceLocation], SourceLocation]) -> Diagnostic:
+        """The same diagnostic with its own and its notes' locations mapped by `move`."""
+        return replace(
+            self,
+            location=None if self.location is None else move(self.location),
+            notes=tuple(note.moved(move) for note in self.notes),
+        )
+
+
+def error(
+    message: str, location: SourceLocation | None = None, notes: Iterable[Diagnostic] = ()
+) -> Diagnostic:
+    """An error diagnostic (not emitted yet)."""
+    return Diagnostic(Severity.ERROR, message, location, tuple(notes))
+
+
+def warning(
+    message: str, location: SourceLocation | None = None, notes: Iterable[Diagnostic] = ()
+) -> Diagnostic:
+    """A warning diagnostic (not emitted yet)."""
+    return Diagnostic(Severity.WARNING, message, location, tuple(notes))
+
+
+def remark(
+    message: str, location: SourceLocation | None = None, notes: Iterable[Diagnostic] = ()
+) -> Diagnostic:
+    """A remark diagnostic (not emitted yet)."""
+    return Diagnostic(Severity.REMARK, message, location, tuple(notes))
+
+
+def note(message: str, location: SourceLocation | None = None) -> Diagnostic:
+    """A note, to be attached to another diagnostic."""
+    return Diagnostic(Severity.NOTE, message, location)
+
+
+class SdyError(Exception):
+    """A failure that a user can cause. Its text is that of its diagnostics.
+
+    Attributes:
+        diagnostics: what to tell the user; never empty.
+    """
+
+    def __init__(self, *diagnostics: Diagnostic):
+        self.diagnostics = diagnostics
+        super().__init__("\n".join(map(str, diagnostics)))
+
+
+class ParseError(SdyError):
+    """A text could not be read."""
+
+
+class VerificationError(SdyError):
+    """A module breaks a rule of the operations or attributes in it."""
+
+
+class PassError(SdyError):
+    """A pass could not do its work."""
+
+
+class UsageError(SdyError):
+    """An unknown pass, a bad option, an unreadable file: the request itself is wrong."""
+
+
+Sink = Callable[[Diagnostic], None]
+
+
+def print_to_stderr(diagnostic: Diagnostic) -> None:
+    """The sink in force when no other is installed."""
+    print(diagnostic, file=sys.stderr)
+
+
+_sink: ContextVar[Sink] = ContextVar("mlir_sdy_diagnostic_sink", default=print_to_stderr)
+
+
+def emit(diagnostic: Diagnostic) -> None:
+    """Hand `diagnostic` to the sink in force."""
+    _sink.get()(diagnostic)
+
+
+@contextlib.contextmanager
+def redirect(sink: Sink) -> Iterator[None]:
+    """Send what is emitted inside the `with` block to `sink`."""
+    token = _sink.set(sink)
+    try:
+        yield
+    finally:
+        _sink.reset(token)
+
+
+@contextlib.contextmanager
+def collect() -> Iterator[list[Diagnostic]]:
+    """Gather what is emitted inside the `with` block in the list that is handed out."""
+    collected: list[Diagnostic] = []
+    with redirect(collected.append):
+        yield collected

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The MLIR host: the only module that names the package of the MLIR Python bindings.
+
+Everything else in the project reaches the bindings through the names below, so that another
+distribution of the same upstream bindings needs a change in this file only. Importing it loads
+the bindings' shared libraries (about a quarter of a second): tools import it when they need it.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import torch_mlir._mlir_libs._mlir as cext
+from torch_mlir import ir, passmanager, rewrite
+from torch_mlir._mlir_libs import _stablehlo as stablehlo
+from torch_mlir.dialects import _ods_common as ods_common
+from torch_mlir.dialects import ext, func, irdl
+
+from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation
+
+__all__ = [
+    "cext",
+    "context_with_stablehlo",
+    "diagnostics_of",
+    "ext",
+    "func",
+    "ir",
+    "irdl",
+    "location_of",
+    "ods_common",
+    "parse_operation",
+    "passmanager",
+    "rewrite",
+    "stablehlo",
+]
+
+_DIALECTS_WITHOUT_PYTHON_MODULE = ("stablehlo", "chlo", "vhlo", "interpreter", "check", "sdy")
+
+
+def _provide_dialect_modules() -> None:
+    """Let the bindings' look-up of a Python module succeed for dialects that have none.
+
+    Making the view of an operation looks for a module of its dialect, and a failing import is
+    repeated for every operation visited (15 microseconds each) instead of being remembered.
+    """
+    package = ods_common.__name__.rpartition(".")[0]
+    for dialect in _DIALECTS_WITHOUT_PYTHON_MODULE:
+        name = f"{package}.{dialect}"
+        sys.modules.setdefault(name, types.ModuleType(name, "Empty: avoids a failing import."))
+
+
+_provide_dialect_modules()
+stablehlo.register_stablehlo_passes()
+
+
+def context_with_stablehlo() -> ir.Context:
+    """A new context with upstream's dialects, StableHLO and CHLO loaded."""
+    context = ir.Context()
+    stablehlo.register_dialect(context)
+    # CHLO is reachable only as the dependency of a pass that runs.
+    with context, ir.Location.unknown():
+        passmanager.PassManager.parse("builtin.module(stablehlo-compatibility-expander)").run(
+            ir.Module.create().operation
+        )
+    return context
+
+
+def parse_operation(text: str, filename: str, context: ir.Context) -> ir.Operation:
+    """Parse and verify the one top-level operation in `text`.
+
+    Raises:
+        ir.MLIRError: the text does not parse or verify; see `diagnostics_of`.
+    """
+    return ir.Operation.parse(text, source_name=filename, context=context).operation
+
+
+def location_of(location: ir.Location) -> SourceLocation | None:
+    """The first file location inside `location`, or None when it holds none.
+
+    Named locations are looked through, and of a fused or call-site location the first part that
+    has a file counts: that is where the user wrote the operation.
+    """
+    if ir.FileLineColLoc.isinstance(location):
+        place = ir.FileLineColLoc(location)
+        return SourceLocation(place.filename.value, place.start_line, place.start_col)
+    if ir.NameLoc.isinstance(location):
+        return location_of(ir.NameLoc(location).child_loc)
+    if ir.CallSiteLoc.isinstance(location):
+        call = ir.CallSiteLoc(location)
+        return location_of(call.callee) or location_of(call.caller)
+    if ir.FusedLoc.isinstance(location):
+        for part in ir.FusedLoc(location).locations:
+            if (found := location_of(part)) is not None:
+                return found
+    return None
+
+
+_SEVERITIES = {
+    ir.DiagnosticSeverity.ERROR: Severity.ERROR,
+    ir.DiagnosticSeverity.WARNING: Severity.WARNING,
+    ir.DiagnosticSeverity.REMARK: Severity.REMARK,
+    ir.DiagnosticSeverity.NOTE: Severity.NOTE,
+}
+
+
+def _diagnostic(info: ir.DiagnosticInfo) -> Diagnostic:
+    return Diagnostic(
+        _SEVERITIES[info.severity],
+        info.message,
+        location_of(info.location),
+        tuple(_diagnostic(note) for note in info.notes),
+    )
+
+
+def diagnostics_of(error: ir.MLIRError) -> tuple[Diagnostic, ...]:
+    """The diagnostics that an error of the bindings carries; at least one."""
+    found = tuple(_diagnostic(info) for info in error.error_diagnostics)
+    return found or (Diagnostic(Severity.ERROR, str(error).strip()),)
