@@ -81,19 +81,36 @@ def location_of(location: ir.Location) -> SourceLocation | None:
     Named locations are looked through, and of a fused or call-site location the first part that
     has a file counts: that is where the user wrote the operation.
     """
-    if ir.FileLineColLoc.isinstance(location):
-        place = ir.FileLineColLoc(location)
-        return SourceLocation(place.filename.value, place.start_line, place.start_col)
-    if ir.NameLoc.isinstance(location):
-        return location_of(ir.NameLoc(location).child_loc)
-    if ir.CallSiteLoc.isinstance(location):
-        call = ir.CallSiteLoc(location)
-        return location_of(call.callee) or location_of(call.caller)
-    if ir.FusedLoc.isinstance(location):
-        for part in ir.FusedLoc(location).locations:
+    location = _specific(location)
+    if isinstance(location, ir.FileLineColLoc):
+        return SourceLocation(_text(location.filename), location.start_line, location.start_col)
+    if isinstance(location, ir.NameLoc):
+        return location_of(location.child_loc)
+    if isinstance(location, ir.CallSiteLoc):
+        return location_of(location.callee) or location_of(location.caller)
+    if isinstance(location, ir.FusedLoc):
+        for part in location.locations:
             if (found := location_of(part)) is not None:
                 return found
     return None
+
+
+_LOCATION_CLASSES = (ir.FileLineColLoc, ir.NameLoc, ir.CallSiteLoc, ir.FusedLoc)
+
+
+def _specific(location: ir.Location) -> ir.Location:
+    """`location` as its own class: the bindings hand out some locations as plain ones."""
+    if type(location) is ir.Location:
+        for location_class in _LOCATION_CLASSES:
+            try:
+                return location_class(location)
+            except ValueError:
+                continue
+    return location
+
+
+def _text(value: ir.StringAttr | str) -> str:
+    return value if isinstance(value, str) else value.value
 
 
 _SEVERITIES = {
