@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The parameters of `sdy.all_to_all`: which axes move from which dimension to which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir_sdy.model.axes import AxisRef
+from mlir_sdy.model.text import braced, bracketed
+
+
+@dataclass(frozen=True, slots=True)
+class AllToAllParam:
+    """Axes that move from the end of one dimension to the end of another: `{"x"}: 0->2`."""
+
+    axes: tuple[AxisRef, ...]
+    src_dim: int
+    tgt_dim: int
+
+    def __str__(self) -> str:
+        return f"{braced(self.axes)}: {self.src_dim}->{self.tgt_dim}"
+
+
+@dataclass(frozen=True, slots=True)
+class AllToAllParamList:
+    """Several moves at once: `[{"x"}: 0->2, {"y"}: 1->3]`."""
+
+    value: tuple[AllToAllParam, ...] = ()
+
+    def __str__(self) -> str:
+        return bracketed(self.value)
