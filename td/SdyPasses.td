@@ -1,0 +1,260 @@
+//===- SdyPasses.td - Passes on the sdy dialect ------------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// In descriptions `}\]` is written for the two brackets alone, which would end the text;
+// tools/gen_dialect.py takes the backslash out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SDY_PASSES
+#define SDY_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+class Sdy_ModulePass<string argument> : Pass<argument, "ModuleOp">;
+class Sdy_FuncPass<string argument> : Pass<argument, "func::FuncOp">;
+
+//===----------------------------------------------------------------------===//
+// Options that several passes share
+//===----------------------------------------------------------------------===//
+
+def Sdy_KeepShardingRules : Option<"keepShardingRules", "keep-sharding-rules", "bool", "false",
+    "whether to leave the sharding rules on the operations">;
+def Sdy_ModuleDumpDirectory : Option<"moduleDumpDirectory", "module-dump-directory", "std::string",
+    [{""}], "where to write modules for debugging; nowhere if empty">;
+def Sdy_ConservativePropagation : Option<"conservativePropagation", "conservative-propagation",
+    "bool", "false", "whether to avoid split axes and shardings that do not divide a dimension">;
+def Sdy_DebugShardingOrigins : Option<"debugShardingOrigins", "debug-sharding-origins", "bool",
+    "false", "whether to record on each operation where the axes of its shardings came from">;
+def Sdy_DebugPropagationEdgeSharding : Option<"debugPropagationEdgeSharding",
+    "debug-propagation-edge-sharding", "bool", "false",
+    "whether to record on each operation which axes went from which operand or result to which">;
+
+//===----------------------------------------------------------------------===//
+// Import
+//===----------------------------------------------------------------------===//
+
+def Sdy_LiftInlinedMeshesPass : Sdy_ModulePass<"sdy-lift-inlined-meshes"> {
+  let summary = "Gives each mesh one name";
+  let description = [{
+    Replaces each mesh that a sharding holds in place by the name of an `sdy.mesh`, and merges
+    meshes that are equal.
+
+    - Of several equal mesh operations the first is kept; references to the others are renamed.
+    - A mesh without an operation gets one, after the last existing one or at the start of the
+      module, named `mesh`, `empty_mesh`, or `maximal_mesh_<device>`, with a number if taken.
+
+    ```mlir
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}\]>})
+    ```
+
+    becomes
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}\]>})
+    ```
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Propagation
+//===----------------------------------------------------------------------===//
+
+def Sdy_PopulateOpShardingRulesPass : Sdy_FuncPass<"sdy-populate-op-sharding-rules"> {
+  let summary = "Gives each known operation its sharding rule";
+  let description = [{
+    Attaches `sdy.sharding_rule` to each operation that has no rule and for which one is
+    registered. A rule that is there, given by the user or by an earlier pass, stays.
+
+    ```mlir
+    %0 = stablehlo.add %a, %b {sdy.sharding_rule =
+        #sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=16}>} : tensor<8x16xf32>
+    ```
+  }];
+  let options = [Sdy_ConservativePropagation];
+}
+
+def Sdy_BasicPropagatePass : Sdy_ModulePass<"sdy-basic-propagate"> {
+  let summary = "Propagates shardings without resolving conflicts";
+  let description = [{
+    Extends shardings from each value to those that sharding rules and data-flow edges tie to it,
+    until nothing changes.
+
+    - Along a factor, each tensor that has it is extended by the longest list of axes that all of
+      them agree on: the lists must be prefixes of one another up to there.
+    - Only open dimensions are extended, and only by axes that the tensor does not use.
+    - Where tensors disagree nothing is propagated along the factor from there on; it takes no side.
+
+    ```mlir
+    func.func @f(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}\]>},
+                 %b: tensor<8x16xf32>) -> tensor<8x16xf32> {
+      %0 = stablehlo.add %a, %b : tensor<8x16xf32>
+    ```
+
+    shards `%b`, `%0` and the result of the function by "x" along their first dimension.
+  }];
+  let options = [
+    Sdy_KeepShardingRules,
+    Sdy_ModuleDumpDirectory,
+    Sdy_ConservativePropagation,
+    Sdy_DebugShardingOrigins,
+    Sdy_DebugPropagationEdgeSharding
+  ];
+}
+
+def Sdy_DropShardingRulesPass : Sdy_FuncPass<"sdy-drop-sharding-rules"> {
+  let summary = "Removes sharding rules";
+  let description = [{
+    Removes `sdy.sharding_rule` from every operation, unless the rule is custom.
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Export
+//===----------------------------------------------------------------------===//
+
+def Sdy_ShardingConstraintToReshardPass : Sdy_FuncPass<"sdy-sharding-constraint-to-reshard"> {
+  let summary = "Turns sharding constraints into reshards";
+  let description = [{
+    Replaces each `sdy.sharding_constraint` by an `sdy.reshard` with the same input, sharding and
+    attributes.
+
+    ```mlir
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}\]> : tensor<8x16xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}\]> : tensor<8x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
+def Sdy_CloseShardingsPass : Sdy_ModulePass<"sdy-close-shardings"> {
+  let summary = "Closes the dimensions of all shardings";
+  let description = [{
+    Makes every dimension of every sharding closed, and drops replicated axes, which mean nothing
+    to a closed sharding. Axes stay; so do unreduced axes.
+
+    `<@mesh, [{"x", ?}, {?}\], replicated={"y"}>` becomes `<@mesh, [{"x"}, {}\]>`.
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Partitioning
+//===----------------------------------------------------------------------===//
+
+def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"> {
+  let summary = "Inserts reshards so that each operation can execute as it is sharded";
+  let description = [{
+    Makes the shardings around each operation compatible with its sharding rule, by resharding
+    operands before it and results after it.
+
+    Before: constraints are reshards, data-flow edges are gone, and meshes have names. After, in
+    the full version, each operation with a rule that is not custom, whose shardings are on one
+    mesh, satisfies:
+
+    - a factor is sharded by the same axes in every operand and result that has it;
+    - factors that need replication are not sharded;
+    - no axis shards two factors;
+    - an `sdy.all_reduce` follows it for the axes that shard its reduction factors, except those
+      along which its result is declared unreduced.
+
+    The version that is not full treats only operations that cannot be left to a later
+    partitioner.
+
+    ```mlir
+    // %a is sharded as [{"x"}, {}\], %b as [{"y"}, {}\], the result as [{"x"}, {}\]
+    %0 = stablehlo.add %a, %b
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = sdy.reshard %b <@mesh, [{"x"}, {}\]>
+    %1 = stablehlo.add %a, %0
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"enableFullVersion", "enable-full-version", "bool", "false",
+           "whether to make every operation compatible">
+  ];
+}
+
+def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
+  let summary = "Turns reshards into collectives";
+  let description = [{
+    Replaces each `sdy.reshard` by a chain of `sdy.all_slice`, `sdy.collective_permute`,
+    `sdy.all_to_all` and `sdy.all_gather` that leads from the sharding of the input to that of the
+    result.
+
+    A reshard is left as it is when it involves a single device, or meshes with different axes
+    and a result that is not replicated.
+
+    ```mlir
+    // %0 is sharded as <@mesh, [{"x"}, {}\]>
+    %1 = sdy.reshard %0 <@mesh, [{}, {"x"}\]> : tensor<8x16xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.all_to_all [{"x"}: 0->1] %0 out_sharding=<@mesh, [{}, {"x"}\]> : tensor<8x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"keepRedundantReshards", "keep-redundant-reshards", "bool", "false",
+           "whether to keep reshards that change nothing">
+  ];
+}
+
+def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local"> {
+  let summary = "Turns the global program into that of one device";
+  let description = [{
+    Gives every value its local type, each dimension divided by the number of pieces it is split
+    into, and turns sdy collectives into StableHLO ones.
+
+    Before: each operation can execute on local pieces alone, and every sharded dimension is
+    divisible. After: there are local types everywhere and no sdy collectives; shardings stay on
+    the operations. An operation without a conversion makes the pass fail.
+
+    ```mlir
+    // on a mesh of size 2
+    %1 = sdy.all_gather [{"x"}, {}\] %0 out_sharding=<@mesh, [{}, {}\]> : tensor<8x16xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = "stablehlo.all_gather"(%0) {all_gather_dim = 0, replica_groups = dense<[[0, 1]]>, ...}
+        : (tensor<4x16xf32>) -> tensor<8x16xf32>
+    ```
+  }];
+  let options = [
+    Option<"perDimAllGather", "per-dim-all-gather", "bool", "false",
+           "whether an all-gather of several dimensions becomes one for each">,
+    Option<"combineMultiDimensionReduceScatter", "combine-multi-dimension-reduce-scatter", "bool",
+           "false", "whether a reduce-scatter of several dimensions becomes a single one">,
+    Option<"enableRGV3", "enable-rgv3", "bool", "false",
+           "whether replica groups are written as mesh axes">,
+    Option<"replicaCount", "replica-count", "int64_t", "1", "number of replicas">,
+    Option<"partitionCount", "partition-count", "int64_t", "1", "number of partitions">
+  ];
+}
+
+def Sdy_DropShardingAndMeshPass : Sdy_ModulePass<"sdy-drop-sharding-and-mesh"> {
+  let summary = "Removes shardings and meshes";
+  let description = [{
+    Removes the attribute `sdy.sharding` from operations, function arguments and function results,
+    and all `sdy.mesh` operations. Shardings that sdy operations hold as their own attributes
+    stay, so no such operation should be left.
+  }];
+}
+
+#endif // SDY_PASSES
