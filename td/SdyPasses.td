@@ -24,7 +24,8 @@ def Sdy_KeepShardingRules : Option<"keepShardingRules", "keep-sharding-rules", "
 def Sdy_ModuleDumpDirectory : Option<"moduleDumpDirectory", "module-dump-directory", "std::string",
     [{""}], "where to write modules for debugging; nowhere if empty">;
 def Sdy_ConservativePropagation : Option<"conservativePropagation", "conservative-propagation",
-    "bool", "false", "whether to avoid split axes and shardings that do not divide a dimension">;
+    "bool", "false",
+    "whether to propagate full axes only, and not along the dimensions of windows and padding">;
 def Sdy_DebugShardingOrigins : Option<"debugShardingOrigins", "debug-sharding-origins", "bool",
     "false", "whether to record on each operation where the axes of its shardings came from">;
 def Sdy_DebugPropagationEdgeSharding : Option<"debugPropagationEdgeSharding",

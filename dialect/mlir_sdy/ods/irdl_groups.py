@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How operands and results of several types are declared to IRDL.
+
+An IRDL variable stands for one type throughout an operation, so the values of a variadic group
+are all of one type: `irdl.operands(values: variadic %0)` refuses `(i32, f32)` even where `%0` is
+`irdl.any`. ODS has no such rule. A group of any types is therefore declared to IRDL as many groups
+in a row, each with a variable of its own, and `operandSegmentSizes` or `resultSegmentSizes` says
+how many values each of them has.
+
+Written by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from itertools import groupby
+
+GROUPS = 512
+"""How many IRDL groups one group of any types becomes."""
+
+OPERAND_SIZES = "operandSegmentSizes"
+RESULT_SIZES = "resultSegmentSizes"
+
+_OPERATION = re.compile(r"^  irdl\.operation .*?^  \}$", re.MULTILINE | re.DOTALL)
+_ANY = re.compile(r"^ *(%\w+) = irdl\.any\n", re.MULTILINE)
+
+
+def expand_groups(module: str) -> str:
+    """The IRDL `module` with `GROUPS` groups for each variadic group of any types."""
+    return _OPERATION.sub(lambda operation: _expand_operation(operation[0]), module)
+
+
+def _expand_operation(text: str) -> str:
+    for variable in _ANY.findall(text):
+        group = re.search(rf"(\w+): variadic {variable}\b", text)
+        if group is None:
+            continue
+        variables = [f"{variable}_{index}" for index in range(GROUPS)]
+        groups = ", ".join(
+            f"{group[1]}_{index}: variadic {one}" for index, one in enumerate(variables)
+        )
+        definitions = "".join(f"{one} = irdl.any\n" for one in variables)
+        text = text.replace(group[0], groups).replace(f"{variable} = irdl.any\n", definitions)
+    return text
+
+
+def group_sizes(types: Sequence[Hashable]) -> tuple[int, ...]:
+    """How many values each IRDL group has, for values of the given types.
+
+    Each value has its own group, so that types can change in place. Only where there are more
+    values than groups do neighbours of one type share one.
+
+    Raises:
+        ValueError: there are more changes of type than groups.
+    """
+    if len(types) <= GROUPS:
+        return (1,) * len(types) + (0,) * (GROUPS - len(types))
+    sizes = tuple(len(tuple(run)) for _, run in groupby(types))
+    if len(sizes) > GROUPS:
+        raise ValueError(
+            f"{len(types)} values, whose type changes {len(sizes) - 1} times from one to the "
+            f"next, are more than the {GROUPS} groups that the operation is registered with"
+        )
+    return sizes + (0,) * (GROUPS - len(sizes))
