@@ -29,3 +29,19 @@ class AllToAllParamList:
 
     def __str__(self) -> str:
         return bracketed(self.value)
+
+    def overlaps(self, other: AllToAllParamList) -> bool:
+        """Whether a dimension occurs twice among all sources and targets of both lists.
+
+        So a list that repeats a dimension by itself overlaps with any. `[{"x"}: 0->1]` overlaps
+        with `[{"y"}: 1->2]`, but not with `[{"y"}: 2->3]`.
+        """
+        dims = [
+            dim for param in (*self.value, *other.value) for dim in (param.src_dim, param.tgt_dim)
+        ]
+        return len(set(dims)) < len(dims)
+
+    def combine(self, other: AllToAllParamList) -> AllToAllParamList:
+        """The moves of both lists by source dimension; meaningful when they do not overlap."""
+        params = (*self.value, *other.value)
+        return AllToAllParamList(tuple(sorted(params, key=lambda param: param.src_dim)))

@@ -13,10 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mlir_sdy.model.errors import ModelError
 from mlir_sdy.model.text import braced, bracketed, quoted
 
 if TYPE_CHECKING:
     pass
+
+if TYPE_CHECKING:
+    from mlir_sdy.model.mesh import Mesh
 
 _ABOVE_ANY_SIZE = 2**63
 
@@ -51,6 +55,206 @@ class AxisRef:
     def sub(cls, name: str, pre_size: int, size: int) -> AxisRef:
         """The ref `"name":(pre_size)size`."""
         return cls(name, SubAxisInfo(pre_size, size))
+
+    # --- What a ref covers ------------------------------------------------------------------
+
+    @property
+    def pre_size(self) -> int:
+        """The size of the more major part of the axis: 1 for a full axis."""
+        return 1 if self.sub_axis_info is None else self.sub_axis_info.pre_size
+
+    def size(self, mesh: Mesh) -> int:
+        """The number of devices along this axis or part."""
+        info = self.sub_axis_info
+        return mesh.axis_size(self.name) if info is None else info.size
+
+    def next_pre_size(self, mesh: Mesh) -> int:
+        """Where the covered range ends: `pre_size * size`."""
+        info = self.sub_axis_info
+        return mesh.axis_size(self.name) if info is None else info.next_pre_size
+
+    # --- Order ------------------------------------------------------------------------------
+
+    @property
+    def sort_key(self) -> tuple[str, int, int]:
+        """The key of the lexicographic order: by name, then by pre-size, then by size.
+
+        The full axis comes after its parts of pre-size 1 and before all its others:
+        `"x":(1)2 < "x":(1)4 < "x" < "x":(2)2`. See `Mesh.sort_key` for the order by mesh position.
+        """
+        info = self.sub_axis_info
+        if info is None:
+            return self.name, 1, _ABOVE_ANY_SIZE
+        return self.name, info.pre_size, info.size
+
+    def __lt__(self, other: AxisRef) -> bool:
+        return self.sort_key < other.sort_key
+
+    # --- Containment ------------------------------------------------------------------------
+
+    def contains(self, other: AxisRef) -> bool:
+        """Whether the range of `other` lies in that of this ref.
+
+        Divisibility is not tested: `"x":(1)6` contains `"x":(1)4`. Where that matters, ask
+        `can_coexist` as well. This holds for prefixes and suffixes, too.
+        """
+        if self.name != other.name:
+            return False
+        own, its = self.sub_axis_info, other.sub_axis_info
+        if own is None:
+            return True
+        if its is None:
+            return False
+        return own.pre_size <= its.pre_size and own.next_pre_size >= its.next_pre_size
+
+    def strictly_contains(self, other: AxisRef) -> bool:
+        """Whether this ref contains `other` and differs from it."""
+        return self != other and self.contains(other)
+
+    def is_prefix_of(self, other: AxisRef) -> bool:
+        """Whether `other` contains this ref and both begin at the same pre-size."""
+        return other.contains(self) and self.pre_size == other.pre_size
+
+    def is_strict_prefix_of(self, other: AxisRef) -> bool:
+        """Whether this ref is a prefix of `other` and differs from it."""
+        return self != other and self.is_prefix_of(other)
+
+    def is_suffix_of(self, other: AxisRef, mesh: Mesh) -> bool:
+        """Whether `other` contains this ref and both end at the same pre-size."""
+        return other.contains(self) and self.next_pre_size(mesh) == other.next_pre_size(mesh)
+
+    def is_strict_suffix_of(self, other: AxisRef, mesh: Mesh) -> bool:
+        """Whether this ref is a suffix of `other` and differs from it."""
+        return self != other and self.is_suffix_of(other, mesh)
+
+    # --- Overlap ----------------------------------------------------------------------------
+
+    def overlaps(self, other: AxisRef) -> bool:
+        """Whether the ranges of both refs intersect; a full axis overlaps all its parts."""
+        if self.name != other.name:
+            return False
+        own, its = self.sub_axis_info, other.sub_axis_info
+        if own is None or its is None:
+            return True
+        return own.pre_size < its.next_pre_size and its.pre_size < own.next_pre_size
+
+    def can_coexist(self, other: AxisRef) -> bool:
+        """Whether one factorization of the axis has boundaries for both refs.
+
+        Refs on different axes coexist, and a full axis with anything. For two parts, with the
+        pre-sizes p <= P and the next pre-sizes n <= N, sorted each for itself:
+
+        1. if they overlap (n > P): p divides P, P divides n, and n divides N;
+        2. otherwise: n divides P.
+
+        `"x":(1)4` and `"x":(2)6` coexist, `"x":(1)2` and `"x":(1)3` don't.
+        """
+        own, its = self.sub_axis_info, other.sub_axis_info
+        if own is None or its is None or self.name != other.name:
+            return True
+        min_pre, max_pre = sorted((own.pre_size, its.pre_size))
+        min_next, max_next = sorted((own.next_pre_size, its.next_pre_size))
+        if min_next > max_pre:
+            return min_next % max_pre == 0 and max_pre % min_pre == 0 and max_next % min_next == 0
+        return max_pre % min_next == 0
+
+    def overlap(self, other: AxisRef) -> AxisRef | None:
+        """The part that both refs cover; none if they are disjoint or can't coexist.
+
+        `"x":(1)4` and `"x":(2)6` overlap in `"x":(2)2`.
+        """
+        if not self.overlaps(other) or not self.can_coexist(other):
+            return None
+        own, its = self.sub_axis_info, other.sub_axis_info
+        if own is None:
+            return other
+        if its is None:
+            return self
+        pre_size = max(own.pre_size, its.pre_size)
+        next_pre_size = min(own.next_pre_size, its.next_pre_size)
+        return AxisRef.sub(self.name, pre_size, next_pre_size // pre_size)
+
+    def prefix_without_overlap(self, other: AxisRef) -> AxisRef | None:
+        """The part of this ref before `other` begins.
+
+        1. None, if the two can't coexist.
+        2. This ref itself, if they don't overlap.
+        3. None, if `other` begins no later than this ref.
+        4. Otherwise the part from this ref's pre-size to that of `other`.
+
+        `"x":(1)4` against `"x":(2)6` gives `"x":(1)2`; the other way round gives none.
+        """
+        if self.name != other.name:
+            return self
+        if not self.can_coexist(other):
+            return None
+        if not self.overlaps(other):
+            return self
+        pre_size, end = self.pre_size, other.pre_size
+        if pre_size >= end:
+            return None
+        return AxisRef.sub(self.name, pre_size, end // pre_size)
+
+    def suffix_without_overlap(self, other: AxisRef, mesh: Mesh) -> AxisRef | None:
+        """The part of this ref after `other` ends.
+
+        1. None, if the two can't coexist.
+        2. This ref itself, if they don't overlap.
+        3. None, if `other` ends no earlier than this ref.
+        4. Otherwise the part from the next pre-size of `other` to that of this ref.
+
+        `"x"` against `"x":(2)3` gives `"x":(6)4`; the other way round gives none.
+        """
+        if self.name != other.name:
+            return self
+        if not self.can_coexist(other):
+            return None
+        if not self.overlaps(other):
+            return self
+        start, end = other.next_pre_size(mesh), self.next_pre_size(mesh)
+        if end <= start:
+            return None
+        return AxisRef.sub(self.name, start, end // start)
+
+    def common_prefix(self, other: AxisRef) -> AxisRef | None:
+        """The one of both refs that is a prefix of the other; none if neither is.
+
+        It is all or nothing: `"x":(1)4` and `"x":(1)6`, which can't coexist, have none, although
+        both begin with `"x":(1)2`.
+        """
+        if not self.can_coexist(other):
+            return None
+        if self.is_prefix_of(other):
+            return self
+        return other if other.is_prefix_of(self) else None
+
+    # --- Merging ----------------------------------------------------------------------------
+
+    def can_merge(self, other: AxisRef) -> bool:
+        """Whether both are parts of one axis and `other` begins where this ref ends."""
+        own, its = self.sub_axis_info, other.sub_axis_info
+        return (
+            own is not None
+            and its is not None
+            and own.next_pre_size == its.pre_size
+            and self.name == other.name
+        )
+
+    def merge(self, other: AxisRef, mesh: Mesh) -> AxisRef:
+        """This ref and the directly more minor `other` as one: the full axis if it covers that.
+
+        `"x":(1)4` and `"x":(4)3` merge to `"x":(1)12`, and that with `"x":(12)2` to `"x"`.
+
+        Raises:
+            ModelError: If the two can't be merged.
+        """
+        own, its = self.sub_axis_info, other.sub_axis_info
+        if own is None or its is None or not self.can_merge(other):
+            raise ModelError(f"{other} does not follow {self} directly")
+        size = own.size * its.size
+        if size == mesh.axis_size(self.name):
+            return AxisRef(self.name)
+        return AxisRef.sub(self.name, own.pre_size, size)
 
     def __str__(self) -> str:
         if self.sub_axis_info is None:

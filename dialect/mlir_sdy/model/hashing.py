@@ -7,26 +7,35 @@ data class, which walks the whole value each time, would be paid over and over.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 
-class HashedOnce:
-    """Base of frozen data classes whose hash is computed at its first use.
+class HashSlot:
+    """Base of the classes decorated by `hash_once`: the room for the hash.
 
-    A data class generates its own hash unless its body sets one, so each subclass says
-    `__hash__ = HashedOnce.__hash__`. The hash is no field: it is neither compared, printed,
-    copied nor pickled (hashes of strings differ between processes).
+    It is no field, so it is neither compared, printed, copied nor pickled (hashes of strings
+    differ between processes).
     """
 
     __slots__ = ("_hash",)
-    __match_args__: ClassVar[tuple[str, ...]]
     _hash: int
 
-    def __hash__(self) -> int:
+
+ValueClass = TypeVar("ValueClass", bound=type[HashSlot])
+
+
+def hash_once(value_class: ValueClass) -> ValueClass:
+    """Make instances of a frozen data class compute their hash at its first use only."""
+    hash_of_fields: Callable[[Any], int] = value_class.__hash__
+
+    def hash_value(self: Any) -> int:
         try:
             return self._hash
         except AttributeError:
-            fields: tuple[Any, ...] = tuple(getattr(self, name) for name in self.__match_args__)
-            value = hash(fields)
+            value = hash_of_fields(self)
             object.__setattr__(self, "_hash", value)
             return value
+
+    value_class.__hash__ = hash_value
+    return value_class

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mlir_sdy.model.axes import AxisRef
 from mlir_sdy.model.errors import ModelError
-from mlir_sdy.model.hashing import HashedOnce
+from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.model.text import bracketed, comma_separated, quoted
 
 
@@ -28,8 +30,16 @@ class MeshAxis:
         return f"{quoted(self.name)}={self.size}"
 
 
+class _AxisTableSlot(HashSlot):
+    """The room for a mesh's table of axes, which is no field of it."""
+
+    __slots__ = ("_axis_table",)
+    _axis_table: dict[str, tuple[int, int]]
+
+
+@hash_once
 @dataclass(frozen=True, slots=True)
-class Mesh(HashedOnce):
+class Mesh(_AxisTableSlot):
     """Devices arranged along named axes: `<["x"=4, "y"=2]>`.
 
     There are three kinds of meshes:
@@ -50,8 +60,6 @@ class Mesh(HashedOnce):
             4. there are device ids, but not as many as the product of the axis sizes;
             5. the device ids are not a permutation of 0, 1, ..., n - 1.
     """
-
-    __hash__ = HashedOnce.__hash__
 
     axes: tuple[MeshAxis, ...] = ()
     device_ids: tuple[int, ...] = ()
@@ -89,10 +97,83 @@ class Mesh(HashedOnce):
                 f"got: {comma_separated(sorted(ids))}"
             )
 
+    # --- Kinds ------------------------------------------------------------------------------
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether this is the placeholder without axes and devices."""
+        return not self.axes and not self.device_ids
+
+    @property
+    def is_maximal(self) -> bool:
+        """Whether this stands for a single device. A mesh with axes of size 1 does not."""
+        return not self.axes and len(self.device_ids) == 1
+
+    @property
+    def maximal_id(self) -> int | None:
+        """The device of a maximal mesh; none for the others."""
+        return self.device_ids[0] if self.is_maximal else None
+
+    # --- Axes -------------------------------------------------------------------------------
+
     @property
     def total_size(self) -> int:
         """The number of devices: the product of the axis sizes, 1 without axes."""
         return math.prod(axis.size for axis in self.axes)
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """The names of the axes, major to minor."""
+        return tuple(axis.name for axis in self.axes)
+
+    @property
+    def _table(self) -> dict[str, tuple[int, int]]:
+        """The position and the size of each axis by its name, computed once."""
+        try:
+            return self._axis_table
+        except AttributeError:
+            table = {axis.name: (position, axis.size) for position, axis in enumerate(self.axes)}
+            object.__setattr__(self, "_axis_table", table)
+            return table
+
+    def has_axis(self, name: str) -> bool:
+        """Whether the mesh has an axis of that name."""
+        return name in self._table
+
+    def axis_size(self, name: str) -> int:
+        """The size of the axis `name`.
+
+        Raises:
+            ModelError: If the mesh has no such axis.
+        """
+        try:
+            return self._table[name][1]
+        except KeyError:
+            raise ModelError(f"unknown axis name: {quoted(name)}") from None
+
+    def sort_key(self, axis: AxisRef) -> tuple[int, str, int, int]:
+        """The key of the order of refs on this mesh: by the axis' position, then as `<` has it.
+
+        Unknown names come after all known ones, by name, so that sorting refs that are still
+        unverified is well defined.
+        """
+        position, _ = self._table.get(axis.name, (len(self.axes), 0))
+        return position, *axis.sort_key
+
+    def axes_size(self, axes: Iterable[AxisRef]) -> int:
+        """The product of the sizes of `axes`."""
+        return math.prod(axis.size(self) for axis in axes)
+
+    # --- Devices ----------------------------------------------------------------------------
+
+    @property
+    def devices(self) -> Sequence[int]:
+        """The device ids in row-major order of the axes; that of the empty mesh is 0."""
+        return self.device_ids or range(self.total_size)
+
+    def equals_ignoring_device_ids(self, other: Mesh) -> bool:
+        """Whether both meshes have the same axes and both or neither are maximal."""
+        return self.is_maximal == other.is_maximal and self.axes == other.axes
 
     def __str__(self) -> str:
         ids = f", device_ids={bracketed(self.device_ids)}" if self.device_ids else ""

@@ -7,13 +7,18 @@ several factors is their product, major to minor. Factors are named `i` to `z`, 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from mlir_sdy.model.hashing import HashedOnce
+from mlir_sdy.model.enums import FactorType
+from mlir_sdy.model.errors import ModelError
+from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.model.text import bracketed, comma_separated
 
 _FIRST_LETTER = ord("i")
 _LAST_LETTER_FACTOR = ord("z") - _FIRST_LETTER
+_FACTOR = re.compile(r"z_([1-9][0-9]*)|([i-z])", re.ASCII)
+_FACTORS = re.compile(rf"(?:{_FACTOR.pattern})*\Z", re.ASCII)
 
 
 def factor_name(index: int) -> str:
@@ -21,6 +26,20 @@ def factor_name(index: int) -> str:
     if index <= _LAST_LETTER_FACTOR:
         return chr(_FIRST_LETTER + index)
     return f"z_{index - _LAST_LETTER_FACTOR}"
+
+
+def factor_indices(names: str) -> tuple[int, ...]:
+    """The indices of factors whose names are glued together: `ij` is 0 and 1, `zz_1` 17 and 18.
+
+    Raises:
+        ModelError: If the text has anything else than names of factors.
+    """
+    if not _FACTORS.match(names):
+        raise ModelError(f"expected factors ('i' to 'z', then 'z_1', 'z_2', ...), found {names!r}")
+    return tuple(
+        _LAST_LETTER_FACTOR + int(number) if number else ord(letter) - _FIRST_LETTER
+        for number, letter in _FACTOR.findall(names)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +51,10 @@ class DimMapping:
     def __str__(self) -> str:
         return "".join(map(factor_name, self.factor_indices))
 
+    def is_minor_most(self, factor: int) -> bool:
+        """Whether `factor` is the last one of the dimension."""
+        return bool(self.factor_indices) and self.factor_indices[-1] == factor
+
 
 @dataclass(frozen=True, slots=True)
 class TensorMapping:
@@ -42,9 +65,19 @@ class TensorMapping:
     def __str__(self) -> str:
         return bracketed(self.dim_mappings)
 
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.dim_mappings)
 
+    def contains_factor(self, factor: int) -> bool:
+        """Whether some dimension is mapped to `factor`."""
+        return any(factor in dim.factor_indices for dim in self.dim_mappings)
+
+
+@hash_once
 @dataclass(frozen=True, slots=True)
-class OpShardingRule(HashedOnce):
+class OpShardingRule(HashSlot):
     """The rule of an op: `<([i, j], [j, k])->([i, k]) {i=2, j=3, k=5} reduction={j}>`.
 
     Attributes:
@@ -58,8 +91,6 @@ class OpShardingRule(HashedOnce):
         is_custom_rule: whether a user gave the rule, so that no pass removes it.
     """
 
-    __hash__ = HashedOnce.__hash__
-
     factor_sizes: tuple[int, ...]
     operand_mappings: tuple[TensorMapping, ...]
     result_mappings: tuple[TensorMapping, ...]
@@ -68,6 +99,44 @@ class OpShardingRule(HashedOnce):
     permutation_factors: tuple[int, ...] = ()
     blocked_propagation_factors: tuple[int, ...] = ()
     is_custom_rule: bool = False
+
+    @property
+    def num_factors(self) -> int:
+        """The number of factors."""
+        return len(self.factor_sizes)
+
+    @property
+    def mappings(self) -> tuple[TensorMapping, ...]:
+        """The mappings of all tensors, operands first and then results."""
+        return self.operand_mappings + self.result_mappings
+
+    @property
+    def non_scalar_tensor_indices(self) -> tuple[int, ...]:
+        """The positions in `mappings` of the tensors with dimensions."""
+        return tuple(index for index, mapping in enumerate(self.mappings) if mapping.rank > 0)
+
+    @property
+    def has_dims_with_several_factors(self) -> bool:
+        """Whether some dimension of some tensor is mapped to several factors."""
+        return any(
+            len(dim.factor_indices) > 1 for mapping in self.mappings for dim in mapping.dim_mappings
+        )
+
+    def factor_type(self, factor: int) -> FactorType:
+        """What sharding `factor` means."""
+        if factor in self.reduction_factors:
+            return FactorType.REDUCTION
+        if factor in self.need_replication_factors:
+            return FactorType.NEED_REPLICATION
+        if factor in self.permutation_factors:
+            return FactorType.PERMUTATION
+        return FactorType.PASS_THROUGH
+
+    def is_batching_factor(self, factor: int) -> bool:
+        """Whether `factor` passes through and is in every tensor with dimensions."""
+        return self.factor_type(factor) is FactorType.PASS_THROUGH and all(
+            mapping.contains_factor(factor) for mapping in self.mappings if mapping.rank > 0
+        )
 
     def __str__(self) -> str:
         operands = comma_separated(self.operand_mappings)

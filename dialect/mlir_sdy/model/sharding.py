@@ -3,17 +3,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from mlir_sdy.model.axes import AxisRef
+from mlir_sdy.model.axis_lists import ordered_refs
 from mlir_sdy.model.enums import ReductionOp
-from mlir_sdy.model.hashing import HashedOnce
+from mlir_sdy.model.errors import ModelError
+from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.model.mesh import Mesh
-from mlir_sdy.model.text import braced, bracketed, symbol
+from mlir_sdy.model.text import braced, bracketed, quoted, symbol
+
+Shape = tuple[int, ...]
+"""The sizes of the dimensions of a tensor; dynamic ones are negative."""
 
 
+@hash_once
 @dataclass(frozen=True, slots=True)
-class DimensionSharding(HashedOnce):
+class DimensionSharding(HashSlot):
     """The axes that shard a dimension, major to minor: `{"x", "y"}`, open `{"x", ?}p1`.
 
     Propagation may append axes to an *open* dimension, but not to a *closed* one. A dimension of
@@ -21,19 +28,55 @@ class DimensionSharding(HashedOnce):
     value.
     """
 
-    __hash__ = HashedOnce.__hash__
-
     axes: tuple[AxisRef, ...] = ()
     is_closed: bool = False
     priority: int | None = None
+
+    @property
+    def effective_priority(self) -> int:
+        """The priority as propagation takes it: 0 where none is given."""
+        return 0 if self.priority is None else self.priority
+
+    def sharded_size(self, mesh: Mesh) -> int:
+        """The number of pieces into which the dimension is split."""
+        return mesh.axes_size(self.axes)
+
+    def closed(self) -> DimensionSharding:
+        """The same axes and priority, closed."""
+        return self if self.is_closed else DimensionSharding(self.axes, True, self.priority)
+
+    def opened(self) -> DimensionSharding:
+        """The same axes and priority, open."""
+        return DimensionSharding(self.axes, False, self.priority) if self.is_closed else self
+
+    def with_axes(self, axes: tuple[AxisRef, ...]) -> DimensionSharding:
+        """Other axes with the same closedness and priority."""
+        return DimensionSharding(axes, self.is_closed, self.priority)
+
+    def shard_further(self, name: str) -> DimensionSharding:
+        """This open dimension with the full axis `name` appended; the priority is dropped.
+
+        Raises:
+            ModelError: If the dimension is closed or has a part of that axis.
+        """
+        if self.is_closed:
+            raise ModelError(f"{self} is closed and can't be sharded further")
+        if any(axis.name == name for axis in self.axes):
+            raise ModelError(f"{self} is already sharded along {quoted(name)}")
+        return DimensionSharding((*self.axes, AxisRef(name)))
 
     def __str__(self) -> str:
         axes = braced(self.axes if self.is_closed else (*self.axes, "?"))
         return axes if self.priority is None else f"{axes}p{self.priority}"
 
 
+_OPEN = DimensionSharding()
+_CLOSED = DimensionSharding(is_closed=True)
+
+
+@hash_once
 @dataclass(frozen=True, slots=True)
-class TensorSharding(HashedOnce):
+class TensorSharding(HashSlot):
     """How a tensor is laid out on a mesh: `<@mesh, [{"x"}, {?}], replicated={"y"}>`.
 
     Attributes:
@@ -45,8 +88,6 @@ class TensorSharding(HashedOnce):
             the text could not tell otherwise.
     """
 
-    __hash__ = HashedOnce.__hash__
-
     mesh_or_ref: str | Mesh
     dim_shardings: tuple[DimensionSharding, ...]
     replicated_axes: tuple[AxisRef, ...] = ()
@@ -56,6 +97,195 @@ class TensorSharding(HashedOnce):
     def __post_init__(self) -> None:
         if self.reduction_kind is not ReductionOp.SUM and not self.unreduced_axes:
             object.__setattr__(self, "reduction_kind", ReductionOp.SUM)
+
+    # --- Builders ---------------------------------------------------------------------------
+
+    @classmethod
+    def fully_open(cls, rank: int, mesh_or_ref: str | Mesh) -> TensorSharding:
+        """The sharding with nothing but `{?}` for each dimension."""
+        return cls(mesh_or_ref, (_OPEN,) * rank)
+
+    @classmethod
+    def fully_closed(cls, rank: int, mesh_or_ref: str | Mesh) -> TensorSharding:
+        """The sharding with nothing but `{}` for each dimension."""
+        return cls(mesh_or_ref, (_CLOSED,) * rank)
+
+    @classmethod
+    def closed(
+        cls,
+        mesh_or_ref: str | Mesh,
+        axes_per_dim: Iterable[tuple[AxisRef, ...]],
+        unreduced_axes: tuple[AxisRef, ...] = (),
+    ) -> TensorSharding:
+        """The closed sharding with the given axes and no priorities."""
+        dims = tuple(DimensionSharding(axes, True) for axes in axes_per_dim)
+        return cls(mesh_or_ref, dims, unreduced_axes=unreduced_axes)
+
+    def fully_open_like(self) -> TensorSharding:
+        """The fully open sharding of the same rank and mesh."""
+        return TensorSharding.fully_open(self.rank, self.mesh_or_ref)
+
+    def fully_closed_like(self) -> TensorSharding:
+        """The fully closed sharding of the same rank and mesh."""
+        return TensorSharding.fully_closed(self.rank, self.mesh_or_ref)
+
+    def closed_like(self) -> TensorSharding:
+        """The same axes and priorities, all closed; explicit replication is dropped."""
+        dims = tuple(dim.closed() for dim in self.dim_shardings)
+        return replace(self, dim_shardings=dims, replicated_axes=())
+
+    def open_like(self) -> TensorSharding:
+        """The same axes and priorities, all open; all the rest is kept."""
+        return replace(self, dim_shardings=tuple(dim.opened() for dim in self.dim_shardings))
+
+    def close_dims(self, dims: Iterable[int]) -> TensorSharding:
+        """The same sharding with the given dimensions closed."""
+        return self.with_dim_shardings({dim: self.dim_shardings[dim].closed() for dim in dims})
+
+    def open_dims(self, dims: Iterable[int]) -> TensorSharding:
+        """The same sharding with the given dimensions open."""
+        return self.with_dim_shardings({dim: self.dim_shardings[dim].opened() for dim in dims})
+
+    def with_dim_sharding(self, dim: int, dim_sharding: DimensionSharding) -> TensorSharding:
+        """The same sharding with that of one dimension replaced."""
+        return self.with_dim_shardings({dim: dim_sharding})
+
+    def with_dim_shardings(self, dim_shardings: Mapping[int, DimensionSharding]) -> TensorSharding:
+        """The same sharding with those of some dimensions replaced."""
+        dims = list(self.dim_shardings)
+        for dim, dim_sharding in dim_shardings.items():
+            dims[dim] = dim_sharding
+        return replace(self, dim_shardings=tuple(dims))
+
+    def with_replicated_axes(self, axes: tuple[AxisRef, ...]) -> TensorSharding:
+        """The same sharding with other replicated axes."""
+        return replace(self, replicated_axes=axes)
+
+    def with_unreduced_axes(self, axes: tuple[AxisRef, ...]) -> TensorSharding:
+        """The same sharding with other unreduced axes of the same kind."""
+        return replace(self, unreduced_axes=axes)
+
+    def with_mesh(self, mesh_or_ref: str | Mesh) -> TensorSharding:
+        """The same sharding on another mesh, such as the one that a name stands for."""
+        return replace(self, mesh_or_ref=mesh_or_ref)
+
+    def shard_further(self, dim: int, name: str) -> TensorSharding:
+        """The full axis `name` appended to an open dimension, which loses its priority.
+
+        Raises:
+            ModelError: Unless `can_shard(dim, name)`.
+        """
+        if self.is_axis_bound(name):
+            raise ModelError(f"axis {quoted(name)} is already used in {self}")
+        return self.with_dim_sharding(dim, self.dim_shardings[dim].shard_further(name))
+
+    def replicate(self, name: str, mesh: Mesh) -> TensorSharding:
+        """The full axis `name` put among the replicated axes at its position in the mesh.
+
+        Raises:
+            ModelError: Unless `can_replicate(name)`.
+        """
+        if self.is_axis_bound(name):
+            raise ModelError(f"axis {quoted(name)} is already used in {self}")
+        axes = sorted((*self.replicated_axes, AxisRef(name)), key=mesh.sort_key)
+        return self.with_replicated_axes(tuple(axes))
+
+    # --- Questions --------------------------------------------------------------------------
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.dim_shardings)
+
+    @property
+    def dim_axes(self) -> tuple[tuple[AxisRef, ...], ...]:
+        """The axes of each dimension."""
+        return tuple(dim.axes for dim in self.dim_shardings)
+
+    @property
+    def axes(self) -> Iterator[AxisRef]:
+        """All refs: those of the dimensions, then the replicated and the unreduced ones."""
+        for dim in self.dim_shardings:
+            yield from dim.axes
+        yield from self.replicated_axes
+        yield from self.unreduced_axes
+
+    @property
+    def is_fully_closed(self) -> bool:
+        """Whether every dimension is closed."""
+        return all(dim.is_closed for dim in self.dim_shardings)
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether no dimension has axes; replicated and unreduced ones are ignored."""
+        return not any(dim.axes for dim in self.dim_shardings)
+
+    @property
+    def is_fully_replicated_and_open(self) -> bool:
+        """Whether every dimension is open and has no axes."""
+        return not any(dim.axes or dim.is_closed for dim in self.dim_shardings)
+
+    @property
+    def has_no_axes(self) -> bool:
+        """Whether there are no axes at all, replicated and unreduced ones included."""
+        return self.is_fully_replicated and not self.replicated_axes and not self.unreduced_axes
+
+    def is_axis_bound(self, name: str) -> bool:
+        """Whether any part of the axis `name` is mentioned."""
+        return any(axis.name == name for axis in self.axes)
+
+    def can_shard(self, dim: int, name: str) -> bool:
+        """Whether the axis `name` is free and the dimension open."""
+        return not self.dim_shardings[dim].is_closed and not self.is_axis_bound(name)
+
+    def can_replicate(self, name: str) -> bool:
+        """Whether the axis `name` is free."""
+        return not self.is_axis_bound(name)
+
+    def ordered_refs(self, mesh: Mesh) -> tuple[AxisRef, ...]:
+        """All axes of the mesh, cut at the parts in the dimensions and the unreduced axes."""
+        mentioned = [axis for dim in self.dim_shardings for axis in dim.axes]
+        return ordered_refs(mesh, (*mentioned, *self.unreduced_axes))
+
+    # --- Shapes -----------------------------------------------------------------------------
+
+    def sharded_sizes(self, mesh: Mesh) -> tuple[int, ...]:
+        """The number of pieces of each dimension."""
+        return tuple(mesh.axes_size(dim.axes) for dim in self.dim_shardings)
+
+    def local_shape(self, shape: Shape, mesh: Mesh) -> Shape:
+        """The shape of a shard: each size divided by the number of pieces, rounded up.
+
+        Dynamic sizes, which are negative, stay, and so does the whole shape if the sharding has
+        no dimensions, as on a maximal mesh.
+
+        On a mesh `<["x"=4, "y"=3]>`, a shape (10, 7) with `[{"x"}, {"y"}]` gives (3, 3).
+        """
+        if not self.dim_shardings:
+            return shape
+        return tuple(
+            size if size < 0 else -(-size // pieces)
+            for size, pieces in zip(shape, self.sharded_sizes(mesh), strict=True)
+        )
+
+    def divides(self, shape: Shape, mesh: Mesh) -> bool:
+        """Whether each static size is a multiple of the number of pieces: no padding is needed."""
+        if not self.dim_shardings:
+            return True
+        sizes = zip(shape, self.sharded_sizes(mesh), strict=True)
+        return all(size < 0 or size % pieces == 0 for size, pieces in sizes)
+
+    def global_shape(self, local_shape: Shape, mesh: Mesh) -> Shape:
+        """The shape of a tensor with shards of the given shape, which includes their padding.
+
+        On a mesh `<["x"=4, "y"=3]>`, a local shape (3, 3) with `[{"x"}, {"y"}]` gives (12, 9).
+        """
+        if not self.dim_shardings:
+            return local_shape
+        return tuple(
+            size if size < 0 else size * pieces
+            for size, pieces in zip(local_shape, self.sharded_sizes(mesh), strict=True)
+        )
 
     def __str__(self) -> str:
         mesh = self.mesh_or_ref
@@ -69,13 +299,34 @@ class TensorSharding(HashedOnce):
         return f"<{', '.join(clauses)}>"
 
 
+@hash_once
 @dataclass(frozen=True, slots=True)
-class TensorShardingPerValue(HashedOnce):
+class TensorShardingPerValue(HashSlot):
     """The shardings of several values: `<[<@mesh, [{"x"}]>, <@mesh, []>]>`."""
-
-    __hash__ = HashedOnce.__hash__
 
     shardings: tuple[TensorSharding, ...] = ()
 
     def __str__(self) -> str:
         return f"<{bracketed(self.shardings)}>"
+
+    @classmethod
+    def fully_open(cls, ranks: Iterable[int], mesh_or_ref: str | Mesh) -> TensorShardingPerValue:
+        """A fully open sharding for each value, given by its rank."""
+        return cls(tuple(TensorSharding.fully_open(rank, mesh_or_ref) for rank in ranks))
+
+    @classmethod
+    def fully_closed(cls, ranks: Iterable[int], mesh_or_ref: str | Mesh) -> TensorShardingPerValue:
+        """A fully closed sharding for each value, given by its rank."""
+        return cls(tuple(TensorSharding.fully_closed(rank, mesh_or_ref) for rank in ranks))
+
+    @classmethod
+    def open_but_one(
+        cls, ranks: Iterable[int], index: int, sharding: TensorSharding
+    ) -> TensorShardingPerValue:
+        """Fully open shardings, but the given one for the value at `index`."""
+        return cls(
+            tuple(
+                sharding if at == index else TensorSharding.fully_open(rank, sharding.mesh_or_ref)
+                for at, rank in enumerate(ranks)
+            )
+        )

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Whether two shardings place the data of a tensor and of its reshape on the same devices."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mlir_sdy.model.axes import AxisRef
+from mlir_sdy.model.mesh import Mesh
+from mlir_sdy.model.sharding import Shape, TensorSharding
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """An axis of a dimension, and where it cuts the row-major data.
+
+    Attributes:
+        axis: the ref.
+        stride: how far apart in the data two neighbours along the axis are.
+        prefix: the number of pieces that more major sizes and axes make.
+        dim_size: the size of the dimension.
+    """
+
+    axis: AxisRef
+    stride: int
+    prefix: int
+    dim_size: int
+
+
+def place_data_alike(
+    first: TensorSharding,
+    first_shape: Shape,
+    second: TensorSharding,
+    second_shape: Shape,
+    mesh: Mesh,
+    *,
+    lenient: bool = False,
+) -> bool:
+    """Whether two shardings of tensors with as many elements place the row-major data alike.
+
+    1. The same sharding of the same shape does.
+    2. Otherwise both must name the same mesh and replicate the same axes, and the sizes be static.
+    3. Each axis of each dimension gets a *stride* and a *prefix*. With c the product of the
+       sizes of the more minor dimensions, a dimension of size D that is split into T pieces, and
+       axes a1, ..., an: the stride of an is `c * ceil(D / T)` (lenient: `c * D / T`, exactly),
+       and that of each axis before it is the next one's stride times its size. The prefix of ai
+       is the product of the sizes of the more major dimensions and of a1, ..., a(i-1).
+    4. Sort by stride, and merge neighbours that are one part of an axis in two pieces when the
+       more major one, y, goes on where the more minor one, x, ends: `stride(y) = stride(x) *
+       size(x)`; lenient: `prefix(x) = prefix(y)`, or y takes up all of its dimension and
+       `prefix(x) = prefix(y) * size(y)`.
+    5. They do if both lists then have the same axes with the same strides (lenient: prefixes).
+
+    On `<["x"=2, "y"=2]>`, `[{"x"}, {"y"}]` of (2, 4) places the data like `[{"x", "y"}]` of (8,).
+
+    Args:
+        first: the sharding on the one side.
+        first_shape: the shape on the one side.
+        second: the sharding on the other side.
+        second_shape: the shape on the other side.
+        mesh: the mesh that the shardings refer to.
+        lenient: whether to compare as if dimensions that don't divide evenly were padded alike.
+    """
+    if first == second and first_shape == second_shape:
+        return True
+    if first.mesh_or_ref != second.mesh_or_ref or first.replicated_axes != second.replicated_axes:
+        return False
+    if min((*first_shape, *second_shape), default=0) < 0:
+        return False
+    # In the lenient form strides are fractions; all of them are integers when scaled by this.
+    scale = math.prod((*first.sharded_sizes(mesh), *second.sharded_sizes(mesh))) if lenient else 1
+    one = _merged(_placed_axes(first, first_shape, mesh, lenient, scale), mesh, lenient)
+    other = _merged(_placed_axes(second, second_shape, mesh, lenient, scale), mesh, lenient)
+    return len(one) == len(other) and all(
+        left.axis == right.axis
+        and (left.prefix == right.prefix if lenient else left.stride == right.stride)
+        for left, right in zip(one, other, strict=True)
+    )
+
+
+def _placed_axes(
+    sharding: TensorSharding, shape: Shape, mesh: Mesh, lenient: bool, scale: int
+) -> list[_Placed]:
+    """The axes of all dimensions by ascending stride."""
+    placed: list[_Placed] = []
+    minor_size = 1
+    for dim in reversed(range(sharding.rank)):
+        size = shape[dim]
+        axes = sharding.dim_shardings[dim].axes
+        pieces = mesh.axes_size(axes)
+        if lenient:
+            stride = minor_size * size * scale // pieces
+        else:
+            stride = minor_size * -(-size // pieces)
+        prefix = math.prod(shape[:dim]) * pieces
+        for axis in reversed(axes):
+            axis_size = axis.size(mesh)
+            prefix //= axis_size
+            placed.append(_Placed(axis, stride, prefix, size))
+            stride *= axis_size
+        minor_size *= size
+    return sorted(placed, key=lambda entry: entry.stride)
+
+
+def _merged(placed: list[_Placed], mesh: Mesh, lenient: bool) -> list[_Placed]:
+    """Bring together neighbours that are one part of an axis in two pieces."""
+    merged: list[_Placed] = []
+    for major in placed:
+        minor = merged[-1] if merged else None
+        if minor is not None and _continues(minor, major, mesh, lenient):
+            axis = major.axis.merge(minor.axis, mesh)
+            prefix = min(minor.prefix, major.prefix)
+            merged[-1] = _Placed(axis, minor.stride, prefix, major.dim_size)
+        else:
+            merged.append(major)
+    return merged
+
+
+def _continues(minor: _Placed, major: _Placed, mesh: Mesh, lenient: bool) -> bool:
+    if not major.axis.can_merge(minor.axis):
+        return False
+    if not lenient:
+        return major.stride == minor.stride * minor.axis.size(mesh)
+    size = major.axis.size(mesh)
+    return minor.prefix == major.prefix or (
+        size == major.dim_size and minor.prefix == major.prefix * size
+    )
