@@ -1,12 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Axes, meshes, shardings and sharding rules as plain frozen values.
+"""Axes, meshes, shardings and sharding rules as plain frozen values, with their algebra.
 
-Nothing here knows MLIR: a value has the parameters of the attribute of the same name, and its
-`str` is the attribute's body text.
+Nothing here knows MLIR. Each value has the parameters of the attribute of the same name, in the
+same order, and its `str` is the attribute's body text. Values compare by their fields, are
+hashable, and are never changed: whatever "changes" one returns another. Sizes of parts of axes are
+known only with the mesh, which is then an argument.
+
+| module                | what it holds                                                            |
+|-----------------------|--------------------------------------------------------------------------|
+| `enums`               | directions, kinds of reductions, of edge ends and of factors             |
+| `axes`                | refs to axes and to parts of them, how two relate, their order           |
+| `mesh`                | the mesh: its checks, kinds, sizes and devices                           |
+| `axis_lists`          | lists of refs: merge, cut at overlaps, subtract                          |
+| `axis_prefix`         | whether a list is a prefix of another, which may end within a ref        |
+| `sharding`            | shardings of dimensions and tensors: questions, builders, shapes         |
+| `equivalence`         | when two shardings mean the same; the mesh that several agree on         |
+| `manual_axes`         | what of a sharding is inside and outside of a manual computation         |
+| `reshape_equivalence` | whether a tensor and its reshape have their data on the same devices     |
+| `devices`             | coordinates of devices along axes, shard indices, replica groups         |
+| `placement`           | the slice of a tensor that each device holds                             |
+| `rule`                | sharding rules and the names of factors                                  |
+| `all_to_all`          | the moves of an all-to-all                                               |
+| `edges`               | the record of propagation steps                                          |
+
+Whatever can't be built or answered raises `ModelError`.
 """
 
 from mlir_sdy.model.all_to_all import AllToAllParam, AllToAllParamList
 from mlir_sdy.model.axes import AxisRef, AxisRefList, ListOfAxisRefLists, SubAxisInfo
+from mlir_sdy.model.axis_lists import (
+    AxisTuple,
+    add_or_merge,
+    common_prefix,
+    first_overlapping,
+    lists_overlap,
+    ordered_refs,
+    prefix_without_overlap,
+    set_difference,
+    sort_and_merge,
+    truncate_by_removing_overlaps,
+)
+from mlir_sdy.model.axis_prefix import (
+    PrefixStatus,
+    axis_list_key,
+    expanded_size,
+    is_strict_prefix,
+    prefix_status,
+)
+from mlir_sdy.model.devices import (
+    coordinates,
+    device_position,
+    replica_groups,
+    shard_index,
+    shard_indices,
+)
 from mlir_sdy.model.edges import (
     AxisToPropagationDetails,
     EdgeValueRef,
@@ -14,11 +61,32 @@ from mlir_sdy.model.edges import (
     PropagationOneStep,
 )
 from mlir_sdy.model.enums import EdgeNodeType, FactorType, PropagationDirection, ReductionOp
+from mlir_sdy.model.equivalence import (
+    are_equivalent,
+    are_equivalent_if_given,
+    common_mesh,
+    complete_shardings,
+    mesh_of,
+)
 from mlir_sdy.model.errors import ModelError
-from mlir_sdy.model.manual_axes import ManualAxes
+from mlir_sdy.model.manual_axes import (
+    ManualAxes,
+    add_free_axes,
+    count_manual_axes,
+    erase_free_axes,
+    erase_manual_axes,
+)
 from mlir_sdy.model.mesh import Mesh, MeshAxis
-from mlir_sdy.model.rule import DimMapping, OpShardingRule, TensorMapping, factor_name
-from mlir_sdy.model.sharding import DimensionSharding, TensorSharding, TensorShardingPerValue
+from mlir_sdy.model.placement import device_slices
+from mlir_sdy.model.reshape_equivalence import place_data_alike
+from mlir_sdy.model.rule import (
+    DimMapping,
+    OpShardingRule,
+    TensorMapping,
+    factor_indices,
+    factor_name,
+)
+from mlir_sdy.model.sharding import DimensionSharding, Shape, TensorSharding, TensorShardingPerValue
 
 __all__ = [
     "AllToAllParam",
@@ -26,6 +94,7 @@ __all__ = [
     "AxisRef",
     "AxisRefList",
     "AxisToPropagationDetails",
+    "AxisTuple",
     "DimMapping",
     "DimensionSharding",
     "EdgeNodeType",
@@ -37,13 +106,45 @@ __all__ = [
     "MeshAxis",
     "ModelError",
     "OpShardingRule",
+    "PrefixStatus",
     "PropagationDirection",
     "PropagationEdges",
     "PropagationOneStep",
     "ReductionOp",
+    "Shape",
     "SubAxisInfo",
     "TensorMapping",
     "TensorSharding",
     "TensorShardingPerValue",
+    "add_free_axes",
+    "add_or_merge",
+    "are_equivalent",
+    "are_equivalent_if_given",
+    "axis_list_key",
+    "common_mesh",
+    "common_prefix",
+    "complete_shardings",
+    "coordinates",
+    "count_manual_axes",
+    "device_position",
+    "device_slices",
+    "erase_free_axes",
+    "erase_manual_axes",
+    "expanded_size",
+    "factor_indices",
     "factor_name",
+    "first_overlapping",
+    "is_strict_prefix",
+    "lists_overlap",
+    "mesh_of",
+    "ordered_refs",
+    "place_data_alike",
+    "prefix_status",
+    "prefix_without_overlap",
+    "replica_groups",
+    "set_difference",
+    "shard_index",
+    "shard_indices",
+    "sort_and_merge",
+    "truncate_by_removing_overlaps",
 ]

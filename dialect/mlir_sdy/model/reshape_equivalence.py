@@ -60,7 +60,7 @@ def place_data_alike(
         second: the sharding on the other side.
         second_shape: the shape on the other side.
         mesh: the mesh that the shardings refer to.
-        lenient: whether to compare as if dimensions that don't divide evenly were padded alike.
+        lenient: whether to compare where the axes cut rather than how large the pieces are.
     """
     if first == second and first_shape == second_shape:
         return True
@@ -89,10 +89,8 @@ def _placed_axes(
         size = shape[dim]
         axes = sharding.dim_shardings[dim].axes
         pieces = mesh.axes_size(axes)
-        if lenient:
-            stride = minor_size * size * scale // pieces
-        else:
-            stride = minor_size * -(-size // pieces)
+        # Of a lenient stride, `scale` holds the denominator; strict ones have a scale of 1.
+        stride = minor_size * (size * scale // pieces if lenient else -(-size // pieces))
         prefix = math.prod(shape[:dim]) * pieces
         for axis in reversed(axes):
             axis_size = axis.size(mesh)

@@ -111,13 +111,13 @@ class TensorSharding(HashSlot):
         return cls(mesh_or_ref, (_CLOSED,) * rank)
 
     @classmethod
-    def closed(
+    def from_axes(
         cls,
         mesh_or_ref: str | Mesh,
         axes_per_dim: Iterable[tuple[AxisRef, ...]],
         unreduced_axes: tuple[AxisRef, ...] = (),
     ) -> TensorSharding:
-        """The closed sharding with the given axes and no priorities."""
+        """The closed sharding with the given axes for each dimension and no priorities."""
         dims = tuple(DimensionSharding(axes, True) for axes in axes_per_dim)
         return cls(mesh_or_ref, dims, unreduced_axes=unreduced_axes)
 
@@ -131,31 +131,46 @@ class TensorSharding(HashSlot):
 
     def closed_like(self) -> TensorSharding:
         """The same axes and priorities, all closed; explicit replication is dropped."""
-        dims = tuple(dim.closed() for dim in self.dim_shardings)
-        return replace(self, dim_shardings=dims, replicated_axes=())
+        return TensorSharding(
+            self.mesh_or_ref,
+            tuple(dim.closed() for dim in self.dim_shardings),
+            (),
+            self.unreduced_axes,
+            self.reduction_kind,
+        )
 
     def open_like(self) -> TensorSharding:
         """The same axes and priorities, all open; all the rest is kept."""
-        return replace(self, dim_shardings=tuple(dim.opened() for dim in self.dim_shardings))
+        return self.with_dims(tuple(dim.opened() for dim in self.dim_shardings))
 
     def close_dims(self, dims: Iterable[int]) -> TensorSharding:
         """The same sharding with the given dimensions closed."""
-        return self.with_dim_shardings({dim: self.dim_shardings[dim].closed() for dim in dims})
+        return self.with_dims_replaced({dim: self.dim_shardings[dim].closed() for dim in dims})
 
     def open_dims(self, dims: Iterable[int]) -> TensorSharding:
         """The same sharding with the given dimensions open."""
-        return self.with_dim_shardings({dim: self.dim_shardings[dim].opened() for dim in dims})
+        return self.with_dims_replaced({dim: self.dim_shardings[dim].opened() for dim in dims})
 
-    def with_dim_sharding(self, dim: int, dim_sharding: DimensionSharding) -> TensorSharding:
+    def with_dims(self, dim_shardings: tuple[DimensionSharding, ...]) -> TensorSharding:
+        """The same sharding with those of all dimensions replaced."""
+        return TensorSharding(
+            self.mesh_or_ref,
+            dim_shardings,
+            self.replicated_axes,
+            self.unreduced_axes,
+            self.reduction_kind,
+        )
+
+    def with_dim(self, dim: int, dim_sharding: DimensionSharding) -> TensorSharding:
         """The same sharding with that of one dimension replaced."""
-        return self.with_dim_shardings({dim: dim_sharding})
+        return self.with_dims_replaced({dim: dim_sharding})
 
-    def with_dim_shardings(self, dim_shardings: Mapping[int, DimensionSharding]) -> TensorSharding:
+    def with_dims_replaced(self, dim_shardings: Mapping[int, DimensionSharding]) -> TensorSharding:
         """The same sharding with those of some dimensions replaced."""
         dims = list(self.dim_shardings)
         for dim, dim_sharding in dim_shardings.items():
             dims[dim] = dim_sharding
-        return replace(self, dim_shardings=tuple(dims))
+        return self.with_dims(tuple(dims))
 
     def with_replicated_axes(self, axes: tuple[AxisRef, ...]) -> TensorSharding:
         """The same sharding with other replicated axes."""
@@ -177,7 +192,7 @@ class TensorSharding(HashSlot):
         """
         if self.is_axis_bound(name):
             raise ModelError(f"axis {quoted(name)} is already used in {self}")
-        return self.with_dim_sharding(dim, self.dim_shardings[dim].shard_further(name))
+        return self.with_dim(dim, self.dim_shardings[dim].shard_further(name))
 
     def replicate(self, name: str, mesh: Mesh) -> TensorSharding:
         """The full axis `name` put among the replicated axes at its position in the mesh.
@@ -202,8 +217,7 @@ class TensorSharding(HashSlot):
         """The axes of each dimension."""
         return tuple(dim.axes for dim in self.dim_shardings)
 
-    @property
-    def axes(self) -> Iterator[AxisRef]:
+    def all_axes(self) -> Iterator[AxisRef]:
         """All refs: those of the dimensions, then the replicated and the unreduced ones."""
         for dim in self.dim_shardings:
             yield from dim.axes
@@ -232,7 +246,7 @@ class TensorSharding(HashSlot):
 
     def is_axis_bound(self, name: str) -> bool:
         """Whether any part of the axis `name` is mentioned."""
-        return any(axis.name == name for axis in self.axes)
+        return any(axis.name == name for axis in self.all_axes())
 
     def can_shard(self, dim: int, name: str) -> bool:
         """Whether the axis `name` is free and the dimension open."""
