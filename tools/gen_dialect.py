@@ -674,7 +674,7 @@ class AttributeClasses:
             "from collections.abc import Sequence\n\n"
             "from mlir_sdy.attribute_base import SdyAttribute\n"
             "from mlir_sdy.host import ir\n"
-            f"from mlir_sdy.ods.enums import {', '.join(enums)}\n\n"
+            f"from mlir_sdy.model import {', '.join(enums)}\n\n"
             f"__all__ = [\n{exported}]\n\n\n{classes}"
         )
 
@@ -761,7 +761,7 @@ class AttributeClasses:
 
 OPS_IMPORTS = '''
 from mlir_sdy import host as _host
-from mlir_sdy.ods import irdl_groups as _irdl_groups
+from mlir_sdy.ods import _sdy_enum_gen, irdl_groups as _irdl_groups
 
 _ods_cext = _host.cext
 '''
@@ -808,34 +808,43 @@ def operation_classes(declarations: Declarations) -> str:
             if any(value.variadic for value in values)
         )
         head, separator, tail = text.partition(f"class {declaration.class_name}(_ods_ir.OpView):")
-        text = head + separator + tail.replace(BUILD, added + BUILD, 1)
+        tail = tail.replace(BUILD, added + BUILD, 1)
+        for attribute in declaration.attributes:
+            if attribute.default is not None:
+                # Operations registered at run time don't get their defaults from MLIR.
+                read = f'    return self.operation.attributes["{attribute.name}"]\n'
+                tail = tail.replace(read, _default_value(declarations, attribute) + read, 1)
+        text = head + separator + tail
     doc = '"""The operations of the dialect as classes, with builders."""\n'
     return f"{PYTHON_HEADER}# mypy: ignore-errors\n# pyright: basic\n{doc}\n{text}"
 
 
-def enum_modules() -> tuple[str, str]:
-    """`enums.py` and `_sdy_enum_gen.py`, from what mlir-tblgen makes of the enums.
+def _default_value(declarations: Declarations, attribute: OpAttributeDecl) -> str:
+    """The lines that return the default of an attribute that is absent."""
+    enum = declarations.enums[attribute.kind.removeprefix("enum ")]
+    value = next(case.value for case in enum.cases if case.name == attribute.default)
+    return (
+        f'    if "{attribute.name}" not in self.operation.attributes:\n'
+        f"      return _ods_ir.AttrBuilder.get('Sdy_{enum.name}')({value}, "
+        "context=self.operation.context)\n"
+    )
 
-    They are two, so that plain Python code can use the enums without loading MLIR.
+
+def enum_builders() -> str:
+    """`_sdy_enum_gen.py`: what lets builders of operations take cases of the enums.
+
+    The classes that mlir-tblgen makes of the enums are left out: those of `mlir_sdy.model` do more
+    and don't load MLIR.
     """
     text = tblgen("mlir-tblgen", "SdyOps.td", "-gen-python-enum-bindings", "-bind-dialect=sdy")
-    classes = re.findall(r"^class .*?(?=\n*^@|\Z)", text, re.MULTILINE | re.DOTALL)
     builders = re.findall(r"^@register_attribute_builder.*?(?=\n\n|\Z)", text, re.M | re.S)
-    enums = (
-        f'{PYTHON_HEADER}"""The enums of the dialect."""\n\n'
-        "from enum import IntEnum\n\n\n" + "\n\n\n".join(map(str.strip, classes)) + "\n"
-    )
-    names = sorted(re.findall(r"^class (\w+)", enums, re.MULTILINE))
-    registrations = (
+    return (
         f'{PYTHON_HEADER}"""Lets builders of operations take cases of the enums."""\n\n'
-        f"from mlir_sdy.host import ir as _ods_ir\n"
-        f"from mlir_sdy.ods.enums import {', '.join(names)}\n\n"
-        f"__all__ = {json.dumps(names)}\n\n"
+        "from mlir_sdy.host import ir as _ods_ir\n\n"
         "register_attribute_builder = _ods_ir.register_attribute_builder\n\n\n"
         + "\n\n\n".join(map(str.strip, builders))
         + "\n"
     )
-    return enums, registrations
 
 
 def _without_notice(text: str) -> str:
@@ -860,12 +869,10 @@ def generate() -> dict[Path, str]:
     """The text of every generated file."""
     declarations = Declarations()
     irdl = IrdlWriter(declarations)
-    enums, enum_registrations = enum_modules()
     return {
         ODS / "tables.py": tables_source(declarations),
         ODS / "attributes.py": AttributeClasses(declarations).source(),
-        ODS / "enums.py": enums,
-        ODS / "_sdy_enum_gen.py": enum_registrations,
+        ODS / "_sdy_enum_gen.py": enum_builders(),
         ODS / "_sdy_ops_gen.py": operation_classes(declarations),
         ODS / "sdy_attributes.irdl.mlir": irdl.attributes(),
         ODS / "sdy_operations.irdl.mlir": irdl.operations(),

@@ -3,9 +3,6 @@
 """Lets builders of operations take cases of the enums."""
 
 from mlir_sdy.host import ir as _ods_ir
-from mlir_sdy.ods.enums import EdgeNodeType, PropagationDirection, ReductionOp
-
-__all__ = ["EdgeNodeType", "PropagationDirection", "ReductionOp"]
 
 register_attribute_builder = _ods_ir.register_attribute_builder
 

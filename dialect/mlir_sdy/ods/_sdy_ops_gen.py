@@ -5,7 +5,7 @@
 """The operations of the dialect as classes, with builders."""
 
 from mlir_sdy import host as _host
-from mlir_sdy.ods import irdl_groups as _irdl_groups
+from mlir_sdy.ods import _sdy_enum_gen, irdl_groups as _irdl_groups
 
 _ods_cext = _host.cext
 _ods_equally_sized_accessor = _host.ods_common.equally_sized_accessor
@@ -177,6 +177,8 @@ class AllReduceOp(_ods_ir.OpView):
 
   @builtins.property
   def reduction_op(self) -> _ods_ir.Attribute:
+    if "reduction_op" not in self.operation.attributes:
+      return _ods_ir.AttrBuilder.get('Sdy_ReductionOp')(0, context=self.operation.context)
     return self.operation.attributes["reduction_op"]
 
   @reduction_op.setter
@@ -960,6 +962,8 @@ class ReduceScatterOp(_ods_ir.OpView):
 
   @builtins.property
   def reduction_op(self) -> _ods_ir.Attribute:
+    if "reduction_op" not in self.operation.attributes:
+      return _ods_ir.AttrBuilder.get('Sdy_ReductionOp')(0, context=self.operation.context)
     return self.operation.attributes["reduction_op"]
 
   @reduction_op.setter

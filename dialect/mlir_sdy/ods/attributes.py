@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from mlir_sdy.attribute_base import SdyAttribute
 from mlir_sdy.host import ir
-from mlir_sdy.ods.enums import EdgeNodeType, ReductionOp
+from mlir_sdy.model import EdgeNodeType, ReductionOp
 
 __all__ = [
     "AllToAllParamAttr",

@@ -190,6 +190,14 @@ class OperationDecl:
         """The names of the attributes."""
         return frozenset(attribute.name for attribute in self.attributes)
 
+    def attribute(self, name: str) -> OpAttributeDecl:
+        """The attribute called `name`."""
+        return next(attribute for attribute in self.attributes if attribute.name == name)
+
+    def operand(self, name: str) -> ValueDecl:
+        """The operand, or the operands, called `name`."""
+        return next(operand for operand in self.operands if operand.name == name)
+
 
 # --- Attributes and enums -----------------------------------------------------------------------
 
@@ -233,7 +241,7 @@ class EnumCaseDecl:
 
 @dataclass(frozen=True, slots=True)
 class EnumDecl:
-    """An enum; `name` is also that of its class in `mlir_sdy.ods.enums`."""
+    """An enum; `name` is also that of its class in `mlir_sdy.model`."""
 
     name: str
     summary: str

@@ -16,7 +16,7 @@ import re
 from collections.abc import Hashable, Sequence
 from itertools import groupby
 
-GROUPS = 512
+GROUPS = 256
 """How many IRDL groups one group of any types becomes."""
 
 OPERAND_SIZES = "operandSegmentSizes"
@@ -36,7 +36,7 @@ def _expand_operation(text: str) -> str:
         group = re.search(rf"(\w+): variadic {variable}\b", text)
         if group is None:
             continue
-        variables = [f"{variable}_{index}" for index in range(GROUPS)]
+        variables = [f"%group{variable[1:]}_{index}" for index in range(GROUPS)]
         groups = ", ".join(
             f"{group[1]}_{index}: variadic {one}" for index, one in enumerate(variables)
         )
