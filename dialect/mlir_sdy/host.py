@@ -8,8 +8,10 @@ the bindings' shared libraries (about a quarter of a second): tools import it wh
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
+from collections.abc import Iterator
 
 import torch_mlir._mlir_libs._mlir as cext
 from torch_mlir import ir, passmanager, rewrite
@@ -17,16 +19,17 @@ from torch_mlir._mlir_libs import _stablehlo as stablehlo
 from torch_mlir.dialects import _ods_common as ods_common
 from torch_mlir.dialects import ext, func, irdl
 
-from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation
+from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, emit
 
 __all__ = [
     "cext",
-    "context_with_stablehlo",
+    "diagnostics_emitted",
     "diagnostics_of",
     "ext",
     "func",
     "ir",
     "irdl",
+    "load_stablehlo",
     "location_of",
     "ods_common",
     "parse_operation",
@@ -54,16 +57,14 @@ _provide_dialect_modules()
 stablehlo.register_stablehlo_passes()
 
 
-def context_with_stablehlo() -> ir.Context:
-    """A new context with upstream's dialects, StableHLO and CHLO loaded."""
-    context = ir.Context()
+def load_stablehlo(context: ir.Context) -> None:
+    """Load StableHLO and CHLO into `context`."""
     stablehlo.register_dialect(context)
     # CHLO is reachable only as the dependency of a pass that runs.
     with context, ir.Location.unknown():
         passmanager.PassManager.parse("builtin.module(stablehlo-compatibility-expander)").run(
             ir.Module.create().operation
         )
-    return context
 
 
 def parse_operation(text: str, filename: str, context: ir.Context) -> ir.Operation:
@@ -121,7 +122,7 @@ _SEVERITIES = {
 }
 
 
-def _diagnostic(info: ir.DiagnosticInfo) -> Diagnostic:
+def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
     return Diagnostic(
         _SEVERITIES[info.severity],
         info.message,
@@ -134,3 +135,19 @@ def diagnostics_of(error: ir.MLIRError) -> tuple[Diagnostic, ...]:
     """The diagnostics that an error of the bindings carries; at least one."""
     found = tuple(_diagnostic(info) for info in error.error_diagnostics)
     return found or (Diagnostic(Severity.ERROR, str(error).strip()),)
+
+
+@contextlib.contextmanager
+def diagnostics_emitted(context: ir.Context) -> Iterator[None]:
+    """Hand to `mlir_sdy.diagnostics.emit` what C++ code reports inside the `with` block.
+
+    Those are the warnings and remarks of passes, and all that `Location.emit_error` reports. The
+    errors of a failing call are not among them: its exception carries them (`diagnostics_of`).
+    """
+
+    def forward(info: ir.Diagnostic) -> bool:
+        emit(_diagnostic(info))
+        return True
+
+    with context.attach_diagnostic_handler(forward):
+        yield

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Text in and out: custom sdy syntax on top of MLIR's own parser and printer.
+
+`parse` reads a module, `asm` prints one. What is sdy's is rewritten between the two forms
+(`reader`, `writer`, driven by the ODS formats in `op_format`); everything else is MLIR's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mlir_sdy.assembly.pieces import RewrittenText
+from mlir_sdy.assembly.reader import Reader
+from mlir_sdy.assembly.source import BLANK, Cursor, Source
+from mlir_sdy.assembly.writer import Writer
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import ParseError, SourceLocation
+from mlir_sdy.host import diagnostics_of, ir, location_of, parse_operation
+from mlir_sdy.verify import verify
+
+__all__ = ["asm", "parse"]
+
+_ALIAS_DEFINITION = re.compile(r"^[ \t]*[#!][A-Za-z_][\w$.-]*[ \t]*=[ \t]*", re.MULTILINE)
+_MODULE_FIRST = re.compile(
+    rf"(?:{BLANK}[#!][A-Za-z_][\w$.-]*\s*=[^\n]*\n)*{BLANK}\"?(?:builtin\.)?module\b"
+)
+_RESOURCES = re.compile(r"^\{-#", re.MULTILINE)
+_SEVERAL_OPERATIONS = "source must contain a single top-level operation"
+
+
+def parse(
+    text: str, context: ir.Context, filename: str = "-", *, first_line: int = 1
+) -> ir.Module:
+    """Parse and verify a module in MLIR assembly with custom sdy syntax.
+
+    Operations that stand in the text without a module around them are put into one.
+
+    Args:
+        text: the assembly.
+        context: a context with the dialect registered (see `mlir_sdy.dialect`).
+        filename: what locations and diagnostics call the text.
+        first_line: the number of the text's first line, for a part of a larger file.
+
+    Raises:
+        ParseError: the text can't be read.
+        VerificationError: an operation or attribute breaks a rule.
+    """
+    source = Source("\n" * (first_line - 1) + text, filename)
+    reader = Reader(source, AttributeCache(context))
+    rewritten = reader.rewrite()
+    aliases = "".join(f"{alias} = {text} " for alias, text in reader.definitions.items())
+    module = None
+    if _MODULE_FIRST.match(text):
+        try:
+            module = _HostText(rewritten, aliases).parse(context)
+        except ParseError as failure:
+            if not failure.diagnostics[0].message.startswith(_SEVERAL_OPERATIONS):
+                raise
+    if module is None:
+        module = _HostText.wrapped(rewritten, aliases).parse(context)
+    verify(module)
+    return module
+
+
+def asm(
+    module: ir.Module | ir.Operation | ir.OpView,
+    *,
+    generic: bool = False,
+    debug_info: bool = False,
+    large_elements_limit: int | None = None,
+    assume_verified: bool = False,
+) -> str:
+    """The text of a module or an operation, in custom sdy syntax.
+
+    Args:
+        module: what to print.
+        generic: print every operation in generic form.
+        debug_info: print locations.
+        large_elements_limit: elide constants with more elements than this.
+        assume_verified: don't verify first. Printing an invalid operation in its custom syntax
+            can crash, so MLIR verifies and falls back to the generic form.
+    """
+    operation = module.operation
+    text = operation.get_asm(
+        print_generic_op_form=generic,
+        enable_debug_info=debug_info,
+        large_elements_limit=large_elements_limit,
+        assume_verified=assume_verified,
+    )
+    return Writer(operation.context, generic).rewrite(text)
+
+
+@dataclass
+class _HostText:
+    """A rewritten text with what has to stand around it for MLIR's parser."""
+
+    rewritten: RewrittenText
+    prefix: str
+    body: str = ""
+    suffix: str = ""
+
+    def __post_init__(self) -> None:
+        self.body = self.body or self.rewritten.text()
+        self._source = Source(self.prefix + self.body + self.suffix, "")
+
+    @classmethod
+    def wrapped(cls, rewritten: RewrittenText, aliases: str) -> _HostText:
+        """The text inside a module, with its own alias definitions moved in front of that."""
+        body = rewritten.text()
+        for match in reversed(list(_ALIAS_DEFINITION.finditer(body))):
+            cursor = Cursor(Source(body, rewritten.source.filename), match.end())
+            _skip_attribute_or_type(cursor)
+            definition = body[match.start() : cursor.position]
+            aliases = definition.replace("\n", " ") + " " + aliases
+            blank = re.sub(r"[^\n]", " ", definition)
+            body = body[: match.start()] + blank + body[cursor.position :]
+        resources = _RESOURCES.search(body)
+        end = resources.start() if resources else len(body)
+        return cls(rewritten, f"{aliases}module {{", body[:end], f"\n}}{body[end:]}")
+
+    def parse(self, context: ir.Context) -> ir.Module:
+        filename = self.rewritten.source.filename
+        try:
+            root = parse_operation(self._source.text, filename, context)
+        except ir.MLIRError as failure:
+            raise ParseError(
+                *(diagnostic.moved(self._in_source) for diagnostic in diagnostics_of(failure))
+            ) from None
+        self._restore_locations(root)
+        return _as_module(root)
+
+    def _in_source(self, location: SourceLocation) -> SourceLocation:
+        """Where in the source a place in the text for the host comes from."""
+        source = self.rewritten.source
+        if location.filename != source.filename:
+            return location
+        offset = self._source.offset(location.line, location.column) - len(self.prefix)
+        return source.location(self.rewritten.source_offset(max(offset, 0)))
+
+    def _restore_locations(self, root: ir.Operation) -> None:
+        """Correct the locations on lines where columns have moved."""
+        source = self.rewritten.source
+        moved = set(self.rewritten.moved_lines)
+        if self.prefix and not re.match(rf"{BLANK}\n", source.text):
+            moved.add(1)
+        if not moved:
+            return
+        with root.context:
+
+            def restore(operation: ir.Operation) -> ir.WalkResult:
+                location = operation.location
+                if isinstance(location, ir.FileLineColLoc) and location.start_line in moved:
+                    place = location_of(location)
+                    if place is not None and place.filename == source.filename:
+                        place = self._in_source(place)
+                        operation.location = ir.Location.file(
+                            place.filename, place.line, place.column
+                        )
+                return ir.WalkResult.ADVANCE
+
+            root.walk(restore)
+
+
+def _skip_attribute_or_type(cursor: Cursor) -> None:
+    """Pass over the right-hand side of an alias definition."""
+    cursor.skip_blank()
+    text = cursor.text
+    while cursor.position < len(text) and text[cursor.position] != "\n":
+        if text[cursor.position] in "<([{":
+            cursor.balanced()
+        elif cursor.try_string() is None:
+            cursor.position += 1
+
+
+def _as_module(root: ir.Operation) -> ir.Module:
+    """`root` as a module: itself, the only module that it wraps, or a module around it."""
+    if root.name == "builtin.module":
+        inner = list(root.regions[0].blocks[0].operations)
+        if len(inner) == 1 and inner[0].operation.name == "builtin.module" and not root.attributes:
+            root = inner[0].operation
+    module = ir.Module.create(root.location)
+    if root.name != "builtin.module":
+        module.body.append(root)
+        return module
+    for name, attribute in root.attributes.items():
+        module.operation.attributes[name] = attribute
+    for operation in list(root.regions[0].blocks[0].operations):
+        module.body.append(operation)
+    return module

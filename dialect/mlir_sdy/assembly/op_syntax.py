@@ -1,0 +1,439 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations in custom syntax: read and written as their ODS assembly format says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mlir_sdy import model
+from mlir_sdy.assembly import attribute_text
+from mlir_sdy.assembly.source import Cursor, Source, end_of_braces
+from mlir_sdy.model.text import quoted, symbol
+from mlir_sdy.ods import declarations as ods
+from mlir_sdy.ods.tables import OPERATIONS
+
+if TYPE_CHECKING:
+    from mlir_sdy.assembly.reader import Reader
+    from mlir_sdy.assembly.writer import Writer
+
+Span = tuple[int, int]
+
+
+# --- Reading --------------------------------------------------------------------------------
+
+
+@dataclass
+class OperationText:
+    """An operation read from custom syntax; spans are offsets in the source."""
+
+    name: str
+    operands: list[str] = field(default_factory=list)
+    attributes: dict[str, str] = field(default_factory=dict)
+    """The generic text of each inherent attribute."""
+
+    attribute_dictionary: Span | None = None
+    operand_types: list[Span] = field(default_factory=list)
+    result_types: list[Span] = field(default_factory=list)
+    functional_type: Span | None = None
+    region: tuple[Span, int, int] | None = None
+    """The block arguments with their parentheses, and where the region starts and ends."""
+
+    def operand_list(self) -> str:
+        """The operands as the generic form lists them."""
+        return ", ".join(self.operands)
+
+
+def read_operation(name: str, cursor: Cursor, reader: Reader) -> OperationText:
+    """Read the operation whose name the cursor has just passed."""
+    operation = OperationText(name)
+    _OperationReader(operation, cursor, reader).read(OPERATIONS[name].directives)
+    return operation
+
+
+class _OperationReader:
+    def __init__(self, operation: OperationText, cursor: Cursor, reader: Reader):
+        self.operation = operation
+        self.cursor = cursor
+        self.reader = reader
+        self.declaration = OPERATIONS[operation.name]
+
+    def read(self, directives: tuple[ods.Directive, ...]) -> None:
+        """Read what the directives ask for."""
+        cursor = self.cursor
+        for directive in directives:
+            match directive:
+                case ods.Literal(text) if text[0].isalpha():
+                    cursor.keyword(text)
+                case ods.Literal(text):
+                    cursor.token(text)
+                case ods.AttributeVariable(name):
+                    self._store(name, self._attribute(self.declaration.attribute(name).kind))
+                case ods.OperandVariable(name) if not self.declaration.operand(name).variadic:
+                    self.operation.operands.append(cursor.value())
+                case ods.OperandVariable() | ods.AllOperands():
+                    self._operands()
+                case ods.OptionalGroup(inner, _):
+                    if self._is_next(inner[0]):
+                        self.read(inner)
+                case ods.AttrDict():
+                    self._attribute_dictionary()
+                case ods.Type(values):
+                    self._type(values)
+                case ods.FunctionalType():
+                    self._functional_type()
+                case ods.Custom(name, arguments):
+                    _READ_CUSTOM[name](self, arguments[0])
+                case _:
+                    pass  # white space, which means nothing on input
+
+    def _store(self, name: str, text: str) -> None:
+        self.operation.attributes[name] = text
+
+    def _is_next(self, directive: ods.Directive) -> bool:
+        """Whether the text goes on with `directive`, the first one of an optional group."""
+        cursor = self.cursor
+        start = cursor.position
+        match directive:
+            case ods.Literal(text):
+                found = cursor.try_keyword(text)
+            case ods.OperandVariable():
+                found = cursor.peek("%")
+            case _:
+                found = (cursor.try_word() or cursor.try_string()) is not None
+        cursor.position = start
+        return found
+
+    def _attribute(self, kind: str) -> str:
+        """Read an attribute of an ODS kind; its generic text."""
+        cursor = self.cursor
+        if kind.startswith("sdy."):
+            mnemonic = kind.removeprefix("sdy.")
+            return self._sdy_attribute(attribute_text.read_stripped(mnemonic), mnemonic)
+        if kind.startswith("enum "):
+            return f"{int(self._enum_case(getattr(model, kind.removeprefix('enum '))))} : i32"
+        if kind == "i64":
+            return f"{cursor.integer('a number')} : i64"
+        if kind == "symbol":
+            return quoted(cursor.symbol("a name"))
+        if kind == "string":
+            return quoted(cursor.string("a name"))
+        raise AssertionError(f"no syntax for attributes of kind {kind}")
+
+    def _sdy_attribute(self, read: Callable[[Cursor], Any], mnemonic: str) -> str:
+        cursor = self.cursor
+        if cursor.peek("#") and not cursor.text.startswith(("#sdy.", "#sdy<"), cursor.position):
+            return self._user_alias(mnemonic)
+        start = cursor.position
+        value = read(cursor)
+        # Upstream's attribute parser takes a type behind a full form for the attribute's own.
+        if cursor.text.startswith("#", start) and cursor.peek(":"):
+            raise cursor.unexpected("'{' or the short form of the attribute before a type")
+        return self.reader.alias(value)
+
+    def _user_alias(self, mnemonic: str) -> str:
+        cursor = self.cursor
+        start = cursor.position
+        cursor.position += 1
+        name = cursor.try_identifier()
+        definition = self.reader.definition_of(name or "")
+        if definition is None:
+            raise cursor.source.error(f"alias '#{name}' is not defined", start)
+        found, _ = attribute_text.read_full_attribute(definition)
+        if found != mnemonic:
+            raise cursor.source.error(f"expected a '{mnemonic}' attribute, found '{found}'", start)
+        return f"#{name}"
+
+    def _enum_case(self, cases: type[Any]) -> int:
+        cursor = self.cursor
+        cursor.skip_blank()
+        start = cursor.position
+        word = cursor.try_string() or cursor.try_word()
+        for case in cases:
+            if str(case) == word:
+                return case
+        cursor.position = start
+        raise cursor.unexpected("one of " + ", ".join(f"'{case}'" for case in cases))
+
+    def _operands(self) -> None:
+        cursor = self.cursor
+        if not cursor.peek("%"):
+            return
+        self.operation.operands.append(cursor.value())
+        while cursor.try_token(","):
+            self.operation.operands.append(cursor.value())
+
+    def _attribute_dictionary(self) -> None:
+        if self.cursor.peek("{"):
+            start = self.cursor.position
+            self.cursor.balanced()
+            self.operation.attribute_dictionary = (start, self.cursor.position)
+
+    def _type_span(self) -> Span:
+        self.cursor.skip_blank()
+        start = self.cursor.position
+        self.cursor.type()
+        return start, self.cursor.position
+
+    def _type(self, values: ods.Values) -> None:
+        """Read the types of operands or results; a result has the type of the only operand."""
+        operation = self.operation
+        spans = [self._type_span()]
+        while len(spans) < len(operation.operands) and self.cursor.try_token(","):
+            spans.append(self._type_span())
+        operation.operand_types = spans
+        if self.declaration.results:
+            operation.result_types = spans
+
+    def _functional_type(self) -> None:
+        cursor = self.cursor
+        start = cursor.position
+        cursor.skip_blank()
+        if not cursor.peek("("):
+            raise cursor.unexpected("the types of the operands in parentheses")
+        operand_count = len(self.operation.operands)
+        types_start = cursor.position
+        type_count = len(_read_type_list(cursor))
+        if type_count != operand_count:
+            raise cursor.source.error(
+                f"{operand_count} operands are listed, but {type_count} types", types_start
+            )
+        cursor.token("->")
+        if cursor.peek("("):
+            _read_type_list(cursor)
+        else:
+            cursor.type()
+        self.operation.functional_type = (start, cursor.position)
+
+    def _sharding_per_value(self, variable: ods.Directive) -> None:
+        assert isinstance(variable, ods.AttributeVariable)
+        read = attribute_text.read_stripped_sharding_per_value
+        self._store(variable.name, self._sdy_attribute(read, "sharding_per_value"))
+
+    def _region(self, _: ods.Directive) -> None:
+        cursor = self.cursor
+        cursor.skip_blank()
+        if not cursor.peek("("):
+            raise cursor.unexpected("the arguments of the body in parentheses")
+        start = cursor.position
+        cursor.balanced()
+        arguments = (start, cursor.position)
+        if not cursor.peek("{"):
+            raise cursor.unexpected("'{'")
+        body_start = cursor.position
+        body_end = end_of_braces(cursor.text, body_start, len(cursor.text))
+        if body_end < 0:
+            raise cursor.source.error("the region is not closed", body_start)
+        inner = Cursor(cursor.source, body_start + 1)
+        inner.skip_blank()
+        if inner.position == body_end - 1:
+            raise cursor.source.error(
+                "the region is empty: its body must end with 'sdy.return'", body_start
+            )
+        cursor.position = body_end
+        self.operation.region = (arguments, body_start, body_end)
+
+    def _constant_value(self, _: ods.Directive) -> None:
+        """Read an elements attribute with its type, which is the type of the result."""
+        cursor = self.cursor
+        value, (type_start, type_end), source = self._typed_literal(cursor)
+        if source is not cursor.source:
+            raise AssertionError("an alias is defined in the source that uses it")
+        self.operation.attributes["value"] = value
+        self.operation.result_types = [(type_start, type_end)]
+
+    def _typed_literal(self, cursor: Cursor) -> tuple[str, Span, Source]:
+        cursor.skip_blank()
+        start = cursor.position
+        if cursor.try_token("#"):
+            name = cursor.try_identifier()
+            definition = self.reader.definition_of(name or "")
+            if definition is None:
+                raise cursor.source.error(f"alias '#{name}' is not defined", start)
+            _, span, source = self._typed_literal(definition)
+            return f"#{name}", span, source
+        if cursor.try_identifier() is None:
+            raise cursor.unexpected("a constant such as 'dense<0.0> : tensor<2xf32>'")
+        if cursor.text.startswith("<", cursor.position):
+            cursor.balanced()
+        cursor.token(":")
+        span = self._type_span()
+        return cursor.text[start : cursor.position], span, cursor.source
+
+
+def _read_type_list(cursor: Cursor) -> list[str]:
+    cursor.token("(")
+    if cursor.try_token(")"):
+        return []
+    types = [cursor.type()]
+    while cursor.try_token(","):
+        types.append(cursor.type())
+    cursor.token(")")
+    return types
+
+
+_READ_CUSTOM: dict[str, Callable[[_OperationReader, ods.Directive], None]] = {
+    "StrippedTensorShardingPerValueAttr": _OperationReader._sharding_per_value,
+    "SingleBlockRegionNoBlockId": _OperationReader._region,
+    "ConstantValue": _OperationReader._constant_value,
+}
+
+
+# --- Writing --------------------------------------------------------------------------------
+
+
+@dataclass
+class PrintedOperation:
+    """An operation as MLIR printed it in generic form, taken apart."""
+
+    name: str
+    operands: str
+    attributes: dict[str, str | None]
+    """The generic text of each inherent attribute."""
+
+    other_attributes: str
+    """The other attributes, in custom syntax and without braces."""
+
+    types: str
+    """The type of the operation, `(...) -> ...`."""
+
+    region_head: str | None = None
+    """The block arguments and the opening brace of the region, in custom syntax."""
+
+
+def write_operation(operation: PrintedOperation, writer: Writer) -> list[str] | None:
+    """The operation in custom syntax, cut where its region's body goes.
+
+    None when the custom syntax can't express it: an attribute is missing or of another kind.
+    """
+    out = _OperationWriter(operation, writer)
+    return out.parts if out.write(OPERATIONS[operation.name].directives) else None
+
+
+class _OperationWriter:
+    def __init__(self, operation: PrintedOperation, writer: Writer):
+        self.operation = operation
+        self.writer = writer
+        self.declaration = OPERATIONS[operation.name]
+        self.parts = [operation.name]
+        self._glue = False  # whether the next element follows without a space
+
+    def _emit(self, text: str, *, spaced: bool = True) -> None:
+        self.parts[-1] += text if self._glue or not spaced else " " + text
+        self._glue = False
+
+    def write(self, directives: tuple[ods.Directive, ...]) -> bool:
+        """Write what the directives ask for; whether all of them could be written."""
+        for directive in directives:
+            match directive:
+                case ods.Whitespace(text):
+                    self._glue = not text
+                    done = True
+                case ods.Literal(text):
+                    self._emit(text, spaced=text not in (")", ">"))
+                    self._glue = text in ("(", "<")
+                    done = True
+                case ods.AttributeVariable(name):
+                    done = self._emit_if(self._attribute(name))
+                case ods.OperandVariable() | ods.AllOperands():
+                    done = self._emit_if(self.operation.operands)
+                case ods.OptionalGroup(inner, anchor):
+                    done = not self._is_present(anchor) or self.write(inner)
+                case ods.AttrDict():
+                    others = self.operation.other_attributes
+                    done = not others or self._emit_if(f"{{{others}}}")
+                case ods.Type():
+                    done = self._emit_if(self._type())
+                case ods.FunctionalType():
+                    done = self._emit_if(self.operation.types)
+                case ods.Custom(name, arguments):
+                    done = _WRITE_CUSTOM[name](self, arguments[0])
+                case _:
+                    raise AssertionError(f"{directive} does not occur outside of other directives")
+            if not done:
+                return False
+        return True
+
+    def _emit_if(self, text: str | None) -> bool:
+        """Write `text` unless it is None, which stands for what the syntax can't express."""
+        if text:
+            self._emit(text)
+        else:
+            self._glue = False
+        return text is not None
+
+    def _is_present(self, anchor: str) -> bool:
+        if any(operand.name == anchor for operand in self.declaration.operands):
+            return bool(self.operation.operands)
+        default = self.declaration.attribute(anchor).default
+        keyword = self._attribute(anchor)
+        return keyword is not None and (default is None or keyword != default.lower())
+
+    def _attribute(self, name: str) -> str | None:
+        text = self.operation.attributes.get(name)
+        if text is None:
+            return None
+        kind = self.declaration.attribute(name).kind
+        if kind.startswith("sdy."):
+            value = self.writer.value(text, kind.removeprefix("sdy."))
+            return None if value is None else str(value)
+        if kind.startswith("enum "):
+            return _enum_keyword(text, getattr(model, kind.removeprefix("enum ")))
+        if kind == "i64":
+            number, _, number_type = text.partition(" : ")
+            return number if number_type == "i64" else None
+        if kind == "symbol":
+            return symbol(_string(text))
+        return text
+
+    def _type(self) -> str | None:
+        operand_types, _, result_types = self.operation.types.partition(" -> ")
+        if not self.declaration.results:
+            return operand_types[1:-1]
+        return result_types if f"({result_types})" == operand_types else None
+
+    def _sharding_per_value(self, variable: ods.Directive) -> bool:
+        assert isinstance(variable, ods.AttributeVariable)
+        text = self.operation.attributes.get(variable.name)
+        value = self.writer.value(text, "sharding_per_value")
+        return self._emit_if(None if value is None else str(value)[1:-1])
+
+    def _region(self, _: ods.Directive) -> bool:
+        if self.operation.region_head is None:
+            return False
+        self._emit(self.operation.region_head)
+        self.parts.append("}")
+        return True
+
+    def _constant_value(self, _: ods.Directive) -> bool:
+        """Write the literal, whose type must be the result's; other literals need generic form."""
+        value = self.operation.attributes.get("value")
+        result_type = self.operation.types.partition(" -> ")[2]
+        if value is None:
+            return False
+        if value.endswith(f" : {result_type}"):
+            self._emit(value)
+            return True
+        self._glue = True
+        self._emit(f"() <{{value = {value}}}> : {self.operation.types}")
+        return True
+
+
+def _string(literal: str) -> str:
+    return Cursor(Source(literal, "")).string("a string")
+
+
+def _enum_keyword(text: str, cases: type[Any]) -> str | None:
+    number, _, number_type = text.partition(" : ")
+    for case in cases:
+        if str(int(case)) == number and number_type == "i32":
+            return str(case)
+    return None
+
+
+_WRITE_CUSTOM: dict[str, Callable[[_OperationWriter, ods.Directive], bool]] = {
+    "StrippedTensorShardingPerValueAttr": _OperationWriter._sharding_per_value,
+    "SingleBlockRegionNoBlockId": _OperationWriter._region,
+    "ConstantValue": _OperationWriter._constant_value,
+}

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A source text with a cursor: the tokens of MLIR assembly, and errors with their exact place."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from functools import cached_property
+
+from mlir_sdy.diagnostics import ParseError, SourceLocation, error
+
+BLANK = r"(?:\s|//[^\n]*)*"
+"""What may stand between two tokens: white space and comments."""
+
+STRING = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
+"""A string literal; the loop is unrolled since data can be megabytes long."""
+
+_BLANK = re.compile(BLANK)
+_STRING = re.compile(STRING)
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_INTEGER = re.compile(r"-?\d+")
+_SYMBOL = re.compile(rf"@(?:[A-Za-z_][\w$.]*|{STRING})")
+_VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
+_BRACKET = re.compile(rf"{STRING}|//[^\n]*|->|[<>]=|[(\[{{<>}}\])]")
+_BRACE = re.compile(rf"{STRING}|//[^\n]*|[{{}}]")
+_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
+_ESCAPED_CHARACTERS = {"n": b"\n", "t": b"\t", '"': b'"', "\\": b"\\"}
+
+
+def unescape(literal: str) -> str:
+    r"""The text that a string literal stands for, quotes included in the input.
+
+    `\n`, `\t`, `\"`, `\\` and two hexadecimal digits (a byte of UTF-8) are the escapes of MLIR.
+    """
+    inner = literal[1:-1]
+    if "\\" not in inner:
+        return inner
+    out = bytearray()
+    last = 0
+    for match in _ESCAPE.finditer(inner):
+        out += inner[last : match.start()].encode()
+        escape = match[1]
+        out += _ESCAPED_CHARACTERS[escape] if len(escape) == 1 else bytes.fromhex(escape)
+        last = match.end()
+    out += inner[last:].encode()
+    return out.decode("utf-8", "surrogateescape")
+
+
+class Source:
+    """A text and the name of the file that it came from.
+
+    Attributes:
+        text: the whole text.
+        filename: for locations.
+        first_line: the line number of the text's first line, for a part of a larger file.
+    """
+
+    def __init__(self, text: str, filename: str, first_line: int = 1):
+        self.text = text
+        self.filename = filename
+        self.first_line = first_line
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Line (from `first_line`) and column (from 1, in bytes as MLIR counts) of `offset`."""
+        index = bisect.bisect_right(self._line_starts, offset) - 1
+        prefix = self.text[self._line_starts[index] : offset]
+        return index + self.first_line, len(prefix.encode("utf-8", "surrogateescape")) + 1
+
+    def location(self, offset: int) -> SourceLocation:
+        """The location of the character at `offset`."""
+        return SourceLocation(self.filename, *self.line_and_column(offset))
+
+    def offset(self, line: int, column: int) -> int:
+        """The inverse of `line_and_column`, held to the text's bounds."""
+        index = min(max(line - self.first_line, 0), len(self._line_starts) - 1)
+        start = self._line_starts[index]
+        end = self.text.find("\n", start)
+        line_text = self.text[start : len(self.text) if end < 0 else end]
+        prefix = line_text.encode("utf-8", "surrogateescape")[: max(column - 1, 0)]
+        return start + len(prefix.decode("utf-8", "surrogateescape"))
+
+    def line_of(self, offset: int) -> str:
+        """The line that holds `offset`, without its end."""
+        start = self.text.rfind("\n", 0, offset) + 1
+        end = self.text.find("\n", offset)
+        return self.text[start : len(self.text) if end < 0 else end]
+
+    def error(self, message: str, offset: int) -> ParseError:
+        """A parse error at `offset`, to be raised."""
+        return ParseError(error(message, self.location(offset)))
+
+
+class Cursor:
+    """A position in a source, with the steps of a recursive-descent parser.
+
+    Every step first passes over white space and comments. `try_...` steps leave the cursor where
+    it was and say so when the token isn't there; the others raise `ParseError`.
+    """
+
+    __slots__ = ("position", "source", "text")
+
+    def __init__(self, source: Source, position: int = 0):
+        self.source = source
+        self.text = source.text
+        self.position = position
+
+    def error(self, message: str) -> ParseError:
+        """A parse error at the next token, to be raised."""
+        self.skip_blank()
+        return self.source.error(message, self.position)
+
+    def unexpected(self, expected: str) -> ParseError:
+        """A parse error that names what was expected and what is there."""
+        self.skip_blank()
+        found = self.text[self.position : self.position + 1]
+        shown = f"found '{found}'" if found.strip() else "found the end of the text"
+        if match := _IDENTIFIER.match(self.text, self.position):
+            shown = f"found '{match[0]}'"
+        return self.source.error(f"expected {expected}, {shown}", self.position)
+
+    def skip_blank(self) -> None:
+        """Pass over white space and comments."""
+        match = _BLANK.match(self.text, self.position)
+        assert match is not None, "the pattern matches the empty text"
+        self.position = match.end()
+
+    def try_token(self, token: str) -> bool:
+        """Consume punctuation `token` if it is next."""
+        if self.text.startswith(token, self.position):
+            self.position += len(token)
+            return True
+        self.skip_blank()
+        if self.text.startswith(token, self.position):
+            self.position += len(token)
+            return True
+        return False
+
+    def token(self, token: str) -> None:
+        """Consume punctuation `token`."""
+        if not self.try_token(token):
+            raise self.unexpected(f"'{token}'")
+
+    def peek(self, token: str) -> bool:
+        """Whether punctuation `token` is next."""
+        self.skip_blank()
+        return self.text.startswith(token, self.position)
+
+    def _match(self, pattern: re.Pattern[str]) -> str | None:
+        self.skip_blank()
+        if match := pattern.match(self.text, self.position):
+            self.position = match.end()
+            return match[0]
+        return None
+
+    def try_word(self) -> str | None:
+        """Consume a word (letters, digits, underscores) if one is next."""
+        return self._match(_WORD)
+
+    def try_keyword(self, keyword: str) -> bool:
+        """Consume the word `keyword` if it is next."""
+        start = self.position
+        if self.try_word() == keyword:
+            return True
+        self.position = start
+        return False
+
+    def keyword(self, keyword: str) -> None:
+        """Consume the word `keyword`."""
+        if not self.try_keyword(keyword):
+            raise self.unexpected(f"'{keyword}'")
+
+    def try_identifier(self) -> str | None:
+        """Consume a bare identifier, which may hold dots and dollars, if one is next."""
+        return self._match(_IDENTIFIER)
+
+    def try_string(self) -> str | None:
+        """Consume a string literal if one is next, and give the text it stands for."""
+        literal = self._match(_STRING)
+        return None if literal is None else unescape(literal)
+
+    def string(self, what: str) -> str:
+        """Consume a string literal; `what` names it in the error."""
+        value = self.try_string()
+        if value is None:
+            raise self.unexpected(f"{what} in double quotes")
+        return value
+
+    def integer(self, what: str) -> int:
+        """Consume a 64-bit signed integer; `what` names it in the error."""
+        self.skip_blank()
+        start = self.position
+        literal = self._match(_INTEGER)
+        if literal is None:
+            raise self.unexpected(what)
+        value = int(literal)
+        if not -(2**63) <= value < 2**63:
+            raise self.source.error(f"{what} {literal} does not fit in 64 bits", start)
+        return value
+
+    def symbol(self, what: str) -> str:
+        """Consume a symbol name `@name` or `@"any name"`, given without the `@`."""
+        literal = self._match(_SYMBOL)
+        if literal is None:
+            raise self.unexpected(f"{what} '@name'")
+        name = unescape(literal[1:]) if literal[1] == '"' else literal[1:]
+        if self.text.startswith("::@", self.position):
+            raise self.error(f"{what} must be a flat symbol, not a nested one")
+        return name
+
+    def value(self) -> str:
+        """Consume an SSA value name such as `%0` or `%arg1#2`."""
+        literal = self._match(_VALUE)
+        if literal is None:
+            raise self.unexpected("an SSA value")
+        return literal
+
+    def balanced(self) -> str:
+        """Consume the bracketed text that starts at the next token, whatever is in it."""
+        self.skip_blank()
+        start = self.position
+        end = end_of_brackets(self.text, start)
+        if end < 0:
+            raise self.source.error(f"'{self.text[start]}' is not closed", start)
+        self.position = end
+        return self.text[start:end]
+
+    def type(self) -> str:
+        """Consume the text of one type."""
+        self.skip_blank()
+        start = self.position
+        if self.text.startswith("(", start):
+            self.balanced()
+            self.token("->")
+            if self.peek("("):
+                self.balanced()
+            else:
+                self.type()
+        else:
+            if self.text.startswith("!", start):
+                self.position += 1
+            if self.try_identifier() is None:
+                raise self.unexpected("a type")
+            if self.text.startswith("<", self.position):
+                self.balanced()
+        return self.text[start : self.position]
+
+
+def end_of_brackets(text: str, start: int) -> int:
+    """The offset just behind the bracket that closes the one at `start`, or -1 without one.
+
+    Strings and comments are passed over, and `->` is not a closing angle bracket.
+    """
+    expected: list[str] = []
+    for match in _BRACKET.finditer(text, start):
+        token = match[0]
+        closing = _CLOSING.get(token)
+        if closing is not None:
+            expected.append(closing)
+        elif len(token) == 1:
+            if not expected or token != expected.pop():
+                return -1
+            if not expected:
+                return match.end()
+    return -1
+
+
+def end_of_braces(text: str, start: int, end: int) -> int:
+    """The offset just behind the brace that closes the one at `start`, or -1 without one.
+
+    Faster than `end_of_brackets` on a region, which holds few braces beside other brackets.
+    """
+    depth = 0
+    for match in _BRACE.finditer(text, start, end):
+        token = match[0]
+        if token == "{":
+            depth += 1
+        elif token == "}":
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return -1

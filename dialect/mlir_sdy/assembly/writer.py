@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From the generic form that MLIR prints to custom sdy syntax: the inverse of the reader.
+
+Only text that MLIR printed comes here, so its spacing is known. What sdy's syntax can't express
+(an operation that lacks an attribute, say) stays in generic form.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mlir_sdy.assembly import attribute_text
+from mlir_sdy.assembly.op_syntax import PrintedOperation, write_operation
+from mlir_sdy.assembly.source import STRING, end_of_braces, end_of_brackets
+from mlir_sdy.attributes import value_of
+from mlir_sdy.host import ir
+from mlir_sdy.ods.tables import OPERATIONS
+
+_DEEPEST_ATTRIBUTE = 6
+
+
+def _attribute_pattern() -> str:
+    inner = r'[^<>"]*'
+    for _ in range(_DEEPEST_ATTRIBUTE):
+        inner = rf'[^<>"]*(?:(?:{STRING}|<{inner}>)[^<>"]*)*'
+    return rf"#sdy\.\w+<{inner}>"
+
+
+_ATTRIBUTE = re.compile(_attribute_pattern())
+_INTEREST = re.compile(rf'"sdy\.[a-z_]+"(?=\()|{STRING}|{_attribute_pattern()}')
+_ENTRY_TOKEN = re.compile(rf"{STRING}|->|[<>]=|[(\[{{<>}}\]),]")
+_ENTRY_KEY = re.compile(rf"\s*({STRING}|[\w$.]+)\s*(?:=\s*)?")
+_BLOCK_ARGUMENTS = re.compile(r"\s*\^bb0(?=\()")
+_TAIL = re.compile(r"(?: \{(?P<attributes>.*)\})? : (?P<types>\(.*)\Z", re.DOTALL)
+_TEMPLATE_OPERANDS = "\0"
+
+
+@lru_cache(maxsize=4096)
+def dictionary_entries(text: str) -> tuple[tuple[str, str | None], ...]:
+    """The entries of a printed attribute dictionary (without its braces): names and texts."""
+    entries: list[tuple[str, str | None]] = []
+    depth = 0
+    start = 0
+    for match in _ENTRY_TOKEN.finditer(text):
+        token = match[0]
+        if token in ("(", "[", "{", "<"):
+            depth += 1
+        elif token in (")", "]", "}", ">"):
+            depth -= 1
+        elif token == "," and depth == 0:
+            entries.append(_entry(text[start : match.start()]))
+            start = match.end()
+    if text[start:].strip():
+        entries.append(_entry(text[start:]))
+    return tuple(entries)
+
+
+def _entry(text: str) -> tuple[str, str | None]:
+    match = _ENTRY_KEY.match(text)
+    assert match is not None, f"not an entry of an attribute dictionary: {text!r}"
+    return match[1], text[match.end() :].strip() or None
+
+
+def _without_location(tail: str) -> str:
+    """What follows an operation's operands on its line, without a location at the end."""
+    start = tail.rfind(" loc(")
+    if start >= 0 and end_of_brackets(tail, start + len(" loc")) == len(tail):
+        return tail[:start]
+    return tail
+
+
+@dataclass
+class Writer:
+    """Rewrites what MLIR printed for an operation in `context`."""
+
+    context: ir.Context
+    generic: bool = False
+    """Keep operations in generic form, with inherent attributes as `<{properties}>`."""
+
+    def __post_init__(self) -> None:
+        self._values: dict[str, tuple[str, object]] = {}
+        self._attribute_texts: dict[str, str] = {}
+        self._templates: dict[tuple[str, str], str] = {}
+
+    def rewrite(self, text: str) -> str:
+        """The text in custom sdy syntax."""
+        out: list[str] = []
+        self._rewrite(text, 0, len(text), out)
+        return "".join(out)
+
+    def _rewrite(self, text: str, position: int, end: int, out: list[str]) -> None:
+        copied = position
+        search = _INTEREST.search
+        texts = self._attribute_texts
+        while match := search(text, position, end):
+            start, position = match.span()
+            if text[start] == "#":
+                token = match[0]
+                out.append(text[copied:start])
+                out.append(texts.get(token) or self._attribute(token))
+                copied = position
+            elif text.startswith('"sdy.', start) and text.startswith("(", position):
+                out.append(text[copied:start])
+                copied = position = self._operation(match[0][1:-1], text, start, position, out)
+        out.append(text[copied:end])
+
+    def _rewritten(self, text: str) -> str:
+        out: list[str] = []
+        self._rewrite(text, 0, len(text), out)
+        return "".join(out)
+
+    # --- Attributes -------------------------------------------------------------------------
+
+    def _attribute(self, token: str) -> str:
+        text = self._attribute_texts[token] = attribute_text.full_text(*self._value(token))
+        return text
+
+    def _value(self, token: str) -> tuple[str, object]:
+        known = self._values.get(token)
+        if known is None:
+            attribute = ir.Attribute.parse(token, self.context)
+            known = self._values[token] = (attribute.mnemonic, value_of(attribute))
+        return known
+
+    def value(self, text: str | None, mnemonic: str) -> object | None:
+        """The plain value that a printed attribute of the given kind stands for, if it is one."""
+        if text is None or _ATTRIBUTE.fullmatch(text) is None:
+            return None
+        found, value = self._value(text)
+        return value if found == mnemonic else None
+
+    # --- Operations -------------------------------------------------------------------------
+
+    def _operation(self, name: str, text: str, start: int, position: int, out: list[str]) -> int:
+        """Rewrite the operation whose name stands from `start` to `position`; where it ends."""
+        operands_end = text.index(")", position)
+        operands = text[position + 1 : operands_end]
+        position = operands_end + 1
+        if name not in OPERATIONS:
+            out.append(text[start:position])
+            return position
+        if text.startswith(" ({", position):
+            return self._region_operation(name, operands, text, start, position, out)
+        end = text.find("\n", position)
+        tail = text[position : len(text) if end < 0 else end]
+        tail = _without_location(tail)
+        template = self._templates.get((name, tail))
+        if template is None:
+            template = self._templates[name, tail] = self._template(name, tail)
+        out.append(template.replace(_TEMPLATE_OPERANDS, operands))
+        return position + len(tail)
+
+    def _template(self, name: str, tail: str) -> str:
+        """The custom text of an operation without regions, with a mark for its operands."""
+        printed = self._printed(name, _TEMPLATE_OPERANDS, tail)
+        if printed is not None:
+            if self.generic:
+                return self._generic(printed, None)
+            if (custom := write_operation(printed, self)) is not None:
+                return "".join(custom)
+        return f'"{name}"({_TEMPLATE_OPERANDS}){self._rewritten(tail)}'
+
+    def _region_operation(
+        self, name: str, operands: str, text: str, start: int, position: int, out: list[str]
+    ) -> int:
+        body_start = position + 2
+        body_end = end_of_braces(text, body_start, len(text))
+        tail_start = body_end + 1  # behind the parenthesis that closes the list of regions
+        end = text.find("\n", tail_start)
+        tail = text[tail_start : len(text) if end < 0 else end]
+        tail = _without_location(tail)
+        printed = self._printed(name, operands, tail)
+        if printed is None or self.generic:
+            head = self._generic(printed, text[body_start:body_end]) if printed else None
+            if head is not None:
+                out.append(head)
+                return tail_start + len(tail)
+            out.append(text[start:body_start])
+            return body_start
+        arguments = "()"
+        inner_start = body_start + 1
+        if match := _BLOCK_ARGUMENTS.match(text, inner_start):
+            arguments_end = end_of_brackets(text, match.end())
+            arguments = self._rewritten(text[match.end() : arguments_end])
+            inner_start = arguments_end + 1
+        printed.region_head = f"{arguments} {{"
+        custom = write_operation(printed, self)
+        if custom is None:
+            out.append(text[start:body_start])
+            return body_start
+        head, trailer = custom
+        out.append(head)
+        self._rewrite(text, inner_start, body_end - 1, out)
+        out.append(trailer)
+        return tail_start + len(tail)
+
+    def _printed(self, name: str, operands: str, tail: str) -> PrintedOperation | None:
+        match = _TAIL.match(tail)
+        if match is None:
+            return None
+        inherent = OPERATIONS[name].attribute_names
+        attributes: dict[str, str | None] = {}
+        others: list[str] = []
+        for key, value in dictionary_entries(match["attributes"] or ""):
+            if key in inherent:
+                attributes[key] = value
+            else:
+                others.append(key if value is None else f"{key} = {self._rewritten(value)}")
+        types = match["types"]
+        return PrintedOperation(name, operands, attributes, ", ".join(others), types)
+
+    def _generic(self, printed: PrintedOperation, region: str | None) -> str:
+        inherent = ", ".join(
+            key if value is None else f"{key} = {self._rewritten(value)}"
+            for key, value in printed.attributes.items()
+        )
+        parts = [f'"{printed.name}"({printed.operands})']
+        if inherent:
+            parts.append(f"<{{{inherent}}}>")
+        if region is not None:
+            parts.append(f"({self._rewritten(region)})")
+        if printed.other_attributes:
+            parts.append(f"{{{printed.other_attributes}}}")
+        return f"{' '.join(parts)} : {printed.types}"

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the attribute classes of the dialect have in common: typed parameters.
+
+The dialect is registered by IRDL, whose attributes hold other attributes as parameters. The
+declaration of each attribute (`mlir_sdy.ods.tables`) says what Python type a parameter has, and
+this module converts: 64-bit integers, booleans, strings, enum cases, tuples of attributes, and
+None for an absent optional parameter (`unit` in the IR).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from mlir_sdy import model
+from mlir_sdy.host import ir
+from mlir_sdy.ods.tables import ATTRIBUTES
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Encode = Callable[[Any, ir.Context], ir.Attribute]
+Decode = Callable[[Any], Any]
+
+
+class SdyAttribute(ir.DynamicAttr):
+    """Base of the typed attributes of the dialect.
+
+    Attributes:
+        mnemonic: the attribute's name in the dialect, as in `#sdy.<mnemonic>`.
+    """
+
+    mnemonic: ClassVar[str]
+
+    def parameter(self, index: int) -> Any:
+        """The parameter at `index` as a Python value."""
+        return _codecs(self.mnemonic)[index][1](self.params[index].maybe_downcast())
+
+    @classmethod
+    def build(cls, values: tuple[Any, ...], context: ir.Context | None) -> Self:
+        """The attribute with the given parameters, in the order of their declaration."""
+        context = ir.Context.current if context is None else context
+        with context:
+            parameters = [
+                encode(value, context)
+                for (encode, _), value in zip(_codecs(cls.mnemonic), values, strict=True)
+            ]
+            return cls(ir.DynamicAttr.get(f"sdy.{cls.mnemonic}", parameters))
+
+    @property
+    def value(self) -> Any:
+        """The plain value that this attribute stands for (see `mlir_sdy.model`)."""
+        from mlir_sdy.attributes import value_of  # noqa: PLC0415 (the conversion knows all classes)
+
+        return value_of(self)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.value})"
+
+
+def _encode_integer(value: int, context: ir.Context) -> ir.Attribute:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), value)
+
+
+def _encode_enum(value: int, context: ir.Context) -> ir.Attribute:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(32, context), int(value))
+
+
+def _encode_mesh_or_ref(value: Any, context: ir.Context) -> ir.Attribute:
+    return ir.FlatSymbolRefAttr.get(value, context) if isinstance(value, str) else value
+
+
+def _decode_mesh_or_ref(value: Any) -> Any:
+    return value.value if isinstance(value, ir.FlatSymbolRefAttr) else value
+
+
+def _encode_string(value: Any, context: ir.Context) -> ir.Attribute:
+    return ir.StringAttr.get(value, context) if isinstance(value, str) else value
+
+
+_CODECS: dict[str, tuple[Encode, Decode]] = {
+    "int": (_encode_integer, int),
+    "bool": (lambda value, context: ir.BoolAttr.get(value, context), bool),
+    "string": (_encode_string, lambda value: value.value),
+    "int_array": (lambda value, context: ir.DenseI64ArrayAttr.get(list(value), context), tuple),
+    "mesh_or_ref": (_encode_mesh_or_ref, _decode_mesh_or_ref),
+    "attr": (lambda value, _: value, lambda value: value),
+    "array": (lambda value, context: ir.ArrayAttr.get(list(value), context), tuple),
+    "array:string": (
+        lambda value, context: ir.ArrayAttr.get(
+            [_encode_string(item, context) for item in value], context
+        ),
+        lambda value: tuple(item.value for item in value),
+    ),
+}
+
+
+def _optional(codec: tuple[Encode, Decode]) -> tuple[Encode, Decode]:
+    encode, decode = codec
+    return (
+        lambda value, context: ir.UnitAttr.get(context) if value is None else encode(value, context),
+        lambda value: None if isinstance(value, ir.UnitAttr) else decode(value),
+    )
+
+
+def _enum(name: str) -> tuple[Encode, Decode]:
+    cases = getattr(model, name)
+    return _encode_enum, lambda value: cases(value.value)
+
+
+@lru_cache(maxsize=None)
+def _codecs(mnemonic: str) -> tuple[tuple[Encode, Decode], ...]:
+    """How each parameter of the attribute is encoded and decoded."""
+    codecs: list[tuple[Encode, Decode]] = []
+    for parameter in ATTRIBUTES[mnemonic].parameters:
+        family, _, detail = parameter.kind.partition(":")
+        if family == "enum":
+            codec = _enum(detail)
+        else:
+            codec = _CODECS.get(parameter.kind) or _CODECS[family]
+        codecs.append(_optional(codec) if parameter.optional else codec)
+    return tuple(codecs)

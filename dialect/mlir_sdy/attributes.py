@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Between the attributes of the IR and the plain values of `mlir_sdy.model`, both ways.
+
+An attribute and its value have the same parameters under the same names and in the same order, so
+one conversion serves all of them. The typed attribute classes are re-exported from here.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+from mlir_sdy import model
+from mlir_sdy.attribute_base import SdyAttribute
+from mlir_sdy.host import cext, ir
+from mlir_sdy.ods import attributes as _generated
+from mlir_sdy.ods.attributes import *  # noqa: F403 (the generated classes, re-exported)
+from mlir_sdy.ods.tables import ATTRIBUTES
+
+ATTRIBUTE_CLASSES: dict[str, type[SdyAttribute]] = {
+    mnemonic: getattr(_generated, declaration.class_name)
+    for mnemonic, declaration in ATTRIBUTES.items()
+}
+"""The class of each attribute, by the attribute's name."""
+
+VALUE_CLASSES: dict[str, type[Any]] = {
+    mnemonic: getattr(model, declaration.class_name.removesuffix("Attr"))
+    for mnemonic, declaration in ATTRIBUTES.items()
+}
+"""The class of each attribute's plain value, by the attribute's name."""
+
+_MNEMONICS = {value_class: mnemonic for mnemonic, value_class in VALUE_CLASSES.items()}
+
+
+def mnemonic_of(value: Any) -> str:
+    """The name of the attribute that stands for `value`."""
+    return _MNEMONICS[type(value)]
+
+
+# Attributes live as long as their context and are unique in it, so the hash of one (its address)
+# identifies it without keeping the context alive, as holding the attribute would.
+_values: weakref.WeakKeyDictionary[ir.Context, dict[int, Any]] = weakref.WeakKeyDictionary()
+
+
+def value_of(attribute: ir.Attribute) -> Any:
+    """The plain value of an attribute of the dialect; remembered for each distinct one."""
+    known = _values.setdefault(attribute.context, {})
+    key = hash(attribute)
+    value = known.get(key)
+    if value is None:
+        value = known[key] = _convert_to_value(attribute)
+    return value
+
+
+def _convert_to_value(attribute: Any) -> Any:
+    parameters = (attribute.parameter(index) for index in range(len(attribute.params)))
+    return VALUE_CLASSES[attribute.mnemonic](*map(_plain, parameters))
+
+
+def _plain(parameter: Any) -> Any:
+    if isinstance(parameter, SdyAttribute):
+        return value_of(parameter)
+    if isinstance(parameter, tuple):
+        return tuple(map(_plain, parameter))
+    return parameter
+
+
+@lru_cache(maxsize=None)
+def _field_names(value_class: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(value_class))
+
+
+def attribute_of(value: Any, context: ir.Context | None = None) -> Any:
+    """The attribute that stands for a plain value; see `AttributeCache` for many of them."""
+    context = ir.Context.current if context is None else context
+    return AttributeCache(context)[value]
+
+
+class AttributeCache(dict[Any, Any]):
+    """Attributes by their plain values, each built once: `cache[value]`.
+
+    Holding an attribute keeps its context alive, so this is not a global: make one for the work
+    at hand and drop it.
+    """
+
+    def __init__(self, context: ir.Context):
+        super().__init__()
+        self.context = context
+
+    def __missing__(self, value: Any) -> Any:
+        attribute_class = ATTRIBUTE_CLASSES[mnemonic_of(value)]
+        parameters = tuple(
+            self._parameter(getattr(value, name)) for name in _field_names(type(value))
+        )
+        attribute = self[value] = attribute_class.build(parameters, self.context)
+        return attribute
+
+    def _parameter(self, parameter: Any) -> Any:
+        if type(parameter) in _MNEMONICS:
+            return self[parameter]
+        if isinstance(parameter, tuple):
+            return tuple(self._parameter(item) for item in parameter)
+        return parameter
+
+
+def register_attribute_classes(context: ir.Context) -> None:
+    """Let attributes of the dialect come back as their own class from anywhere in the IR.
+
+    The identity of a dynamic attribute's kind is its context's own, so every context needs this.
+    """
+    with context:
+        for mnemonic, attribute_class in ATTRIBUTE_CLASSES.items():
+            kind = ir.DynamicAttr.lookup_typeid(f"sdy.{mnemonic}")
+            cext.register_type_caster(kind, replace=True)(attribute_class)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The live dialect: registering `sdy` with a context of the MLIR Python bindings."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+
+from mlir_sdy import host
+from mlir_sdy.attributes import register_attribute_classes
+from mlir_sdy.host import ir
+from mlir_sdy.ods import _sdy_ops_gen as _  # noqa: F401 (registers the operation classes)
+from mlir_sdy.ods.tables import OPERATIONS
+from mlir_sdy.verify.operations import attach_verifiers
+
+_TRAITS = {
+    "IsolatedFromAbove": ir.IsIsolatedFromAboveTrait,
+    "Pure": host.ext.Pure,
+    "Terminator": ir.IsTerminatorTrait,
+}
+
+
+class Context(ir.Context):
+    """A context with the `sdy` dialect beside StableHLO, CHLO and upstream's own dialects.
+
+    Args:
+        allow_unregistered: accept operations and attributes of dialects that nobody registered.
+    """
+
+    def __init__(self, *, allow_unregistered: bool = False):
+        super().__init__()
+        self.allow_unregistered_dialects = allow_unregistered
+        host.load_stablehlo(self)
+        register(self)
+
+
+def register(context: ir.Context) -> None:
+    """Register the `sdy` dialect with any context: attributes, operations, traits, verifiers."""
+    if context.is_dialect_loaded("sdy"):
+        return
+    with context:
+        # An attribute and an operation share the name "mesh", which one IRDL module can't say.
+        for declarations in _irdl_modules():
+            host.irdl.load_dialects(ir.Module.parse(declarations))
+        for name, declaration in OPERATIONS.items():
+            for trait in declaration.traits:
+                if trait in _TRAITS:
+                    _TRAITS[trait].attach(name)
+        attach_verifiers()
+    register_attribute_classes(context)
+
+
+@lru_cache(maxsize=1)
+def _irdl_modules() -> tuple[str, str]:
+    package = files("mlir_sdy.ods")
+    return (
+        package.joinpath("sdy_attributes.irdl.mlir").read_text(),
+        package.joinpath("sdy_operations.irdl.mlir").read_text(),
+    )
