@@ -173,7 +173,8 @@ class Declarations:
             record["mnemonic"]: self._attribute(record) for record in records.of_dialect("AttrDef")
         }
         self.operations = {
-            f"sdy.{record['opName']}": self._operation(record) for record in records.of_dialect("Op")
+            f"sdy.{record['opName']}": self._operation(record)
+            for record in records.of_dialect("Op")
         }
         self.pass_records = Records("SdyPasses.td")
         self.passes = {
@@ -309,10 +310,8 @@ class Declarations:
         }[record["!name"]]
 
     def _region(self, record: Record, name: str) -> RegionDecl:
-        size = re.fullmatch(r"SizedRegion<(\d+)>|AnyRegion", record["summary"]) or re.search(
-            r"region with (\d+) blocks", record["summary"]
-        )
-        return RegionDecl(name, int(size[1]) if size and size[1] else None)
+        size = re.search(r"region with (\d+) blocks", record["summary"])
+        return RegionDecl(name, int(size[1]) if size else None)
 
     def _traits(self, records: Iterator[Record]) -> Iterator[str]:
         for record in records:
@@ -329,11 +328,11 @@ class Declarations:
     # Passes
 
     def _pass(self, record: Record) -> PassDecl:
-        operation = re.search(r"OperationPass<(.*)>", record["baseClass"])
+        operation = re.sub(r".*OperationPass<(.*)>", r"\1", record["baseClass"])
         return PassDecl(
             argument=record["argument"],
             class_name=record["!name"].removeprefix("Sdy_"),
-            anchor={"ModuleOp": "builtin.module", "func::FuncOp": "func.func"}[operation[1]],
+            anchor={"ModuleOp": "builtin.module", "func::FuncOp": "func.func"}[operation],
             summary=record["summary"],
             description=text_of(record["description"]),
             options=tuple(
@@ -607,12 +606,16 @@ def render(value: Any, depth: int = 0) -> str:
         return brackets(f"{type(value).__name__}(", arguments, ")")
     if isinstance(value, tuple):
         items = [render(item, depth + 1) for item in value]
-        return f"({items[0]},)" if len(items) == 1 and "\n" not in items[0] else brackets(
-            "(", items, ")"
+        return (
+            f"({items[0]},)"
+            if len(items) == 1 and "\n" not in items[0]
+            else brackets("(", items, ")")
         )
     if isinstance(value, dict):
         return brackets(
-            "{", [f"{key!r}: {render(item, depth + 1)}" for key, item in value.items()], "}"
+            "{",
+            [f"{json.dumps(key)}: {render(item, depth + 1)}" for key, item in value.items()],
+            "}",
         )
     if isinstance(value, str):
         return render_string(value, padding)
@@ -640,9 +643,9 @@ def tables_source(declarations: Declarations) -> str:
         f'{name}: dict[str, {kind}] = {render(table)}\n"""{doc}"""\n'
         for name, (kind, table, doc) in tables.items()
     )
-    used = sorted(set(re.findall(r"\b[A-Z]\w+(?=\()", body)) | {kind for kind, *_ in tables.values()})
+    used = set(re.findall(r"\b[A-Z]\w+(?=\()", body)) | {kind for kind, *_ in tables.values()}
     known = sys.modules["mlir_sdy.ods.declarations"].__dict__
-    names = "".join(f"    {name},\n" for name in used if name in known)
+    names = "".join(f"    {name},\n" for name in sorted(used) if name in known)
     return (
         f'{PYTHON_HEADER}"""The declarations of the dialect, as plain data."""\n\n'
         f"from mlir_sdy.ods.declarations import (\n{names})\n\n{body}"
@@ -681,12 +684,11 @@ class AttributeClasses:
     def _class(self, attribute: AttributeDecl) -> str:
         parameters = ["cls", *map(self._get_parameter, attribute.parameters), "*"]
         parameters.append("context: ir.Context | None = None")
-        names = ", ".join(parameter.name for parameter in attribute.parameters)
-        if len(attribute.parameters) == 1:
-            names += ","
-        documented = "".join(
-            self._documented(parameter) for parameter in attribute.parameters
-        )
+        names = [parameter.name for parameter in attribute.parameters]
+        values = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+        if len(values) > LINE_LENGTH - 40:
+            values = f"({''.join(f'{chr(10)}            {name},' for name in names)}\n        )"
+        documented = "".join(self._documented(parameter) for parameter in attribute.parameters)
         properties = "".join(
             f"""
     @property
@@ -710,16 +712,15 @@ class AttributeClasses:
         Args:
 {documented}            context: where the attribute lives; the current context if not given.
         """
-        return cls.build(({names}), context)
+        values = {values}
+        return cls.build(values, context)
 '''
 
     def _documented(self, parameter: ParameterDecl) -> str:
         text = f"{parameter.name}: {parameter.description}."
         return "".join(
             f"{line}\n"
-            for line in wrap(
-                text, LINE_LENGTH, initial_indent=" " * 12, subsequent_indent=" " * 16
-            )
+            for line in wrap(text, LINE_LENGTH, initial_indent=" " * 12, subsequent_indent=" " * 16)
         )
 
     def _sentence(self, text: str) -> str:
@@ -759,12 +760,11 @@ class AttributeClasses:
         }[family]
 
 
-OPS_IMPORTS = '''
-from mlir_sdy import host as _host
+OPS_IMPORTS = """
+from mlir_sdy.host import cext as _ods_cext, ir as _ods_ir, ods_common as _ods_common
 from mlir_sdy.ods import _sdy_enum_gen, irdl_groups as _irdl_groups
 
-_ods_cext = _host.cext
-'''
+"""
 
 GROUP_SIZES = '''
 
@@ -792,10 +792,13 @@ def operation_classes(declarations: Declarations) -> str:
         r"from \._ods_common import _cext as _ods_cext\n"
         r"from \._ods_common import \((?P<names>[^)]*)\)\n"
     )
-    helpers = re.findall(r"(\w+) as (\w+)", imports.search(text)["names"])
+    found = imports.search(text)
+    assert found is not None, "mlir-tblgen writes its imports in another way than expected"
+    helpers = re.findall(r"(\w+) as (\w+)", found["names"])
     helpers.append(("get_op_result_or_value", "_get_op_result_or_value"))
-    lines = "".join(f"{alias} = _host.ods_common.{name}\n" for name, alias in helpers)
+    lines = "".join(f"{alias} = _ods_common.{name}\n" for name, alias in helpers)
     text = imports.sub(lambda _: OPS_IMPORTS.lstrip() + lines, text, count=1)
+    text = text.replace("_ods_ir = _ods_cext.ir\n", "", 1)
     marker = '  DIALECT_NAMESPACE = "sdy"\n'
     text = text.replace(marker, marker + GROUP_SIZES)
     for declaration in declarations.operations.values():
@@ -816,7 +819,7 @@ def operation_classes(declarations: Declarations) -> str:
                 tail = tail.replace(read, _default_value(declarations, attribute) + read, 1)
         text = head + separator + tail
     doc = '"""The operations of the dialect as classes, with builders."""\n'
-    return f"{PYTHON_HEADER}# mypy: ignore-errors\n# pyright: basic\n{doc}\n{text}"
+    return f"{PYTHON_HEADER}{doc}\n{text}"
 
 
 def _default_value(declarations: Declarations, attribute: OpAttributeDecl) -> str:
@@ -858,7 +861,8 @@ def reference(generator: str, source: str, heading: str = "", *arguments: str) -
     """A page of the reference documentation, by mlir-tblgen."""
     text = _without_notice(tblgen("mlir-tblgen", source, generator, *arguments))
     text = text.replace("[TOC]\n\n", "")
-    # In Markdown the C++ types of parameters would read as HTML.
+    # Written for attributes without a custom format only, and not as they are written here.
+    text = re.sub(r"Syntax:\n\n```\n#sdy\.\w+<.*?```\n\n", "", text, flags=re.DOTALL)
     return f"<!-- {NOTICE} -->\n\n{heading}{text.rstrip()}\n"
 
 

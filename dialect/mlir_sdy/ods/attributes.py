@@ -56,7 +56,8 @@ class ManualAxesAttr(SdyAttribute):
             value: names of the manual axes.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((value,), context)
+        values = (value,)
+        return cls.build(values, context)
 
 
 class MeshAxisAttr(SdyAttribute):
@@ -89,7 +90,8 @@ class MeshAxisAttr(SdyAttribute):
             size: size of the axis.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((name, size), context)
+        values = (name, size)
+        return cls.build(values, context)
 
 
 class MeshAttr(SdyAttribute):
@@ -122,7 +124,8 @@ class MeshAttr(SdyAttribute):
             device_ids: explicit order of the devices, or the device of a maximal mesh.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((axes, device_ids), context)
+        values = (axes, device_ids)
+        return cls.build(values, context)
 
 
 class SubAxisInfoAttr(SdyAttribute):
@@ -155,7 +158,8 @@ class SubAxisInfoAttr(SdyAttribute):
             size: size of the sub-axis.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((pre_size, size), context)
+        values = (pre_size, size)
+        return cls.build(values, context)
 
 
 class AxisRefAttr(SdyAttribute):
@@ -188,7 +192,8 @@ class AxisRefAttr(SdyAttribute):
             sub_axis_info: which part of the axis; all of it when absent.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((name, sub_axis_info), context)
+        values = (name, sub_axis_info)
+        return cls.build(values, context)
 
 
 class AxisRefListAttr(SdyAttribute):
@@ -214,7 +219,8 @@ class AxisRefListAttr(SdyAttribute):
             value: axis references.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((value,), context)
+        values = (value,)
+        return cls.build(values, context)
 
 
 class ListOfAxisRefListsAttr(SdyAttribute):
@@ -240,7 +246,8 @@ class ListOfAxisRefListsAttr(SdyAttribute):
             value: one list for each dimension.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((value,), context)
+        values = (value,)
+        return cls.build(values, context)
 
 
 class DimensionShardingAttr(SdyAttribute):
@@ -280,7 +287,8 @@ class DimensionShardingAttr(SdyAttribute):
             priority: priority in propagation; 0 is the highest.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((axes, is_closed, priority), context)
+        values = (axes, is_closed, priority)
+        return cls.build(values, context)
 
 
 class TensorShardingAttr(SdyAttribute):
@@ -334,7 +342,14 @@ class TensorShardingAttr(SdyAttribute):
             reduction_kind: reduction over the unreduced axes.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((mesh_or_ref, dim_shardings, replicated_axes, unreduced_axes, reduction_kind), context)
+        values = (
+            mesh_or_ref,
+            dim_shardings,
+            replicated_axes,
+            unreduced_axes,
+            reduction_kind,
+        )
+        return cls.build(values, context)
 
 
 class TensorShardingPerValueAttr(SdyAttribute):
@@ -360,7 +375,8 @@ class TensorShardingPerValueAttr(SdyAttribute):
             shardings: one sharding for each value.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((shardings,), context)
+        values = (shardings,)
+        return cls.build(values, context)
 
 
 class DimMappingAttr(SdyAttribute):
@@ -386,7 +402,8 @@ class DimMappingAttr(SdyAttribute):
             factor_indices: factors of the dimension, major to minor.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((factor_indices,), context)
+        values = (factor_indices,)
+        return cls.build(values, context)
 
 
 class TensorMappingAttr(SdyAttribute):
@@ -412,7 +429,8 @@ class TensorMappingAttr(SdyAttribute):
             dim_mappings: one mapping for each dimension.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((dim_mappings,), context)
+        values = (dim_mappings,)
+        return cls.build(values, context)
 
 
 class OpShardingRuleAttr(SdyAttribute):
@@ -487,7 +505,17 @@ class OpShardingRuleAttr(SdyAttribute):
             is_custom_rule: whether the rule was given by the user.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((factor_sizes, operand_mappings, result_mappings, reduction_factors, need_replication_factors, permutation_factors, blocked_propagation_factors, is_custom_rule), context)
+        values = (
+            factor_sizes,
+            operand_mappings,
+            result_mappings,
+            reduction_factors,
+            need_replication_factors,
+            permutation_factors,
+            blocked_propagation_factors,
+            is_custom_rule,
+        )
+        return cls.build(values, context)
 
 
 class AllToAllParamAttr(SdyAttribute):
@@ -527,7 +555,8 @@ class AllToAllParamAttr(SdyAttribute):
             tgt_dim: dimension that the axes go to.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((axes, src_dim, tgt_dim), context)
+        values = (axes, src_dim, tgt_dim)
+        return cls.build(values, context)
 
 
 class AllToAllParamListAttr(SdyAttribute):
@@ -553,7 +582,8 @@ class AllToAllParamListAttr(SdyAttribute):
             value: exchanges.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((value,), context)
+        values = (value,)
+        return cls.build(values, context)
 
 
 class EdgeValueRefAttr(SdyAttribute):
@@ -586,7 +616,8 @@ class EdgeValueRefAttr(SdyAttribute):
             index: number of the operand or result.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((type, index), context)
+        values = (type, index)
+        return cls.build(values, context)
 
 
 class AxisToPropagationDetailsAttr(SdyAttribute):
@@ -626,7 +657,8 @@ class AxisToPropagationDetailsAttr(SdyAttribute):
             targets: values that received the axis.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((axis_name, source, targets), context)
+        values = (axis_name, source, targets)
+        return cls.build(values, context)
 
 
 class PropagationOneStepAttr(SdyAttribute):
@@ -659,7 +691,8 @@ class PropagationOneStepAttr(SdyAttribute):
             axis_entries: one entry for each axis propagated.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((step_index, axis_entries), context)
+        values = (step_index, axis_entries)
+        return cls.build(values, context)
 
 
 class PropagationEdgesAttr(SdyAttribute):
@@ -685,4 +718,5 @@ class PropagationEdgesAttr(SdyAttribute):
             value: steps that propagated an axis.
             context: where the attribute lives; the current context if not given.
         """
-        return cls.build((value,), context)
+        values = (value,)
+        return cls.build(values, context)

@@ -137,6 +137,11 @@ class ValueDecl:
     type_constraint: str
     variadic: bool = False
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether IRDL needs to know the types one by one (see `mlir_sdy.ods.irdl_groups`)."""
+        return self.variadic and self.type_constraint == "AnyType"
+
 
 @dataclass(frozen=True, slots=True)
 class OpAttributeDecl:

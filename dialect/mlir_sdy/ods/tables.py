@@ -29,7 +29,7 @@ from mlir_sdy.ods.declarations import (
 )
 
 OPERATIONS: dict[str, OperationDecl] = {
-    'sdy.mesh': OperationDecl(
+    "sdy.mesh": OperationDecl(
         name="sdy.mesh",
         class_name="MeshOp",
         summary="Named mesh",
@@ -49,7 +49,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             AttrDict(),
         ),
     ),
-    'sdy.sharding_constraint': OperationDecl(
+    "sdy.sharding_constraint": OperationDecl(
         name="sdy.sharding_constraint",
         class_name="ShardingConstraintOp",
         summary="Constrains a value to a sharding",
@@ -67,7 +67,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.reshard': OperationDecl(
+    "sdy.reshard": OperationDecl(
         name="sdy.reshard",
         class_name="ReshardOp",
         summary="Changes the sharding of a value",
@@ -85,7 +85,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.sharding_group': OperationDecl(
+    "sdy.sharding_group": OperationDecl(
         name="sdy.sharding_group",
         class_name="ShardingGroupOp",
         summary="Makes a value a member of a sharding group",
@@ -107,7 +107,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=OperandVariable(name="input")),
         ),
     ),
-    'sdy.propagation_barrier': OperationDecl(
+    "sdy.propagation_barrier": OperationDecl(
         name="sdy.propagation_barrier",
         class_name="PropagationBarrierOp",
         summary="Lets shardings pass in one direction only",
@@ -134,7 +134,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.return': OperationDecl(
+    "sdy.return": OperationDecl(
         name="sdy.return",
         class_name="ReturnOp",
         summary="Ends a region of an sdy operation",
@@ -156,7 +156,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             ),
         ),
     ),
-    'sdy.manual_computation': OperationDecl(
+    "sdy.manual_computation": OperationDecl(
         name="sdy.manual_computation",
         class_name="ManualComputationOp",
         summary="Computation that is written for one device along the manual axes",
@@ -212,7 +212,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             FunctionalType(operands=AllOperands(), results=AllResults()),
         ),
     ),
-    'sdy.named_computation': OperationDecl(
+    "sdy.named_computation": OperationDecl(
         name="sdy.named_computation",
         class_name="NamedComputationOp",
         summary="Computation with a name",
@@ -290,7 +290,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             ),
         ),
     ),
-    'sdy.constant': OperationDecl(
+    "sdy.constant": OperationDecl(
         name="sdy.constant",
         class_name="ConstantOp",
         summary="Constant that is not folded",
@@ -311,7 +311,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             ),
         ),
     ),
-    'sdy.data_flow_edge': OperationDecl(
+    "sdy.data_flow_edge": OperationDecl(
         name="sdy.data_flow_edge",
         class_name="DataFlowEdgeOp",
         summary="Data-flow edge of an operation with regions",
@@ -338,7 +338,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.func_data_flow_edge': OperationDecl(
+    "sdy.func_data_flow_edge": OperationDecl(
         name="sdy.func_data_flow_edge",
         class_name="FuncDataFlowEdgeOp",
         summary="Data-flow edge between a function and its calls",
@@ -355,7 +355,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.all_gather': OperationDecl(
+    "sdy.all_gather": OperationDecl(
         name="sdy.all_gather",
         class_name="AllGatherOp",
         summary="All-gather along axes",
@@ -388,7 +388,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.all_slice': OperationDecl(
+    "sdy.all_slice": OperationDecl(
         name="sdy.all_slice",
         class_name="AllSliceOp",
         summary="Slices a tensor along axes, without communication",
@@ -421,7 +421,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.all_to_all': OperationDecl(
+    "sdy.all_to_all": OperationDecl(
         name="sdy.all_to_all",
         class_name="AllToAllOp",
         summary="Moves axes from dimensions to other dimensions",
@@ -451,7 +451,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.collective_permute': OperationDecl(
+    "sdy.collective_permute": OperationDecl(
         name="sdy.collective_permute",
         class_name="CollectivePermuteOp",
         summary="Sends pieces between devices to replace the axes of a sharding",
@@ -477,7 +477,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.all_reduce': OperationDecl(
+    "sdy.all_reduce": OperationDecl(
         name="sdy.all_reduce",
         class_name="AllReduceOp",
         summary="All-reduce along axes",
@@ -517,7 +517,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.reduce_scatter': OperationDecl(
+    "sdy.reduce_scatter": OperationDecl(
         name="sdy.reduce_scatter",
         class_name="ReduceScatterOp",
         summary="Reduce-scatter along axes",
@@ -560,7 +560,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.sharded_to_unreduced': OperationDecl(
+    "sdy.sharded_to_unreduced": OperationDecl(
         name="sdy.sharded_to_unreduced",
         class_name="ShardedToUnreducedOp",
         summary="Turns axes that split the operand into unreduced axes of the result",
@@ -590,7 +590,7 @@ OPERATIONS: dict[str, OperationDecl] = {
             Type(of=ResultVariable(name="result")),
         ),
     ),
-    'sdy.replicated_to_unreduced': OperationDecl(
+    "sdy.replicated_to_unreduced": OperationDecl(
         name="sdy.replicated_to_unreduced",
         class_name="ReplicatedToUnreducedOp",
         summary="Turns axes that replicate the operand into unreduced axes of the result",
@@ -624,7 +624,7 @@ OPERATIONS: dict[str, OperationDecl] = {
 """Operations, by full name."""
 
 ATTRIBUTES: dict[str, AttributeDecl] = {
-    'manual_axes': AttributeDecl(
+    "manual_axes": AttributeDecl(
         mnemonic="manual_axes",
         class_name="ManualAxesAttr",
         summary="Axes along which a manual computation is manual",
@@ -636,7 +636,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'mesh_axis': AttributeDecl(
+    "mesh_axis": AttributeDecl(
         mnemonic="mesh_axis",
         class_name="MeshAxisAttr",
         summary="Named axis of a mesh",
@@ -653,7 +653,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'mesh': AttributeDecl(
+    "mesh": AttributeDecl(
         mnemonic="mesh",
         class_name="MeshAttr",
         summary="Mesh of axes and the devices on it",
@@ -671,7 +671,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'sub_axis_info': AttributeDecl(
+    "sub_axis_info": AttributeDecl(
         mnemonic="sub_axis_info",
         class_name="SubAxisInfoAttr",
         summary="How a sub-axis is derived from its full axis",
@@ -688,7 +688,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'axis_ref': AttributeDecl(
+    "axis_ref": AttributeDecl(
         mnemonic="axis_ref",
         class_name="AxisRefAttr",
         summary="Reference to a full axis or to a sub-axis",
@@ -706,7 +706,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'axis_ref_list': AttributeDecl(
+    "axis_ref_list": AttributeDecl(
         mnemonic="axis_ref_list",
         class_name="AxisRefListAttr",
         summary="List of axis references",
@@ -718,7 +718,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'list_of_axis_ref_lists': AttributeDecl(
+    "list_of_axis_ref_lists": AttributeDecl(
         mnemonic="list_of_axis_ref_lists",
         class_name="ListOfAxisRefListsAttr",
         summary="List of lists of axis references, one for each dimension",
@@ -730,7 +730,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'dimension_sharding': AttributeDecl(
+    "dimension_sharding": AttributeDecl(
         mnemonic="dimension_sharding",
         class_name="DimensionShardingAttr",
         summary="Sharding of one dimension",
@@ -753,7 +753,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'sharding': AttributeDecl(
+    "sharding": AttributeDecl(
         mnemonic="sharding",
         class_name="TensorShardingAttr",
         summary="Sharding of a tensor",
@@ -788,7 +788,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'sharding_per_value': AttributeDecl(
+    "sharding_per_value": AttributeDecl(
         mnemonic="sharding_per_value",
         class_name="TensorShardingPerValueAttr",
         summary="One tensor sharding for each operand or result of an operation",
@@ -800,7 +800,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'dim_mapping': AttributeDecl(
+    "dim_mapping": AttributeDecl(
         mnemonic="dim_mapping",
         class_name="DimMappingAttr",
         summary="Factors of a dimension",
@@ -812,7 +812,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'tensor_mapping': AttributeDecl(
+    "tensor_mapping": AttributeDecl(
         mnemonic="tensor_mapping",
         class_name="TensorMappingAttr",
         summary="Factors of each dimension of a tensor",
@@ -824,7 +824,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'op_sharding_rule': AttributeDecl(
+    "op_sharding_rule": AttributeDecl(
         mnemonic="op_sharding_rule",
         class_name="OpShardingRuleAttr",
         summary="How an operation can be partitioned",
@@ -876,7 +876,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'all_to_all_param': AttributeDecl(
+    "all_to_all_param": AttributeDecl(
         mnemonic="all_to_all_param",
         class_name="AllToAllParamAttr",
         summary="One exchange of an all-to-all",
@@ -898,7 +898,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'all_to_all_param_list': AttributeDecl(
+    "all_to_all_param_list": AttributeDecl(
         mnemonic="all_to_all_param_list",
         class_name="AllToAllParamListAttr",
         summary="List of the exchanges of an all-to-all",
@@ -910,7 +910,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'edge_value_ref': AttributeDecl(
+    "edge_value_ref": AttributeDecl(
         mnemonic="edge_value_ref",
         class_name="EdgeValueRefAttr",
         summary="Reference to an operand or result of an operation",
@@ -927,7 +927,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'axis_to_propagation_details': AttributeDecl(
+    "axis_to_propagation_details": AttributeDecl(
         mnemonic="axis_to_propagation_details",
         class_name="AxisToPropagationDetailsAttr",
         summary="Where an axis came from and where it was propagated to",
@@ -949,7 +949,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'propagation_one_step': AttributeDecl(
+    "propagation_one_step": AttributeDecl(
         mnemonic="propagation_one_step",
         class_name="PropagationOneStepAttr",
         summary="What one step of propagation did at an operation",
@@ -966,7 +966,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ),
         ),
     ),
-    'propagation_edges': AttributeDecl(
+    "propagation_edges": AttributeDecl(
         mnemonic="propagation_edges",
         class_name="PropagationEdgesAttr",
         summary="What propagation did at an operation, step by step",
@@ -982,7 +982,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
 """Attributes, by mnemonic."""
 
 ENUMS: dict[str, EnumDecl] = {
-    'PropagationDirection': EnumDecl(
+    "PropagationDirection": EnumDecl(
         name="PropagationDirection",
         summary="direction of propagation",
         cases=(
@@ -992,7 +992,7 @@ ENUMS: dict[str, EnumDecl] = {
             EnumCaseDecl(name="BOTH", keyword="BOTH", value=3),
         ),
     ),
-    'EdgeNodeType': EnumDecl(
+    "EdgeNodeType": EnumDecl(
         name="EdgeNodeType",
         summary="type of an edge node",
         cases=(
@@ -1000,7 +1000,7 @@ ENUMS: dict[str, EnumDecl] = {
             EnumCaseDecl(name="RESULT", keyword="result", value=1),
         ),
     ),
-    'ReductionOp': EnumDecl(
+    "ReductionOp": EnumDecl(
         name="ReductionOp",
         summary="reduction that completes partial values",
         cases=(
@@ -1013,7 +1013,7 @@ ENUMS: dict[str, EnumDecl] = {
 """Enums, by name."""
 
 PASSES: dict[str, PassDecl] = {
-    'sdy-lift-inlined-meshes': PassDecl(
+    "sdy-lift-inlined-meshes": PassDecl(
         argument="sdy-lift-inlined-meshes",
         class_name="LiftInlinedMeshesPass",
         anchor="builtin.module",
@@ -1038,7 +1038,7 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
-    'sdy-populate-op-sharding-rules': PassDecl(
+    "sdy-populate-op-sharding-rules": PassDecl(
         argument="sdy-populate-op-sharding-rules",
         class_name="PopulateOpShardingRulesPass",
         anchor="func.func",
@@ -1061,7 +1061,7 @@ PASSES: dict[str, PassDecl] = {
             ),
         ),
     ),
-    'sdy-basic-propagate': PassDecl(
+    "sdy-basic-propagate": PassDecl(
         argument="sdy-basic-propagate",
         class_name="BasicPropagatePass",
         anchor="builtin.module",
@@ -1116,14 +1116,14 @@ PASSES: dict[str, PassDecl] = {
             ),
         ),
     ),
-    'sdy-drop-sharding-rules': PassDecl(
+    "sdy-drop-sharding-rules": PassDecl(
         argument="sdy-drop-sharding-rules",
         class_name="DropShardingRulesPass",
         anchor="func.func",
         summary="Removes sharding rules",
         description="Removes `sdy.sharding_rule` from every operation, unless the rule is custom.",
     ),
-    'sdy-sharding-constraint-to-reshard': PassDecl(
+    "sdy-sharding-constraint-to-reshard": PassDecl(
         argument="sdy-sharding-constraint-to-reshard",
         class_name="ShardingConstraintToReshardPass",
         anchor="func.func",
@@ -1143,7 +1143,7 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
-    'sdy-close-shardings': PassDecl(
+    "sdy-close-shardings": PassDecl(
         argument="sdy-close-shardings",
         class_name="CloseShardingsPass",
         anchor="builtin.module",
@@ -1155,7 +1155,7 @@ PASSES: dict[str, PassDecl] = {
                 "`<@mesh, [{\"x\", ?}, {?}], replicated={\"y\"}>` becomes `<@mesh, [{\"x\"}, {}]>`."
             ),
     ),
-    'sdy-insert-explicit-reshards': PassDecl(
+    "sdy-insert-explicit-reshards": PassDecl(
         argument="sdy-insert-explicit-reshards",
         class_name="InsertExplicitReshardsPass",
         anchor="func.func",
@@ -1198,7 +1198,7 @@ PASSES: dict[str, PassDecl] = {
             ),
         ),
     ),
-    'sdy-reshard-to-collectives': PassDecl(
+    "sdy-reshard-to-collectives": PassDecl(
         argument="sdy-reshard-to-collectives",
         class_name="ReshardToCollectivesPass",
         anchor="func.func",
@@ -1231,7 +1231,7 @@ PASSES: dict[str, PassDecl] = {
             ),
         ),
     ),
-    'sdy-convert-global-to-local': PassDecl(
+    "sdy-convert-global-to-local": PassDecl(
         argument="sdy-convert-global-to-local",
         class_name="ConvertGlobalToLocalPass",
         anchor="builtin.module",
@@ -1289,7 +1289,7 @@ PASSES: dict[str, PassDecl] = {
             ),
         ),
     ),
-    'sdy-drop-sharding-and-mesh': PassDecl(
+    "sdy-drop-sharding-and-mesh": PassDecl(
         argument="sdy-drop-sharding-and-mesh",
         class_name="DropShardingAndMeshPass",
         anchor="builtin.module",
