@@ -808,7 +808,7 @@ def operation_classes(declarations: Declarations) -> str:
                 (SET_OPERAND_SIZES, declaration.operands),
                 (SET_RESULT_SIZES, declaration.results),
             )
-            if any(value.variadic for value in values)
+            if any(value.has_groups for value in values)
         )
         head, separator, tail = text.partition(f"class {declaration.class_name}(_ods_ir.OpView):")
         tail = tail.replace(BUILD, added + BUILD, 1)
