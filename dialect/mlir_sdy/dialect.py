@@ -10,6 +10,7 @@ from mlir_sdy import host
 from mlir_sdy.attributes import register_attribute_classes
 from mlir_sdy.host import ir
 from mlir_sdy.ods import _sdy_ops_gen as _  # noqa: F401 (registers the operation classes)
+from mlir_sdy.ods.irdl_groups import expand_groups
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.verify.operations import attach_verifiers
 
@@ -55,5 +56,5 @@ def _irdl_modules() -> tuple[str, str]:
     package = files("mlir_sdy.ods")
     return (
         package.joinpath("sdy_attributes.irdl.mlir").read_text(),
-        package.joinpath("sdy_operations.irdl.mlir").read_text(),
+        expand_groups(package.joinpath("sdy_operations.irdl.mlir").read_text()),
     )

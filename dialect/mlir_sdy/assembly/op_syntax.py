@@ -36,7 +36,6 @@ class OperationText:
     attribute_dictionary: Span | None = None
     operand_types: list[Span] = field(default_factory=list)
     result_types: list[Span] = field(default_factory=list)
-    functional_type: Span | None = None
     region: tuple[Span, int, int] | None = None
     """The block arguments with their parentheses, and where the region starts and ends."""
 
@@ -170,41 +169,24 @@ class _OperationReader:
             self.cursor.balanced()
             self.operation.attribute_dictionary = (start, self.cursor.position)
 
-    def _type_span(self) -> Span:
-        self.cursor.skip_blank()
-        start = self.cursor.position
-        self.cursor.type()
-        return start, self.cursor.position
-
     def _type(self, values: ods.Values) -> None:
         """Read the types of operands or results; a result has the type of the only operand."""
         operation = self.operation
-        spans = [self._type_span()]
+        spans = [_type_span(self.cursor)]
         while len(spans) < len(operation.operands) and self.cursor.try_token(","):
-            spans.append(self._type_span())
+            spans.append(_type_span(self.cursor))
         operation.operand_types = spans
         if self.declaration.results:
             operation.result_types = spans
 
     def _functional_type(self) -> None:
-        cursor = self.cursor
-        start = cursor.position
-        cursor.skip_blank()
-        if not cursor.peek("("):
-            raise cursor.unexpected("the types of the operands in parentheses")
-        operand_count = len(self.operation.operands)
-        types_start = cursor.position
-        type_count = len(_read_type_list(cursor))
-        if type_count != operand_count:
-            raise cursor.source.error(
-                f"{operand_count} operands are listed, but {type_count} types", types_start
-            )
-        cursor.token("->")
-        if cursor.peek("("):
-            _read_type_list(cursor)
-        else:
-            cursor.type()
-        self.operation.functional_type = (start, cursor.position)
+        self.cursor.skip_blank()
+        start = self.cursor.position
+        operation = self.operation
+        operation.operand_types, operation.result_types = read_functional_type(self.cursor)
+        listed, typed = len(operation.operands), len(operation.operand_types)
+        if listed != typed:
+            raise self.cursor.source.error(f"{listed} operands are listed, but {typed} types", start)
 
     def _sharding_per_value(self, variable: ods.Directive) -> None:
         assert isinstance(variable, ods.AttributeVariable)
@@ -258,19 +240,35 @@ class _OperationReader:
         if cursor.text.startswith("<", cursor.position):
             cursor.balanced()
         cursor.token(":")
-        span = self._type_span()
+        span = _type_span(cursor)
         return cursor.text[start : cursor.position], span, cursor.source
 
 
-def _read_type_list(cursor: Cursor) -> list[str]:
+def _type_span(cursor: Cursor) -> Span:
+    cursor.skip_blank()
+    start = cursor.position
+    cursor.type()
+    return start, cursor.position
+
+
+def _read_type_list(cursor: Cursor) -> list[Span]:
     cursor.token("(")
     if cursor.try_token(")"):
         return []
-    types = [cursor.type()]
+    types = [_type_span(cursor)]
     while cursor.try_token(","):
-        types.append(cursor.type())
+        types.append(_type_span(cursor))
     cursor.token(")")
     return types
+
+
+def read_functional_type(cursor: Cursor) -> tuple[list[Span], list[Span]]:
+    """Read `(T1, T2) -> T3` or `(T1) -> (T2, T3)`: where the types of both sides stand."""
+    operand_types = _read_type_list(cursor)
+    cursor.token("->")
+    if cursor.peek("("):
+        return operand_types, _read_type_list(cursor)
+    return operand_types, [_type_span(cursor)]
 
 
 _READ_CUSTOM: dict[str, Callable[[_OperationReader, ods.Directive], None]] = {

@@ -19,10 +19,16 @@ import re
 from dataclasses import dataclass, field
 
 from mlir_sdy.assembly import attribute_text
-from mlir_sdy.assembly.op_syntax import OperationText, read_operation
+from mlir_sdy.assembly.op_syntax import (
+    OperationText,
+    Span,
+    read_functional_type,
+    read_operation,
+)
 from mlir_sdy.assembly.pieces import RewrittenText
 from mlir_sdy.assembly.source import STRING, Cursor, Source, end_of_brackets
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.ods import irdl_groups
 from mlir_sdy.ods.tables import OPERATIONS
 
 _OPERATION_NAMES = "|".join(name.removeprefix("sdy.") for name in OPERATIONS)
@@ -30,8 +36,10 @@ _INTEREST = re.compile(
     rf"{STRING}"  # a string, or the name of an operation in generic form
     r"|//[^\n]*"
     r"|#sdy[.<]"
-    rf"|(?<![\w.$@%#!^-])sdy\.(?:{_OPERATION_NAMES})(?![\w$.])"
+    rf"|sdy\.(?:{_OPERATION_NAMES})(?![\w$.])"
 )
+# A look-behind would belong in front of the operation, but costs the search its fast first step.
+_PART_OF_LONGER_NAME = re.compile(r"[\w.$@%#!^-]")
 # Attributes of the usual depth are matched whole, so that known texts are only looked up.
 _ATTRIBUTE = re.compile(r"#sdy(?:\.\w+)?<(?:[^<>\"\n]|->|\"[^\"\\\n]*\"|<(?:[^<>\"\n]|->|\"[^\"\\\n]*\")*>)*>")
 _ATTRIBUTE_KEY_END = re.compile(r"\s*=")
@@ -74,13 +82,15 @@ class Reader:
                 out.copy(copied, start)
                 out.replace(start, after, alias)
             elif first == "s":
-                if _ATTRIBUTE_KEY_END.match(text, position):
+                if _ATTRIBUTE_KEY_END.match(text, position) or (
+                    start and _PART_OF_LONGER_NAME.match(text, start - 1)
+                ):
                     continue
                 out.copy(copied, start)
                 after = self._operation(match[0], start, position, out)
             elif first == '"' and text.startswith('"sdy.', start) and match[0][1:-1] in OPERATIONS:
                 out.copy(copied, position)
-                after = self._generic_operation(position, out)
+                after = self._generic_operation(match[0][1:-1], position, out)
             else:
                 continue
             copied = position = after
@@ -109,7 +119,9 @@ class Reader:
 
     def alias(self, value: object) -> str:
         """The alias of the attribute that stands for `value`."""
-        generic = str(self.attributes[value])
+        return self._alias_of_text(str(self.attributes[value]))
+
+    def _alias_of_text(self, generic: str) -> str:
         alias = self._alias_by_generic_text.get(generic)
         if alias is None:
             alias = f"{self._alias_prefix}{len(self.definitions)}"
@@ -132,7 +144,7 @@ class Reader:
         if name == "sdy.constant" and cursor.peek("("):
             # The form that upstream prints when the literal's type is not the result's.
             out.replace(start, position, f'"{name}"')
-            return self._generic_operation(position, out)
+            return self._generic_operation(name, position, out)
         operation = read_operation(name, cursor, self)
         if operation.region is None:
             out.replace(start, cursor.position, self._generic_text(operation))
@@ -179,20 +191,38 @@ class Reader:
             start, end = operation.attribute_dictionary
             if inner := self._rewritten(start + 1, end - 1).strip():
                 attributes.append(inner)
+        attributes += self._group_sizes(
+            operation.name, operation.operand_types, operation.result_types
+        )
         dictionary = f" {{{', '.join(attributes)}}}" if attributes else ""
-        types = self._type_text(operation)
-        return f"{dictionary} : {types}"
+        operand_types = self._type_list(operation.operand_types)
+        return f"{dictionary} : {operand_types} -> {self._type_list(operation.result_types)}"
 
-    def _type_text(self, operation: OperationText) -> str:
-        if operation.functional_type is not None:
-            return self._rewritten(*operation.functional_type)
-        operand_types = ", ".join(self._rewritten(*span) for span in operation.operand_types)
-        result_types = ", ".join(self._rewritten(*span) for span in operation.result_types)
-        return f"({operand_types}) -> ({result_types})"
+    def _type_list(self, spans: list[Span]) -> str:
+        return f"({', '.join(self._rewritten(*span) for span in spans)})"
+
+    def _group_sizes(
+        self, name: str, operand_types: list[Span], result_types: list[Span]
+    ) -> list[str]:
+        """The entries that IRDL needs for operands and results of any types (`irdl_groups`)."""
+        declaration = OPERATIONS[name]
+        return [
+            f"{entry} = {self._group_sizes_alias(types)}"
+            for entry, types, values in (
+                (irdl_groups.OPERAND_SIZES, operand_types, declaration.operands),
+                (irdl_groups.RESULT_SIZES, result_types, declaration.results),
+            )
+            if any(value.has_groups for value in values)
+        ]
+
+    def _group_sizes_alias(self, types: list[Span]) -> str:
+        texts = [self.source.text[start:end] for start, end in types]
+        sizes = irdl_groups.group_sizes(texts)
+        return self._alias_of_text(f"array<i32: {', '.join(map(str, sizes))}>")
 
     # --- Operations in generic form ---------------------------------------------------------
 
-    def _generic_operation(self, position: int, out: RewrittenText) -> int:
+    def _generic_operation(self, name: str, position: int, out: RewrittenText) -> int:
         """Move the properties of the operation whose name ends at `position` to its attributes.
 
         Gives the offset up to which the text is rewritten.
@@ -201,16 +231,7 @@ class Reader:
         if not cursor.peek("("):
             return position
         cursor.balanced()
-        if not cursor.try_token("<"):
-            return position
-        if not cursor.peek("{"):
-            return position
-        properties_start = cursor.position
-        cursor.balanced()
-        properties = self._rewritten(properties_start + 1, cursor.position - 1).strip()
-        cursor.token(">")
-        out.copy(position, properties_start - 1)
-        out.replace(properties_start - 1, cursor.position, "")
+        entries = self._take_properties(position, cursor, out)
         rewritten = cursor.position
         if cursor.peek("("):
             end = end_of_brackets(self.source.text, cursor.position)
@@ -218,12 +239,36 @@ class Reader:
                 raise cursor.error("the regions of the operation are not closed")
             self._rewrite(rewritten, end, out)
             rewritten = cursor.position = end
-        if cursor.peek("{"):
-            out.copy(rewritten, cursor.position)
-            separator = "" if Cursor(self.source, cursor.position + 1).peek("}") else ", "
-            out.replace(cursor.position, cursor.position + 1, "{" + properties + separator)
-            return cursor.position + 1
-        if properties:
-            out.insert(f" {{{properties}}}", rewritten)
-        return rewritten
+        dictionary_start = cursor.position if cursor.peek("{") else None
+        if dictionary_start is not None:
+            cursor.balanced()
+            dictionary = self.source.text[dictionary_start : cursor.position]
+        else:
+            dictionary = "{}"
+        if cursor.try_token(":") and irdl_groups.OPERAND_SIZES not in dictionary:
+            operand_types, result_types = read_functional_type(cursor)
+            entries += self._group_sizes(name, operand_types, result_types)
+        if dictionary_start is None:
+            if entries:
+                out.insert(f" {{{', '.join(entries)}}}", rewritten)
+            return rewritten
+        if dictionary[1:-1].strip():
+            entries.append("")
+        out.copy(rewritten, dictionary_start)
+        out.replace(dictionary_start, dictionary_start + 1, "{" + ", ".join(entries))
+        return dictionary_start + 1
 
+    def _take_properties(self, position: int, cursor: Cursor, out: RewrittenText) -> list[str]:
+        """Leave out `<{...}>` if it is next; its entries in generic form."""
+        start = cursor.position
+        if not (cursor.try_token("<") and cursor.peek("{")):
+            cursor.position = start
+            out.copy(position, start)
+            return []
+        properties_start = cursor.position
+        cursor.balanced()
+        properties = self._rewritten(properties_start + 1, cursor.position - 1).strip()
+        cursor.token(">")
+        out.copy(position, start)
+        out.replace(start, cursor.position, "")
+        return [properties] if properties else []

@@ -16,6 +16,7 @@ from mlir_sdy.assembly.op_syntax import PrintedOperation, write_operation
 from mlir_sdy.assembly.source import STRING, end_of_braces, end_of_brackets
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
+from mlir_sdy.ods import irdl_groups
 from mlir_sdy.ods.tables import OPERATIONS
 
 _DEEPEST_ATTRIBUTE = 6
@@ -82,7 +83,7 @@ class Writer:
     def __post_init__(self) -> None:
         self._values: dict[str, tuple[str, object]] = {}
         self._attribute_texts: dict[str, str] = {}
-        self._templates: dict[tuple[str, str], str] = {}
+        self._templates: dict[tuple[str, str, str], str] = {}
 
     def rewrite(self, text: str) -> str:
         """The text in custom sdy syntax."""
@@ -146,21 +147,23 @@ class Writer:
         end = text.find("\n", position)
         tail = text[position : len(text) if end < 0 else end]
         tail = _without_location(tail)
-        template = self._templates.get((name, tail))
+        mark = operands and _TEMPLATE_OPERANDS
+        key = name, mark, tail
+        template = self._templates.get(key)
         if template is None:
-            template = self._templates[name, tail] = self._template(name, tail)
+            template = self._templates[key] = self._template(name, mark, tail)
         out.append(template.replace(_TEMPLATE_OPERANDS, operands))
         return position + len(tail)
 
-    def _template(self, name: str, tail: str) -> str:
+    def _template(self, name: str, operands: str, tail: str) -> str:
         """The custom text of an operation without regions, with a mark for its operands."""
-        printed = self._printed(name, _TEMPLATE_OPERANDS, tail)
+        printed = self._printed(name, operands, tail)
         if printed is not None:
             if self.generic:
                 return self._generic(printed, None)
             if (custom := write_operation(printed, self)) is not None:
                 return "".join(custom)
-        return f'"{name}"({_TEMPLATE_OPERANDS}){self._rewritten(tail)}'
+        return f'"{name}"({operands}){self._rewritten(tail)}'
 
     def _region_operation(
         self, name: str, operands: str, text: str, start: int, position: int, out: list[str]
@@ -206,7 +209,7 @@ class Writer:
         for key, value in dictionary_entries(match["attributes"] or ""):
             if key in inherent:
                 attributes[key] = value
-            else:
+            elif key not in (irdl_groups.OPERAND_SIZES, irdl_groups.RESULT_SIZES):
                 others.append(key if value is None else f"{key} = {self._rewritten(value)}")
         types = match["types"]
         return PrintedOperation(name, operands, attributes, ", ".join(others), types)

@@ -1,0 +1,54 @@
+"""The oracle: C++ Shardy, as it runs inside the jaxlib wheel, in a child process."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+WORKER = Path(__file__).with_name("worker.py")
+
+
+class ShardyAborted(RuntimeError):
+    """The process of C++ Shardy died on the request."""
+
+
+class ShardyRefused(ValueError):
+    """C++ Shardy reported an error."""
+
+
+class Shardy:
+    """A child process that is started when first needed, and again after it died."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, text: str, pipeline: str = "", **options: bool) -> str:
+        """What Shardy prints for `text` after the passes of `pipeline`."""
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, str(WORKER)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        request = {"text": text, "pipeline": pipeline, **options}
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            self.close()
+            raise ShardyAborted(f"C++ Shardy aborted; pipeline: {pipeline!r}")
+        result = json.loads(line)
+        if "error" in result:
+            raise ShardyRefused(result["error"])
+        return result["text"]
+
+    def close(self) -> None:
+        """End the child process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None

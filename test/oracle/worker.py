@@ -1,0 +1,37 @@
+"""Runs C++ Shardy from the jaxlib wheel on requests from standard input.
+
+It aborts on some bad inputs, so the tests talk to it in a child process (see `shardy.py`). Each
+request and each answer is one line of JSON.
+"""
+
+import json
+import sys
+
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import sdy  # noqa: F401 (registers the dialect)
+from jaxlib.mlir.passmanager import PassManager
+
+
+def answer(request: dict) -> dict:
+    with jax_mlir.make_ir_context() as context, ir.Location.unknown():
+        context.allow_unregistered_dialects = request.get("allow_unregistered", False)
+        try:
+            module = ir.Module.parse(request["text"])
+            if pipeline := request.get("pipeline"):
+                PassManager.parse(pipeline).run(module.operation)
+            text = module.operation.get_asm(
+                print_generic_op_form=request.get("generic", False),
+                enable_debug_info=request.get("debug_info", False),
+            )
+        except Exception as error:  # noqa: BLE001 (the test decides what an error means)
+            return {"error": str(error)}
+        return {"text": text}
+
+
+def main() -> None:
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), flush=True)
+
+
+main()
