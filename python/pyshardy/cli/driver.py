@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What `sdy-opt` does with an input: read, run passes, check diagnostics, write."""
+
+from __future__ import annotations
+
+import io
+import pkgutil
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+
+from mlir_sdy import host
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.diagnostics import (
+    Diagnostic,
+    ParseError,
+    SdyError,
+    SourceLocation,
+    UsageError,
+    emit,
+    error,
+    redirect,
+)
+from mlir_sdy.dialect import Context
+from mlir_sdy.host import ir
+from mlir_sdy.verify import verify
+
+from pyshardy.cli.flags import FLAGS, Arguments
+from pyshardy.cli.source_files import SourceFiles
+from pyshardy.cli.split_input import SEPARATOR, Piece, near_misses, split_input
+from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
+from pyshardy.pipeline import passes, pipelines
+from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
+from pyshardy.pipeline.host_passes import knows
+from pyshardy.pipeline.instrumentation import Instrumentation
+from pyshardy.pipeline.ir_printing import Everything, IRPrinting
+from pyshardy.pipeline.plan import plan_pipeline
+from pyshardy.pipeline.reproducer import CrashReproducer, read_reproducer
+from pyshardy.pipeline.runner import run_pipeline
+from pyshardy.pipeline.suggest import did_you_mean
+from pyshardy.pipeline.syntax import SOURCE_NAME
+from pyshardy.pipeline.timing import Timing
+
+_BYTECODE_MAGIC = b"ML\xefR"
+
+
+class Driver:
+    """One run of the tool, as `arguments` ask for it.
+
+    Args:
+        arguments: the command line.
+        sources: gets the texts that diagnostics point into.
+    """
+
+    def __init__(self, arguments: Arguments, sources: SourceFiles):
+        self._arguments = arguments
+        self._sources = sources
+        self._filename = "<stdin>" if arguments.input == "-" else arguments.input
+        self._pipeline = arguments.pass_pipeline or ",".join(map(str, arguments.passes))
+        self._verify_each = arguments.verify_each
+        self._timing = Timing()
+        self._expectations_failed = False
+
+    def run(self) -> int:
+        """Do the work; returns the exit status.
+
+        Raises:
+            UsageError: the command line asks for what can't be done.
+        """
+        if self._arguments.show_dialects:
+            sys.stdout.write(_dialects())
+            return 0
+        self._check_pass_flags()
+        self._check_pipeline()
+        data = self._read()
+        context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
+        if data.startswith(_BYTECODE_MAGIC):
+            outputs = [self._output_for(data, context)]
+        else:
+            outputs = [self._output_for(piece, context) for piece in self._pieces(data)]
+        ok = None not in outputs
+        if ok or self._arguments.output == "-":
+            with self._timing.measure("Output"):
+                self._write(outputs)
+        if self._arguments.mlir_timing:
+            sys.stderr.write(self._timing.report())
+        return 0 if ok and not self._expectations_failed else 1
+
+    def _check_pass_flags(self) -> None:
+        known = {**passes(), **pipelines()}
+        for flag in self._arguments.passes:
+            if flag.name not in known and not knows(flag.name):
+                advice = did_you_mean(flag.name, {**known, **WELL_KNOWN_HOST_PASSES, **FLAGS})
+                advice = advice.replace("'", "'--", 1)
+                raise UsageError(error(f"unknown flag or pass '--{flag.name}'{advice}"))
+
+    def _check_pipeline(self) -> None:
+        """Fail before any input is read when the passes can't run."""
+        self._sources.add(SOURCE_NAME, self._pipeline)
+        plan_pipeline(self._pipeline)
+
+    def _read(self) -> bytes:
+        try:
+            if self._arguments.input == "-":
+                return sys.stdin.buffer.read()
+            return Path(self._arguments.input).read_bytes()
+        except OSError as refusal:
+            reason = refusal.strerror or refusal
+            message = f"cannot open input file '{self._arguments.input}': {reason}"
+            raise UsageError(error(message)) from None
+
+    def _pieces(self, data: bytes) -> list[Piece]:
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as broken:
+            line = data.count(b"\n", 0, broken.start) + 1
+            message = f"the input is not text in UTF-8: {broken.reason}"
+            place = SourceLocation(self._filename, line, 0)
+            raise UsageError(error(message, place)) from None
+        self._sources.add(self._filename, text)
+        if self._arguments.run_reproducer:
+            reproducer = read_reproducer(text)
+            if reproducer is None:
+                raise UsageError(error(f"'{self._filename}' carries no pipeline to reproduce"))
+            text = reproducer.module_text
+            self._pipeline, self._verify_each = reproducer.pipeline, reproducer.verify_each
+            self._check_pipeline()
+        if not self._arguments.split_input_file:
+            return [Piece(text)]
+        for diagnostic in near_misses(text, self._filename):
+            self._show(diagnostic)
+        return split_input(text)
+
+    def _output_for(self, source: Piece | bytes, context: Context) -> bytes | None:
+        """What becomes of one module, or None when that failed and nobody expected it."""
+        if not self._arguments.verify_diagnostics:
+            with redirect(self._show), host.diagnostics_emitted(context):
+                return self._transformed(source, context)
+        verifier = DiagnosticVerifier(
+            source.text if isinstance(source, Piece) else "",
+            self._filename,
+            first_line=source.first_line if isinstance(source, Piece) else 1,
+            only_expected=self._arguments.verify_diagnostics == "only-expected",
+        )
+        with redirect(verifier), host.diagnostics_emitted(context):
+            output = self._transformed(source, context)
+        failures = verifier.failures()
+        for failure in failures:
+            self._show(failure)
+        self._expectations_failed |= bool(failures)
+        return output or b""
+
+    def _transformed(self, source: Piece | bytes, context: Context) -> bytes | None:
+        try:
+            with self._timing.measure("Parser"):
+                module = self._parsed(source, context)
+            run_pipeline(
+                module,
+                self._pipeline,
+                instrumentation=self._instrumentation(),
+                verify_each=self._verify_each,
+                # A module that failed is thrown away.
+                restore_on_failure=False,
+            )
+            with self._timing.measure("Output"):
+                return self._serialized(module)
+        except SdyError as failure:
+            for diagnostic in failure.diagnostics:
+                emit(diagnostic)
+            if self._arguments.mlir_print_stacktrace_on_diagnostic:
+                traceback.print_exception(failure)
+            return None
+
+    def _parsed(self, source: Piece | bytes, context: Context) -> ir.Module:
+        if isinstance(source, Piece):
+            return parse(source.text, context, self._filename, first_line=source.first_line)
+        try:
+            module = ir.Module.parse(source, context)
+        except ir.MLIRError as failure:
+            place = SourceLocation(self._filename, 0, 0)
+            raise ParseError(
+                *(found.moved(lambda _: place) for found in host.diagnostics_of(failure))
+            ) from None
+        verify(module)
+        return module
+
+    def _serialized(self, module: ir.Module) -> bytes:
+        if self._arguments.emit_bytecode:
+            buffer = io.BytesIO()
+            module.operation.write_bytecode(buffer)
+            return buffer.getvalue()
+        text = asm(
+            module,
+            generic=self._arguments.mlir_print_op_generic,
+            debug_info=self._arguments.mlir_print_debuginfo,
+        )
+        return (text.rstrip("\n") + "\n").encode()
+
+    def _instrumentation(self) -> list[Instrumentation]:
+        arguments = self._arguments
+        after_all = arguments.mlir_print_ir_after_all or (
+            arguments.mlir_print_ir_after_change and not arguments.mlir_print_ir_after
+        )
+        observers: list[Instrumentation] = []
+        if arguments.mlir_pass_pipeline_crash_reproducer:
+            path = Path(arguments.mlir_pass_pipeline_crash_reproducer)
+            observers.append(CrashReproducer(path, self._verify_each))
+        observers.append(
+            IRPrinting(
+                before=Everything()
+                if arguments.mlir_print_ir_before_all
+                else arguments.mlir_print_ir_before,
+                after=Everything() if after_all else arguments.mlir_print_ir_after,
+                only_changed=arguments.mlir_print_ir_after_change,
+                after_failure=arguments.mlir_print_ir_after_failure,
+                module_scope=arguments.mlir_print_ir_module_scope,
+                generic=arguments.mlir_print_op_generic,
+                debug_info=arguments.mlir_print_debuginfo,
+            )
+        )
+        # Innermost, so that what the others do isn't counted as the pass's time.
+        return [*observers, self._timing]
+
+    def _write(self, outputs: list[bytes | None]) -> None:
+        separator = f"{SEPARATOR}\n".encode()
+        data = separator.join(output or b"" for output in outputs)
+        if self._arguments.output == "-":
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+            return
+        try:
+            Path(self._arguments.output).write_bytes(data)
+        except OSError as refusal:
+            reason = refusal.strerror or refusal
+            message = f"cannot open output file '{self._arguments.output}': {reason}"
+            raise UsageError(error(message)) from None
+
+    def _show(self, diagnostic: Diagnostic) -> None:
+        print(self._sources.render(diagnostic), file=sys.stderr)
+
+
+def _dialects() -> str:
+    """The names of the dialects that a new context knows."""
+    context = Context()
+    package = import_module(host.ods_common.__name__.rpartition(".")[0])
+    candidates = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    candidates |= {"builtin", "chlo", "sdy", "stablehlo", "vhlo"}
+    known = sorted(name for name in candidates if context.is_dialect_loaded(name))
+    return f"Available Dialects: {', '.join(known)}\n"

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The command line of `sdy-opt`: a table of flags, and reading arguments by it.
+
+Arguments are read as LLVM's tools read them: one or two dashes, `--flag=value` or `--flag value`,
+booleans that may carry `=true` or `=false`. A flag that isn't in the table names a pass; passes
+run in the order of their flags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+from mlir_sdy.diagnostics import UsageError, error
+
+_BOOLEANS = {"": True, "true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class PassFlag:
+    """A pass on the command line: its name, and its options as written behind `=`."""
+
+    name: str
+    options: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}{{{self.options}}}" if self.options else self.name
+
+
+Kind = Literal["switch", "text", "mode", "names"]
+
+
+def _flag(
+    kind: Kind, group: str, description: str, *, name: str = "", metavar: str = ""
+) -> dict[str, str]:
+    """What is said of a flag beside its default; `name` when dashes for underscores won't do."""
+    return {
+        "kind": kind,
+        "group": group,
+        "description": description,
+        "name": name,
+        "metavar": metavar,
+    }
+
+
+def switch(group: str, description: str, *, default: bool = False) -> bool:
+    """A flag that is on or off."""
+    return field(default=default, metadata=_flag("switch", group, description))
+
+
+def text(group: str, description: str, metavar: str, *, default: str = "", name: str = "") -> str:
+    """A flag with a value."""
+    metadata = _flag("text", group, description, name=name, metavar=metavar)
+    return field(default=default, metadata=metadata)
+
+
+def mode(group: str, description: str, choices: str) -> str:
+    """A flag that is given alone or with one of the `choices`, the first of which is meant then."""
+    return field(default="", metadata=_flag("mode", group, description, metavar=choices))
+
+
+def names(group: str, description: str) -> tuple[str, ...]:
+    """A flag with a comma-separated list, which may be given again to add to it."""
+    return field(default=(), metadata=_flag("names", group, description, metavar="pass,..."))
+
+
+_TEXT = "Input and output"
+_RUN = "Running passes"
+_WATCH = "Watching passes"
+_ABOUT = "About the tool"
+
+
+@dataclass(slots=True)
+class Arguments:
+    """What the command line asks for; each field but the first two is a flag."""
+
+    input: str = "-"
+    passes: list[PassFlag] = field(default_factory=list[PassFlag])
+
+    output: str = text(_TEXT, "where to write the result", "file", default="-", name="o")
+    split_input_file: bool = switch(
+        _TEXT, "treat the parts between lines '// -----' one by one, each as a module"
+    )
+    verify_diagnostics: str = mode(
+        _TEXT,
+        "check the diagnostics against the comments expected-error@+1 {{...}} and alike",
+        "all|only-expected",
+    )
+    allow_unregistered_dialect: bool = switch(
+        _TEXT, "accept operations of dialects that nobody registered"
+    )
+    mlir_print_op_generic: bool = switch(_TEXT, "print operations in generic form")
+    mlir_print_debuginfo: bool = switch(_TEXT, "print locations")
+    emit_bytecode: bool = switch(_TEXT, "write MLIR bytecode instead of text")
+
+    pass_pipeline: str = text(
+        _RUN, "the passes as a textual pipeline, instead of flags", "pipeline"
+    )
+    verify_each: bool = switch(_RUN, "verify after each pass", default=True)
+    run_reproducer: bool = switch(_RUN, "run the pipeline that the input file carries")
+
+    mlir_print_ir_before: tuple[str, ...] = names(_WATCH, "print the IR before these passes")
+    mlir_print_ir_after: tuple[str, ...] = names(_WATCH, "print the IR after these passes")
+    mlir_print_ir_before_all: bool = switch(_WATCH, "print the IR before each pass")
+    mlir_print_ir_after_all: bool = switch(_WATCH, "print the IR after each pass")
+    mlir_print_ir_after_change: bool = switch(_WATCH, "after a pass, print only what it changed")
+    mlir_print_ir_after_failure: bool = switch(_WATCH, "print the IR after a pass that failed")
+    mlir_print_ir_module_scope: bool = switch(
+        _WATCH, "print the whole module, also around passes on functions"
+    )
+    mlir_timing: bool = switch(_WATCH, "print how long each pass took")
+    mlir_pass_pipeline_crash_reproducer: str = text(
+        _WATCH, "when a pass fails, write a file that makes it fail again", "file"
+    )
+    mlir_print_stacktrace_on_diagnostic: bool = switch(
+        _WATCH, "print the Python traceback of a pass that failed"
+    )
+
+    help: bool = switch(_ABOUT, "print this help")
+    version: bool = switch(_ABOUT, "print the version")
+    list_passes: bool = switch(_ABOUT, "print the names of passes and pipelines")
+    show_dialects: bool = switch(_ABOUT, "print the names of the dialects that can be read")
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One flag of the table."""
+
+    name: str
+    field: str
+    kind: str
+    group: str
+    description: str
+    metavar: str
+
+    def __str__(self) -> str:
+        dashes = "-" if len(self.name) == 1 else "--"
+        value = {"switch": "", "mode": f"[=<{self.metavar}>]"}.get(self.kind, f"=<{self.metavar}>")
+        return f"{dashes}{self.name}{value}"
+
+
+def _flags() -> Iterator[Flag]:
+    for declared in fields(Arguments):
+        if declared.metadata:
+            about = declared.metadata
+            name = about["name"] or declared.name.replace("_", "-")
+            yield Flag(
+                name,
+                declared.name,
+                about["kind"],
+                about["group"],
+                about["description"],
+                about["metavar"],
+            )
+
+
+FLAGS: dict[str, Flag] = {flag.name: flag for flag in _flags()}
+_ALIASES = {"h": "help"}
+
+
+def parse_arguments(arguments: Sequence[str]) -> Arguments:
+    """Read the command line, without the name of the program.
+
+    Whether the flags that name passes do name one is not known here.
+
+    Raises:
+        UsageError: a value is missing or wrong, or there are two input files.
+    """
+    result = Arguments()
+    inputs: list[str] = []
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument == "--":
+            inputs += remaining
+        elif argument == "-" or not argument.startswith("-"):
+            inputs.append(argument)
+        else:
+            _read_flag(argument, remaining, result)
+    if len(inputs) > 1:
+        raise _error(f"more than one input file: '{inputs[0]}' and '{inputs[1]}'")
+    if inputs:
+        result.input = inputs[0]
+    if result.passes and result.pass_pipeline:
+        raise _error("'--pass-pipeline' can't be used together with flags of passes")
+    if result.run_reproducer and (result.passes or result.pass_pipeline):
+        raise _error("'--run-reproducer' takes its passes from the input file, not from flags")
+    return result
+
+
+def _read_flag(argument: str, remaining: Iterator[str], result: Arguments) -> None:
+    written, equals, value = argument.partition("=")
+    name = written.removeprefix("-").removeprefix("-")
+    flag = FLAGS.get(_ALIASES.get(name, name))
+    if flag is None:
+        result.passes.append(PassFlag(name, value))
+        return
+    if flag.kind in ("text", "names") and not equals:
+        following = next(remaining, None)
+        if following is None:
+            raise _error(f"'{written}' needs a value: {flag}")
+        value = following
+    setattr(result, flag.field, _value(flag, value, getattr(result, flag.field)))
+
+
+def _value(flag: Flag, value: str, before: tuple[str, ...]) -> bool | str | tuple[str, ...]:
+    if flag.kind == "switch":
+        if value not in _BOOLEANS:
+            raise _error(f"'--{flag.name}' is '{value}': expected true or false")
+        return _BOOLEANS[value]
+    if flag.kind == "mode":
+        choices = flag.metavar.split("|")
+        if value and value not in choices:
+            raise _error(f"'--{flag.name}' is '{value}': expected {' or '.join(choices)}")
+        return value or choices[0]
+    if flag.kind == "names":
+        return (*before, *(name.strip() for name in value.split(",") if name.strip()))
+    return value
+
+
+def _error(message: str) -> UsageError:
+    return UsageError(error(message))

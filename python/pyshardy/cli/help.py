@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The help of `sdy-opt`, made from its table of flags and the declarations of the passes."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+
+from pyshardy.cli.flags import FLAGS
+from pyshardy.pipeline import Option, passes, pipelines
+from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
+from pyshardy.pipeline.options import option_text
+
+_COLUMN = 44
+_WIDTH = 100
+
+_OVERVIEW = """\
+OVERVIEW: runs passes on programs in sdy, StableHLO and upstream's dialects
+
+USAGE: sdy-opt [flags] [<input file>]
+
+Reads standard input when no file is named. Flags take one or two dashes; those of passes run in
+the order given, with their options behind '=': --sdy-basic-propagate='keep-sharding-rules=true'.
+"""
+
+
+def help_text() -> str:
+    """What `--help` prints."""
+    lines = [_OVERVIEW]
+    for group, flags in itertools.groupby(FLAGS.values(), key=lambda flag: flag.group):
+        lines.append(f"{group}:\n")
+        lines += [_entry(2, str(flag), flag.description) for flag in flags]
+        lines.append("")
+    lines.append("Passes:\n")
+    for name, info in sorted(passes().items()):
+        lines.append(_entry(2, f"--{name}", info.summary))
+        lines += _option_entries(info.options)
+    lines += ["", "Pipelines:\n"]
+    for name, info in sorted(pipelines().items()):
+        lines.append(_entry(2, f"--{name}", info.summary))
+        lines += _option_entries(info.options)
+    lines += ["", "Passes of the MLIR host, among many more:\n"]
+    lines += [_entry(2, f"--{name}", text) for name, text in WELL_KNOWN_HOST_PASSES.items()]
+    return "\n".join(lines) + "\n"
+
+
+def pass_list() -> str:
+    """What `--list-passes` prints: a name and its summary a line."""
+    summaries = {
+        **{name: info.summary for name, info in sorted(passes().items())},
+        **{name: info.summary for name, info in sorted(pipelines().items())},
+        **WELL_KNOWN_HOST_PASSES,
+    }
+    return "".join(f"{name:<{_COLUMN}}{text}\n" for name, text in summaries.items())
+
+
+def version_text() -> str:
+    """What `--version` prints."""
+    return f"sdy-opt, pyshardy {version('pyshardy')}\n"
+
+
+def _option_entries(options: Iterable[Option]) -> Iterator[str]:
+    for option in options:
+        default = option_text(option.default)
+        shown = f" (default: {default})" if default else ""
+        yield _entry(6, f"{option.name}=<{option.type}>", f"{option.description}{shown}")
+
+
+def _entry(indent: int, left: str, right: str) -> str:
+    start = f"{' ' * indent}{left}"
+    described = textwrap.wrap(right, _WIDTH - _COLUMN)
+    # A name that is too long gets its description on the next lines.
+    first = described.pop(0) if described and len(start) < _COLUMN else ""
+    lines = [f"{start:<{_COLUMN}}{first}".rstrip()]
+    return "\n".join(lines + [f"{'':<{_COLUMN}}{line}" for line in described])

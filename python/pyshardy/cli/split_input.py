@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Cuts an input file into the pieces that `--split-input-file` treats one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlir_sdy.diagnostics import Diagnostic, SourceLocation, warning
+
+SEPARATOR = "// -----"
+
+_SEPARATOR_LINE = re.compile(r"^// -----[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+_NEAR_MISS = re.compile(r"^//[ \t]*(?:-{3,})[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a file; `first_line` is the number of its first line in the whole file."""
+
+    text: str
+    first_line: int = 1
+
+
+def split_input(text: str) -> list[Piece]:
+    """The pieces between the separator lines; at least one, possibly empty."""
+    pieces: list[Piece] = []
+    start, line = 0, 1
+    for separator in _SEPARATOR_LINE.finditer(text):
+        piece = text[start : separator.start()]
+        pieces.append(Piece(piece, line))
+        line += piece.count("\n") + 1
+        start = separator.end()
+    pieces.append(Piece(text[start:], line))
+    return pieces
+
+
+def near_misses(text: str, filename: str) -> Iterator[Diagnostic]:
+    """A warning for each line that looks like a separator and isn't one."""
+    for match in _NEAR_MISS.finditer(text):
+        if not _SEPARATOR_LINE.match(text, match.start()):
+            line = text.count("\n", 0, match.start()) + 1
+            message = f"near miss with the separator '{SEPARATOR}' of split inputs"
+            yield warning(message, SourceLocation(filename, line, 1))

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares the diagnostics of a run with those that comments in the input expect.
+
+    // expected-error@+1 {{has no sharding}}
+    %0 = ...
+    // expected-note-re@above 2 {{seen {{[0-9]+}} times}}
+
+The severity is `error`, `warning`, `remark` or `note`. The place is the comment's own line, or
+`@+N`, `@-N`, `@above`, `@below` (the nearest line without an expectation), or `@unknown`. A number
+says how many are expected. The text must be part of the message; it reaches up to the last `}}` of
+the line. With `-re`, what is in `{{...}}` inside the text is a regular expression.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, error
+
+_EXPECTATION = re.compile(
+    r"expected-(?P<severity>error|warning|remark|note)(?P<re>-re)?[ \t]*"
+    r"(?:@(?P<place>[+-]\d+|above|below|unknown))?[ \t]*(?P<count>\d+)?[ \t]*"
+    r"\{\{(?P<text>.*)\}\}"
+)
+_REGEX_PIECE = re.compile(r"\{\{(.*?)\}\}")
+
+
+@dataclass(slots=True)
+class _Expectation:
+    """One comment: which diagnostics it stands for, and how many are still to come."""
+
+    severity: Severity
+    line: int | None
+    text: str
+    pattern: re.Pattern[str]
+    remaining: int
+    comment: SourceLocation
+
+
+class DiagnosticVerifier:
+    """A sink for diagnostics that checks them against the comments of a text.
+
+    Args:
+        text: the input with the comments.
+        filename: what locations call the input.
+        first_line: the number of the text's first line.
+        only_expected: don't mind diagnostics that no comment expects.
+    """
+
+    def __init__(
+        self, text: str, filename: str, *, first_line: int = 1, only_expected: bool = False
+    ):
+        self._filename = filename
+        self._only_expected = only_expected
+        self._failures: list[Diagnostic] = []
+        self._expectations = list(self._read(text.split("\n"), first_line))
+
+    def __call__(self, diagnostic: Diagnostic) -> None:
+        """Match `diagnostic`, then each of its notes, with an expectation that is still open."""
+        self._match(diagnostic)
+        for note in diagnostic.notes:
+            # Upstream's tools don't attach this note when they verify.
+            if not note.message.startswith("see current operation:"):
+                self._match(note)
+
+    def failures(self) -> list[Diagnostic]:
+        """What was not as expected: the unexpected, then what wasn't produced. Empty is good."""
+        missing = [
+            error(
+                f'expected {expectation.severity.value} "{expectation.text}" was not produced'
+                + (f" ({expectation.remaining} more)" if expectation.remaining > 1 else ""),
+                expectation.comment,
+            )
+            for expectation in self._expectations
+            if expectation.remaining
+        ]
+        return [*self._failures, *missing]
+
+    def _match(self, diagnostic: Diagnostic) -> None:
+        line = self._line_of(diagnostic)
+        other_severity: _Expectation | None = None
+        for expectation in self._expectations:
+            if expectation.line != line or not expectation.remaining:
+                continue
+            if not expectation.pattern.search(diagnostic.message):
+                continue
+            if expectation.severity is diagnostic.severity:
+                expectation.remaining -= 1
+                return
+            other_severity = expectation
+        if self._only_expected:
+            return
+        got = diagnostic.severity.value
+        if other_severity is not None:
+            wanted = other_severity.severity.value
+            message = f"'{got}' diagnostic emitted when expecting a '{wanted}'"
+            self._failures.append(error(message, other_severity.comment))
+        else:
+            message = f"unexpected {got}: {diagnostic.message}"
+            self._failures.append(error(message, diagnostic.location))
+
+    def _line_of(self, diagnostic: Diagnostic) -> int | None:
+        location = diagnostic.location
+        if location is None:
+            return None
+        # No comment can be about another file.
+        return location.line if location.filename == self._filename else -1
+
+    def _read(self, lines: list[str], first_line: int) -> Iterator[_Expectation]:
+        above = None
+        waiting_for_line_below: list[_Expectation] = []
+        for number, line in enumerate(lines, first_line):
+            match = _EXPECTATION.search(line)
+            if match is None:
+                for expectation in waiting_for_line_below:
+                    expectation.line = number
+                waiting_for_line_below.clear()
+                above = number
+                continue
+            expectation = self._expectation(match, number, above)
+            if expectation is None:
+                continue
+            if match["place"] == "below":
+                waiting_for_line_below.append(expectation)
+            yield expectation
+
+    def _expectation(
+        self, match: re.Match[str], number: int, above: int | None
+    ) -> _Expectation | None:
+        comment = SourceLocation(self._filename, number, match.start() + 1)
+        place: str = match["place"] or ""
+        line: int | None = number
+        if place == "unknown":
+            line = None
+        elif place == "above":
+            if above is None:
+                message = "expected diagnostic above, but there is no line above"
+                self._failures.append(error(message, comment))
+                return None
+            line = above
+        elif place not in ("", "below"):
+            line = number + int(place)
+        try:
+            pattern = _pattern(match["text"], with_regex=match["re"] is not None)
+        except re.error as broken:
+            message = f"invalid regular expression in expected diagnostic: {broken}"
+            self._failures.append(error(message, comment))
+            return None
+        count = int(match["count"] or 1)
+        severity = Severity(match["severity"])
+        return _Expectation(severity, line, match["text"], pattern, count, comment)
+
+
+def _pattern(text: str, *, with_regex: bool) -> re.Pattern[str]:
+    """What a message must contain to match `text`."""
+    if not with_regex:
+        return re.compile(re.escape(text))
+    # `split` puts the regular expressions, which are in a group, at the odd places.
+    pieces = _REGEX_PIECE.split(text)
+    return re.compile(
+        "".join(
+            f"(?:{piece})" if index % 2 else re.escape(piece) for index, piece in enumerate(pieces)
+        )
+    )

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What may watch a pipeline run without the passes knowing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pyshardy.pipeline.plan import Step
+
+if TYPE_CHECKING:
+    from mlir_sdy.host import ir
+
+    from pyshardy.pipeline.runner import PipelineError
+
+
+class Instrumentation:
+    """Told before and after each step; override what is of interest."""
+
+    def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
+        """Called once, before the first step."""
+
+    def before_pass(self, step: Step, module: ir.Module) -> None:
+        """Called before each step."""
+
+    def after_pass(self, step: Step, module: ir.Module) -> None:
+        """Called after each step that succeeded, before the module is verified."""
+
+    def after_failed_pass(self, step: Step, module: ir.Module) -> None:
+        """Called after a step that failed; `module` is as that step left it."""
+
+    def after_pipeline(self, module: ir.Module) -> None:
+        """Called once, after the last step, when all succeeded."""
+
+    def after_failed_pipeline(self, failure: PipelineError) -> None:
+        """Called once, after a step that failed, before the failure is raised."""
+
+
+def operations_at(module: ir.Module, nesting: tuple[str, ...]) -> Iterator[ir.OpView]:
+    """The operations that a step at `nesting` runs on, in the order they stand.
+
+    "any" stands for operations of every name.
+    """
+    operations: list[ir.OpView] = [module.operation.opview]
+    for anchor in nesting:
+        operations = [
+            inner
+            for outer in operations
+            for region in outer.regions
+            for block in region.blocks
+            for inner in block.operations
+            if anchor in ("any", inner.operation.name)
+        ]
+    yield from operations

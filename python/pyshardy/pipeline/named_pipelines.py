@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The named pipelines that come with the project."""
+
+from __future__ import annotations
+
+from pyshardy.pipeline.registry import register_pipeline
+
+
+@register_pipeline("sdy-partition-pipeline")
+def partition_pipeline() -> str:
+    """Turns a propagated program into one local program with collectives."""
+    return ",".join(
+        [
+            "sdy-sharding-constraint-to-reshard",
+            "sdy-close-shardings",
+            "sdy-insert-explicit-reshards{enable-full-version=true}",
+            "sdy-reshard-to-collectives",
+            "sdy-convert-global-to-local",
+            "sdy-drop-sharding-and-mesh",
+        ]
+    )

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Options of passes: their declared type and default, and reading them from text.
+
+An option is declared once, either in `td/` or as a keyword parameter of a Python function; the
+help, the check of a pipeline and the keyword arguments that a pass gets all come from there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mlir_sdy.diagnostics import UsageError, error
+
+from pyshardy.pipeline.suggest import did_you_mean
+from pyshardy.pipeline.syntax import OptionText, PassUse
+
+if TYPE_CHECKING:
+    from mlir_sdy.ods.declarations import OptionDecl
+
+Scalar = bool | int | float | str
+OptionValue = Scalar | tuple[Scalar, ...]
+
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_SCALARS: dict[str, type[Scalar]] = {"bool": bool, "int": int, "float": float, "str": str}
+
+
+@dataclass(frozen=True, slots=True)
+class OptionType:
+    """The type of an option's value.
+
+    Attributes:
+        scalar: "bool", "int", "float" or "str".
+        is_list: whether the value is a comma-separated list of such scalars.
+        choices: the values allowed; any when empty.
+    """
+
+    scalar: str
+    is_list: bool = False
+    choices: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        own = "|".join(self.choices) if self.choices else self.scalar
+        return f"list of {own}" if self.is_list else own
+
+    def read(self, text: str) -> OptionValue:
+        """The value that `text` stands for.
+
+        Raises:
+            ValueError: `text` isn't of this type; says what is expected.
+        """
+        if self.is_list:
+            return tuple(self._scalar(piece.strip()) for piece in text.split(",") if piece.strip())
+        return self._scalar(text)
+
+    def _scalar(self, text: str) -> Scalar:
+        if self.choices and text not in self.choices:
+            raise ValueError(f"expected {_either(self.choices)}{did_you_mean(text, self.choices)}")
+        if self.scalar == "bool":
+            if text not in _BOOLEANS:
+                raise ValueError("expected true or false")
+            return _BOOLEANS[text]
+        try:
+            return _SCALARS[self.scalar](text)
+        except ValueError:
+            raise ValueError(f"expected {_SCALAR_NAMES[self.scalar]}") from None
+
+
+_SCALAR_NAMES = {"int": "an integer", "float": "a number"}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a pass or of a named pipeline.
+
+    Attributes:
+        name: as in a pipeline, words joined by dashes.
+        type: the type of its value.
+        default: the value when it isn't given.
+        description: one sentence for the help.
+    """
+
+    name: str
+    type: OptionType
+    default: OptionValue
+    description: str = ""
+
+    @property
+    def keyword(self) -> str:
+        """The name of the keyword argument that carries it."""
+        return self.name.replace("-", "_")
+
+
+def option_text(value: OptionValue) -> str:
+    """`value` as it is written in a pipeline."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ",".join(map(option_text, value))
+    return str(value)
+
+
+def read_options(use: PassUse, declared: Iterable[Option]) -> dict[str, OptionValue]:
+    """The keyword arguments that the options written in `use` stand for.
+
+    Options that aren't written are left out: their defaults apply.
+
+    Raises:
+        UsageError: an unknown option, one given twice, or a value of the wrong type.
+    """
+    by_name = {option.name: option for option in declared}
+    keywords: dict[str, OptionValue] = {}
+    for written in use.options:
+        option = by_name.get(written.name)
+        if option is None:
+            raise _usage_error(use, written, _unknown_option(use, written, by_name))
+        if option.keyword in keywords:
+            raise _usage_error(use, written, f"option '{option.name}' is given twice")
+        # As in LLVM's command lines, a bare name switches a boolean on.
+        is_switch = written.value is None and option.type == OptionType("bool")
+        try:
+            keywords[option.keyword] = option.type.read(
+                "true" if is_switch else written.value or ""
+            )
+        except ValueError as mismatch:
+            given = "no value" if written.value is None else repr(written.value)
+            message = f"option '{option.name}' is {given}: {mismatch}"
+            raise _usage_error(use, written, message) from None
+    return keywords
+
+
+def _unknown_option(use: PassUse, written: OptionText, declared: dict[str, Option]) -> str:
+    if not declared:
+        return f"no option '{written.name}': '{use.name}' has no options"
+    advice = did_you_mean(written.name, declared) or f"; there is {_either(declared, 'and')}"
+    return f"no option '{written.name}'{advice}"
+
+
+def _usage_error(use: PassUse, written: OptionText, message: str) -> UsageError:
+    return UsageError(error(f"pass '{use.name}': {message}", written.location or use.location))
+
+
+def _either(names: Iterable[str], word: str = "or") -> str:
+    *others, last = [f"'{name}'" for name in names]
+    return f"{', '.join(others)} {word} {last}" if others else last
+
+
+def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
+    """The options that the keyword-only parameters of `function` declare.
+
+    A parameter is annotated with `bool`, `int`, `float`, `str`, a `Literal` of strings, or a
+    `tuple[..., ...]` of these, and has a default.
+
+    Raises:
+        TypeError: a parameter has another type, or no default.
+    """
+    hints = typing.get_type_hints(function)
+    options: list[Option] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+            continue
+        if parameter.default is inspect.Parameter.empty:
+            raise TypeError(f"option '{parameter.name}' of {function.__name__} needs a default")
+        option_type = _type_of_annotation(hints.get(parameter.name))
+        if option_type is None:
+            raise TypeError(
+                f"option '{parameter.name}' of {function.__name__} must be annotated with bool, "
+                "int, float, str, a Literal of strings, or a tuple[..., ...] of these"
+            )
+        name = parameter.name.replace("_", "-")
+        options.append(Option(name, option_type, parameter.default))
+    return tuple(options)
+
+
+def declared_option(declaration: OptionDecl) -> Option:
+    """The option that the declaration of a pass in `td/` describes."""
+    scalar = declaration.type.removeprefix("list:")
+    option_type = OptionType(
+        "str" if scalar == "string" else scalar, is_list=declaration.type != scalar
+    )
+    return Option(declaration.name, option_type, declaration.default, declaration.description)
+
+
+def _type_of_annotation(annotation: object) -> OptionType | None:
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
+        element = _type_of_annotation(arguments[0])
+        if element is None or element.is_list:
+            return None
+        return OptionType(element.scalar, is_list=True, choices=element.choices)
+    if origin is typing.Literal and all(isinstance(choice, str) for choice in arguments):
+        return OptionType("str", choices=arguments)
+    for name, scalar in _SCALARS.items():
+        if annotation is scalar:
+            return OptionType(name)
+    return None

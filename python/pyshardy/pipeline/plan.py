@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From the text of a pipeline to the steps that run: names looked up, options and places checked.
+
+Named pipelines are replaced by what they stand for. As in upstream's tools, a pass that needs
+another operation than the module is nested without being told to: `builtin.module(close-funcs)`
+means `builtin.module(func.func(close-funcs))` when the pass runs on functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mlir_sdy.diagnostics import UsageError, error
+
+from pyshardy.pipeline import host_passes
+from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
+from pyshardy.pipeline.options import OptionValue, read_options
+from pyshardy.pipeline.registry import PassInfo, display_name, passes, pipelines
+from pyshardy.pipeline.suggest import did_you_mean
+from pyshardy.pipeline.syntax import (
+    MODULE_ANCHOR,
+    PassPipeline,
+    PassUse,
+    parse_pipeline,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pass of a pipeline, ready to run.
+
+    Attributes:
+        use: the pass as written.
+        nesting: the operations to descend through from the module, often ("func.func",).
+        info: the pass, or None for one of the host's.
+        keywords: the options that were set, for a pass written in Python.
+    """
+
+    use: PassUse
+    nesting: tuple[str, ...]
+    info: PassInfo | None = None
+    keywords: Mapping[str, OptionValue] = field(default_factory=dict[str, OptionValue])
+
+    @property
+    def argument(self) -> str:
+        """The name of the pass in pipelines."""
+        return self.use.name
+
+    @property
+    def display_name(self) -> str:
+        """The name of the pass in IR dumps and timing reports."""
+        return display_name(self.use.name) if self.info is None else self.info.display_name
+
+    @property
+    def pipeline(self) -> PassPipeline:
+        """The pipeline of just this step."""
+        element: PassUse | PassPipeline = self.use
+        for anchor in reversed(self.nesting):
+            element = PassPipeline(anchor, (element,))
+        return PassPipeline(MODULE_ANCHOR, (element,))
+
+
+def plan_pipeline(pipeline: str | PassPipeline) -> tuple[Step, ...]:
+    """The steps that `pipeline` consists of, in the order they run.
+
+    Raises:
+        UsageError: an unknown pass, a bad option, a pass where it can't run.
+    """
+    if isinstance(pipeline, str):
+        pipeline = parse_pipeline(pipeline)
+    return tuple(_steps(pipeline, (), ()))
+
+
+def _steps(
+    pipeline: PassPipeline, nesting: tuple[str, ...], expanding: tuple[str, ...]
+) -> list[Step]:
+    found: list[Step] = []
+    for element in pipeline.elements:
+        if isinstance(element, PassPipeline):
+            found += _steps(element, (*nesting, element.anchor), expanding)
+        elif element.name in pipelines():
+            found += _steps(_expanded(element, expanding), nesting, (*expanding, element.name))
+        elif (info := passes().get(element.name)) is not None:
+            place = _place(element, nesting, info.anchor)
+            found.append(Step(element, place, info, read_options(element, info.options)))
+        else:
+            found.append(_host_step(element, nesting))
+    return found
+
+
+def _expanded(use: PassUse, expanding: tuple[str, ...]) -> PassPipeline:
+    if use.name in expanding:
+        raise UsageError(error(f"pipeline '{use.name}' contains itself", use.location))
+    info = pipelines()[use.name]
+    return parse_pipeline(info.text(**read_options(use, info.options)), f"<{use.name}>")
+
+
+def _host_step(use: PassUse, nesting: tuple[str, ...]) -> Step:
+    if not host_passes.knows(use.name):
+        known = {**passes(), **pipelines(), **WELL_KNOWN_HOST_PASSES}
+        advice = did_you_mean(use.name, known)
+        raise UsageError(error(f"unknown pass '{use.name}'{advice}", use.location))
+    current = nesting[-1] if nesting else MODULE_ANCHOR
+    required = host_passes.anchor_for(use, current)
+    return Step(use, nesting if required == current else _place(use, nesting, required))
+
+
+def _place(use: PassUse, nesting: tuple[str, ...], required: str) -> tuple[str, ...]:
+    """The nesting at which a pass on `required` operations runs when written at `nesting`."""
+    if not nesting:
+        return () if required == MODULE_ANCHOR else (required,)
+    # A pass on the module gets an `ir.Module`, which only the outermost one is.
+    if nesting[-1] == required and required != MODULE_ANCHOR:
+        return nesting
+    message = f"pass '{use.name}' runs on '{required}', not inside '{nesting[-1]}(...)'"
+    raise UsageError(error(message, use.location))

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The passes and named pipelines that a textual pipeline can name.
+
+The project's own passes are declared in `td/`; the table below says which function implements
+each. Nothing is imported before a pass runs, so that listing them is cheap. Users add their own
+with the decorators `register_pass` and `register_pipeline`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from pyshardy.pipeline.options import Option, declared_option, options_of
+from pyshardy.pipeline.syntax import MODULE_ANCHOR
+
+PassFunction = Callable[..., None]
+PipelineFunction = Callable[..., str]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+IMPLEMENTATIONS: dict[str, str] = {
+    "sdy-basic-propagate": "pyshardy.propagation.passes:basic_propagate",
+    "sdy-populate-op-sharding-rules": "pyshardy.propagation.passes:populate_op_sharding_rules",
+    "sdy-drop-sharding-rules": "pyshardy.propagation.passes:drop_sharding_rules",
+    "sdy-lift-inlined-meshes": (
+        "pyshardy.passes.importing.lift_inlined_meshes:lift_inlined_meshes"
+    ),
+    "sdy-sharding-constraint-to-reshard": (
+        "pyshardy.passes.exporting.sharding_constraint_to_reshard:sharding_constraint_to_reshard"
+    ),
+    "sdy-close-shardings": "pyshardy.passes.exporting.close_shardings:close_shardings",
+    "sdy-insert-explicit-reshards": (
+        "pyshardy.partition.explicit_reshards:insert_explicit_reshards"
+    ),
+    "sdy-reshard-to-collectives": (
+        "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
+    ),
+    "sdy-convert-global-to-local": "pyshardy.partition.global_to_local:convert_global_to_local",
+    "sdy-drop-sharding-and-mesh": (
+        "pyshardy.partition.drop_sharding_and_mesh:drop_sharding_and_mesh"
+    ),
+}
+"""The function that implements each pass declared in `td/`, as `module:function`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassInfo:
+    """A pass written in Python.
+
+    Attributes:
+        argument: its name in pipelines.
+        summary: one line for the help.
+        description: the whole documentation.
+        anchor: the operation it runs on. A pass on "builtin.module" gets the `ir.Module`; any
+            other gets, one by one, the operations of that name directly in the module.
+        options: what can be set, each handed over as a keyword argument.
+        implementation: the function, or where it is: `module:function`.
+        display_name: the name in IR dumps and timing reports: `BasicPropagatePass`.
+    """
+
+    argument: str
+    summary: str
+    description: str
+    anchor: str
+    options: tuple[Option, ...]
+    implementation: PassFunction | str
+    display_name: str
+
+    def load(self) -> PassFunction:
+        """The function that does the work."""
+        if not isinstance(self.implementation, str):
+            return self.implementation
+        module, _, function = self.implementation.partition(":")
+        return getattr(importlib.import_module(module), function)
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineInfo:
+    """A named pipeline: options in, the text of a pipeline out.
+
+    Attributes:
+        argument: its name in pipelines.
+        summary: one line for the help.
+        options: what can be set, each handed over as a keyword argument.
+        text: writes the pipeline that it stands for.
+    """
+
+    argument: str
+    summary: str
+    options: tuple[Option, ...]
+    text: PipelineFunction
+
+
+def display_name(argument: str) -> str:
+    """`argument` in camel case: `sdy-close-shardings` becomes `SdyCloseShardings`."""
+    return "".join(word[:1].upper() + word[1:] for word in argument.split("-"))
+
+
+_added_passes: dict[str, PassInfo] = {}
+_added_pipelines: dict[str, PipelineInfo] = {}
+
+
+@functools.cache
+def _own_passes() -> Mapping[str, PassInfo]:
+    """The project's passes: those that are declared and have an implementation."""
+    from mlir_sdy.ods import tables  # noqa: PLC0415 - only needed to run or list passes
+
+    return MappingProxyType(
+        {
+            name: PassInfo(
+                name,
+                declaration.summary,
+                declaration.description,
+                declaration.anchor,
+                tuple(map(declared_option, declaration.options)),
+                IMPLEMENTATIONS[name],
+                declaration.class_name,
+            )
+            for name, declaration in tables.PASSES.items()
+            if name in IMPLEMENTATIONS
+        }
+    )
+
+
+def passes() -> Mapping[str, PassInfo]:
+    """All passes written in Python, by name; the host's own are not among them."""
+    return MappingProxyType({**_own_passes(), **_added_passes})
+
+
+def pipelines() -> Mapping[str, PipelineInfo]:
+    """All named pipelines, by name."""
+    return MappingProxyType(_added_pipelines)
+
+
+def register_pass(
+    argument: str, *, summary: str = "", anchor: str = MODULE_ANCHOR, replace: bool = False
+) -> Callable[[_Function], _Function]:
+    """Make a function a pass that pipelines can name.
+
+    The options of the pass are the keyword-only parameters of the function:
+
+        @register_pass("count-ops", summary="Counts operations", anchor="func.func")
+        def count_ops(function, *, only_sdy: bool = False) -> None: ...
+
+        run_pipeline(module, "func.func(count-ops{only-sdy=true})")
+
+    The function changes what it is given in place. It fails by raising an `SdyError`, and warns
+    through `mlir_sdy.diagnostics.emit`.
+
+    Args:
+        argument: the name in pipelines.
+        summary: one line for the help; the first line of the docstring by default.
+        anchor: the operation the pass runs on. On "builtin.module" the function gets the
+            `ir.Module`; else it gets each operation of that name directly in the module.
+        replace: take the place of a pass of that name, of the project's own too.
+
+    Raises:
+        ValueError: the name is taken.
+        TypeError: an option has no default, or a type that text can't stand for.
+    """
+
+    def register(function: _Function) -> _Function:
+        _check_name(argument, replace)
+        description = inspect.getdoc(function) or ""
+        _added_passes[argument] = PassInfo(
+            argument,
+            summary or description.partition("\n")[0],
+            description,
+            anchor,
+            options_of(function),
+            function,
+            display_name(argument),
+        )
+        return function
+
+    return register
+
+
+def register_pipeline(
+    argument: str, *, summary: str = "", replace: bool = False
+) -> Callable[[_Function], _Function]:
+    """Give a pipeline a name.
+
+    The function writes the text of the pipeline; its keyword-only parameters are the options:
+
+        @register_pipeline("tidy", summary="Cleans up")
+        def tidy(*, rounds: int = 1) -> str:
+            return ",".join(["canonicalize", "cse"] * rounds)
+
+    Args:
+        argument: the name in pipelines.
+        summary: one line for the help; the first line of the docstring by default.
+        replace: take the place of a pipeline of that name.
+
+    Raises:
+        ValueError: the name is taken.
+        TypeError: an option has no default, or a type that text can't stand for.
+    """
+
+    def register(function: _Function) -> _Function:
+        _check_name(argument, replace)
+        description = inspect.getdoc(function) or ""
+        _added_pipelines[argument] = PipelineInfo(
+            argument, summary or description.partition("\n")[0], options_of(function), function
+        )
+        return function
+
+    return register
+
+
+def unregister(argument: str) -> None:
+    """Take back what `register_pass` or `register_pipeline` added under that name."""
+    _added_passes.pop(argument, None)
+    _added_pipelines.pop(argument, None)
+
+
+def _check_name(argument: str, replace: bool) -> None:
+    if not replace and (argument in passes() or argument in _added_pipelines):
+        raise ValueError(f"'{argument}' is registered already; pass replace=True to replace it")

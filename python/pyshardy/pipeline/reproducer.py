@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Files that reproduce the failure of a pipeline: the module before it, and the pipeline.
+
+The file is a module with MLIR's `mlir_reproducer` resource behind it, as upstream's tools write.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlir_sdy.diagnostics import error, note
+
+from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
+
+if TYPE_CHECKING:
+    from mlir_sdy.host import ir
+
+    from pyshardy.pipeline.plan import Step
+    from pyshardy.pipeline.runner import PipelineError
+
+from pyshardy.pipeline.instrumentation import Instrumentation
+
+_TRAILER = re.compile(
+    r'^\{-#.*?\bmlir_reproducer:\s*\{(?P<entries>(?:[^{}"]|"(?:[^"\\]|\\.)*")*)\}.*?#-\}',
+    re.DOTALL | re.MULTILINE,
+)
+_PIPELINE = re.compile(r'\bpipeline:\s*"((?:[^"\\]|\\.)*)"')
+_VERIFY_EACH = re.compile(r"\bverify_each:\s*(true|false)")
+
+
+@dataclass(frozen=True, slots=True)
+class Reproducer:
+    """What a reproducer file says: the module's text and how to run it."""
+
+    module_text: str
+    pipeline: str
+    verify_each: bool = True
+
+    def __str__(self) -> str:
+        pipeline = self.pipeline.replace("\\", "\\\\").replace('"', '\\"')
+        return f"""{self.module_text.rstrip()}
+
+{{-#
+  external_resources: {{
+    mlir_reproducer: {{
+      pipeline: "{pipeline}",
+      disable_threading: true,
+      verify_each: {str(self.verify_each).lower()}
+    }}
+  }}
+#-}}
+"""
+
+
+def read_reproducer(text: str) -> Reproducer | None:
+    """The reproducer that `text` is, or None when it holds no pipeline."""
+    trailer = _TRAILER.search(text)
+    pipeline = trailer and _PIPELINE.search(trailer["entries"])
+    if not trailer or not pipeline:
+        return None
+    verify_each = _VERIFY_EACH.search(trailer["entries"])
+    return Reproducer(
+        text[: trailer.start()],
+        re.sub(r"\\(.)", r"\1", pipeline[1]),
+        verify_each is None or verify_each[1] == "true",
+    )
+
+
+@dataclass
+class CrashReproducer(Instrumentation):
+    """Writes a reproducer when a pass fails, and tells how to run it.
+
+    Attributes:
+        path: the file to write.
+        verify_each: what the run was told, to be told again.
+    """
+
+    path: Path
+    verify_each: bool = True
+    _before: ir.OpView | None = field(default=None, init=False, repr=False)
+    _pipeline: PassPipeline | None = field(default=None, init=False, repr=False)
+
+    def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
+        """Keep a copy of the module; that is much cheaper than writing it."""
+        self._before = module.operation.clone()
+        elements = tuple(element for step in steps for element in step.pipeline.elements)
+        self._pipeline = PassPipeline(MODULE_ANCHOR, elements)
+
+    def after_failed_pipeline(self, failure: PipelineError) -> None:
+        """Write the file and say so in the failure."""
+        from mlir_sdy.assembly import asm  # noqa: PLC0415 - reading a file needs no host
+
+        assert self._before is not None
+        text = str(Reproducer(asm(self._before), str(self._pipeline), self.verify_each))
+        location = failure.diagnostics[0].location
+        try:
+            self.path.write_text(text)
+        except OSError as refusal:
+            reason = refusal.strerror or refusal
+            message = f"cannot write the reproducer '{self.path}': {reason}"
+            failure.add(error(message, location))
+            return
+        failure.add(
+            error(
+                f"pass '{failure.failed_pass}' failed: reproducer generated at '{self.path}'",
+                location,
+                [note(f"to reproduce: sdy-opt --run-reproducer '{self.path}'", location)],
+            )
+        )

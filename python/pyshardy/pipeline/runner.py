@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs pipelines that mix passes written in Python with the C++ passes of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy import host
+from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error
+from mlir_sdy.host import ir
+from mlir_sdy.verify import verify
+
+from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
+from pyshardy.pipeline.plan import Step, plan_pipeline
+from pyshardy.pipeline.syntax import PassPipeline
+
+
+class PipelineError(PassError):
+    """A pass of a pipeline failed.
+
+    Attributes:
+        diagnostics: what the pass reported; never empty.
+        failed_pass: the name of the pass.
+        module_at_failure: the module as the pass left it, for a look at it. It may not verify.
+            None when the caller's module was not put back and is itself in that state.
+    """
+
+    def __init__(self, failed_pass: str, *diagnostics: Diagnostic):
+        super().__init__(*diagnostics)
+        self.failed_pass = failed_pass
+        self.module_at_failure: ir.Module | None = None
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Tell the user one thing more about the failure."""
+        self.diagnostics = (*self.diagnostics, diagnostic)
+
+    def __str__(self) -> str:
+        return "\n".join([f"pass '{self.failed_pass}' failed", *map(str, self.diagnostics)])
+
+
+def run_pipeline(
+    module: ir.Module,
+    pipeline: str | PassPipeline,
+    *,
+    instrumentation: Sequence[Instrumentation] = (),
+    verify_each: bool = True,
+    restore_on_failure: bool = True,
+) -> None:
+    """Run the passes of `pipeline` on `module`, which is changed in place.
+
+    Each pass is run on its own, over all the operations it applies to, before the next starts.
+    Warnings and remarks of passes, those of C++ passes too, go through
+    `mlir_sdy.diagnostics.emit`.
+
+    Args:
+        module: the module to work on.
+        pipeline: a textual pipeline such as "sdy-basic-propagate,func.func(cse)", or its value.
+        instrumentation: observers, told in this order before a pass and in reverse order after.
+        verify_each: verify the module after every pass.
+        restore_on_failure: put the operations back as they were when a pass fails. That needs a
+            copy of the module up front, which costs less than verifying it once. Views of
+            operations taken before stay with `PipelineError.module_at_failure`. When False, a
+            failure leaves the module in whatever state the failing pass left it.
+
+    Raises:
+        UsageError: the pipeline has an error; nothing was run.
+        PipelineError: a pass failed, or the module doesn't verify after it.
+    """
+    steps = plan_pipeline(pipeline)
+    before = module.operation.clone() if restore_on_failure and steps else None
+    for observer in instrumentation:
+        observer.before_pipeline(module, steps)
+    try:
+        with host.diagnostics_emitted(module.context):
+            for step in steps:
+                _run_observed(step, module, instrumentation, verify_each)
+    except PipelineError as failure:
+        for observer in reversed(instrumentation):
+            observer.after_failed_pipeline(failure)
+        if before is not None:
+            failure.module_at_failure = _put_back(module, before.operation)
+        raise
+    for observer in reversed(instrumentation):
+        observer.after_pipeline(module)
+
+
+def _run_observed(
+    step: Step, module: ir.Module, instrumentation: Sequence[Instrumentation], verify_each: bool
+) -> None:
+    for observer in instrumentation:
+        observer.before_pass(step, module)
+    try:
+        _run_step(step, module, verify_each)
+    except PipelineError:
+        for observer in reversed(instrumentation):
+            observer.after_failed_pass(step, module)
+        raise
+    for observer in reversed(instrumentation):
+        observer.after_pass(step, module)
+
+
+def _run_step(step: Step, module: ir.Module, verify_each: bool) -> None:
+    try:
+        if step.info is None:
+            _run_host_pass(step, module, verify_each)
+        else:
+            _run_python_pass(step, module)
+            if verify_each:
+                module.operation.verify()
+        if verify_each:
+            verify(module)
+    except PipelineError:
+        raise
+    except SdyError as failure:
+        raise PipelineError(step.argument, *failure.diagnostics) from failure
+    except ir.MLIRError as failure:
+        raise PipelineError(step.argument, *_reported(failure, step, module)) from failure
+
+
+def _run_python_pass(step: Step, module: ir.Module) -> None:
+    assert step.info is not None
+    function = step.info.load()
+    targets = list(operations_at(module, step.nesting)) if step.nesting else [module]
+    for target in targets:
+        with module.context, target.operation.location:
+            try:
+                function(target, **step.keywords)
+            except (SdyError, ir.MLIRError):
+                raise
+            except Exception as bug:
+                message = f"internal error in pass '{step.argument}': {type(bug).__name__}: {bug}"
+                location = host.location_of(target.operation.location)
+                raise PipelineError(step.argument, error(message, location)) from bug
+
+
+def _run_host_pass(step: Step, module: ir.Module, verify_each: bool) -> None:
+    with module.context:
+        manager = host.passmanager.PassManager.parse(str(step.pipeline))
+        manager.enable_verifier(verify_each)
+        manager.run(module.operation)
+
+
+def _reported(failure: ir.MLIRError, step: Step, module: ir.Module) -> tuple[Diagnostic, ...]:
+    """The diagnostics of `failure`, or one that names the pass when it failed without a word."""
+    if failure.error_diagnostics:
+        return host.diagnostics_of(failure)
+    location = host.location_of(module.operation.location)
+    return (error(f"pass '{step.argument}' failed without saying why", location),)
+
+
+def _put_back(module: ir.Module, before: ir.Operation) -> ir.Module:
+    """Make `module` what it was `before`; returns a module with what it held instead."""
+    with module.operation.location:
+        replaced = ir.Module.create()
+    _move_contents(module.operation, replaced.operation)
+    _move_contents(before, module.operation)
+    return replaced
+
+
+def _move_contents(source: ir.Operation, target: ir.Operation) -> None:
+    """Move the attributes and the body of a module to another one, which has an empty body."""
+    for name in [attribute.name for attribute in target.attributes]:
+        del target.attributes[name]
+    for attribute in source.attributes:
+        target.attributes[attribute.name] = attribute.attr
+    body = target.regions[0].blocks[0]
+    for operation in list(source.regions[0].blocks[0].operations):
+        body.append(operation)

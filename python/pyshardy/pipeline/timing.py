@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Measures how long each pass takes; the report looks like MLIR's."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pyshardy.pipeline.instrumentation import Instrumentation
+from pyshardy.pipeline.plan import Step
+
+if TYPE_CHECKING:
+    from mlir_sdy.host import ir
+
+_RULE = "===" + "-" * 73 + "==="
+_TITLE = "... Execution time report ..."
+
+
+@dataclass
+class _Row:
+    name: str
+    nesting: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass
+class Timing(Instrumentation):
+    """Adds up the time of each step over all runs of the same pipeline.
+
+    `measure` times what isn't a pass; `report` writes the table.
+    """
+
+    _started: float = field(default_factory=time.perf_counter, init=False)
+    _pass_started: float = field(default=0.0, init=False)
+    _next_step: int = field(default=0, init=False)
+    _steps: list[_Row] = field(default_factory=list[_Row], init=False)
+    _before: dict[str, _Row] = field(default_factory=dict[str, _Row], init=False)
+    _after: dict[str, _Row] = field(default_factory=dict[str, _Row], init=False)
+
+    @contextlib.contextmanager
+    def measure(self, name: str) -> Iterator[None]:
+        """Add the time that the `with` block takes to the row `name`."""
+        rows = self._after if self._steps else self._before
+        row = self._before.get(name) or rows.setdefault(name, _Row(name))
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            row.seconds += time.perf_counter() - started
+
+    def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
+        """Make a row for each step; a second run of the pipeline adds to those of the first."""
+        del module
+        self._next_step = 0
+        if not self._steps:
+            self._steps = [_Row(step.display_name, step.nesting) for step in steps]
+
+    def before_pass(self, step: Step, module: ir.Module) -> None:
+        """Start the clock."""
+        del step, module
+        self._pass_started = time.perf_counter()
+
+    def after_pass(self, step: Step, module: ir.Module) -> None:
+        """Stop the clock."""
+        del step, module
+        self._steps[self._next_step].seconds += time.perf_counter() - self._pass_started
+        self._next_step += 1
+
+    def after_failed_pass(self, step: Step, module: ir.Module) -> None:
+        """Stop the clock."""
+        self.after_pass(step, module)
+
+    def report(self) -> str:
+        """The table, ending in a line break."""
+        total = time.perf_counter() - self._started
+        rows = [*self._before.values(), *self._nested_steps(), *self._after.values()]
+        measured = sum(row.seconds for row in rows if not row.name.startswith("  "))
+        rows += [_Row("Rest", seconds=total - measured), _Row("Total", seconds=total)]
+        lines = [
+            _RULE,
+            _TITLE.center(len(_RULE)).rstrip(),
+            _RULE,
+            f"  Total Execution Time: {total:.4f} seconds",
+            "",
+            "  ----Wall Time----  ----Name----",
+        ]
+        lines += [
+            f"  {row.seconds:8.4f} ({100 * row.seconds / total:5.1f}%)  {row.name}" for row in rows
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _nested_steps(self) -> Iterator[_Row]:
+        """The rows of the steps; those on nested operations indented under a row of their own."""
+        for nesting, group in itertools.groupby(self._steps, key=lambda row: row.nesting):
+            rows = list(group)
+            if not nesting:
+                yield from rows
+                continue
+            names = " ".join(f"'{name}'" for name in nesting)
+            yield _Row(f"{names} Pipeline", seconds=sum(row.seconds for row in rows))
+            for row in rows:
+                yield _Row(f"  {row.name}", seconds=row.seconds)
