@@ -23,7 +23,7 @@ class MeshAxis:
     def __post_init__(self) -> None:
         if self.size < 1:
             raise ModelError(
-                f"the size of mesh axis {self.name!r} must be at least 1, got: {self.size}"
+                f"the size of axis {quoted(self.name)} must be at least 1, got: {self.size}"
             )
 
     def __str__(self) -> str:
@@ -93,8 +93,8 @@ class Mesh(_AxisTableSlot):
             )
         if sorted(ids) != list(range(size)):
             raise ModelError(
-                f"the sorted device ids must be 0, 1, ..., {size - 1}, "
-                f"got: {comma_separated(sorted(ids))}"
+                f"the device ids must be those from 0 to {size - 1}, once each, "
+                f"got (sorted): {comma_separated(sorted(ids))}"
             )
 
     # --- Kinds ------------------------------------------------------------------------------
