@@ -675,6 +675,7 @@ class AttributeClasses:
             f'{PYTHON_HEADER}"""The attributes of the dialect as typed classes."""\n\n'
             "from __future__ import annotations\n\n"
             "from collections.abc import Sequence\n\n"
+            "from mlir_sdy import model\n"
             "from mlir_sdy.attribute_base import SdyAttribute\n"
             "from mlir_sdy.host import ir\n"
             f"from mlir_sdy.model import {', '.join(enums)}\n\n"
@@ -697,12 +698,18 @@ class AttributeClasses:
         return self.parameter({index})
 """
             for index, parameter in enumerate(attribute.parameters)
+            if parameter.name != "value"  # the plain value has that name, and the same elements
         )
         signature = "".join(f"        {parameter},\n" for parameter in parameters)
         return f'''class {attribute.class_name}(SdyAttribute):
     """{self._sentence(attribute.summary)}"""
 
     mnemonic = "{attribute.mnemonic}"
+
+    @property
+    def value(self) -> model.{attribute.class_name.removesuffix("Attr")}:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 {properties}
     @classmethod
     def get(

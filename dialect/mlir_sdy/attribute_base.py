@@ -48,15 +48,14 @@ class SdyAttribute(ir.DynamicAttr):
             ]
             return cls(ir.DynamicAttr.get(f"sdy.{cls.mnemonic}", parameters))
 
-    @property
-    def value(self) -> Any:
+    def plain_value(self) -> Any:
         """The plain value that this attribute stands for (see `mlir_sdy.model`)."""
         from mlir_sdy.attributes import value_of  # noqa: PLC0415 (the conversion knows all classes)
 
         return value_of(self)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.value})"
+        return f"{type(self).__name__}({self.plain_value()})"
 
 
 def _encode_integer(value: int, context: ir.Context) -> ir.Attribute:

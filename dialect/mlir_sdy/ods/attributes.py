@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mlir_sdy import model
 from mlir_sdy.attribute_base import SdyAttribute
 from mlir_sdy.host import ir
 from mlir_sdy.model import EdgeNodeType, ReductionOp
@@ -39,9 +40,9 @@ class ManualAxesAttr(SdyAttribute):
     mnemonic = "manual_axes"
 
     @property
-    def value(self) -> tuple[str, ...]:
-        """Names of the manual axes."""
-        return self.parameter(0)
+    def value(self) -> model.ManualAxes:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @classmethod
     def get(
@@ -64,6 +65,11 @@ class MeshAxisAttr(SdyAttribute):
     """Named axis of a mesh."""
 
     mnemonic = "mesh_axis"
+
+    @property
+    def value(self) -> model.MeshAxis:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @property
     def name(self) -> str:
@@ -100,6 +106,11 @@ class MeshAttr(SdyAttribute):
     mnemonic = "mesh"
 
     @property
+    def value(self) -> model.Mesh:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
+
+    @property
     def axes(self) -> tuple[MeshAxisAttr, ...]:
         """Axes of the mesh."""
         return self.parameter(0)
@@ -132,6 +143,11 @@ class SubAxisInfoAttr(SdyAttribute):
     """How a sub-axis is derived from its full axis."""
 
     mnemonic = "sub_axis_info"
+
+    @property
+    def value(self) -> model.SubAxisInfo:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @property
     def pre_size(self) -> int:
@@ -168,6 +184,11 @@ class AxisRefAttr(SdyAttribute):
     mnemonic = "axis_ref"
 
     @property
+    def value(self) -> model.AxisRef:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
+
+    @property
     def name(self) -> str:
         """Name of the axis."""
         return self.parameter(0)
@@ -202,9 +223,9 @@ class AxisRefListAttr(SdyAttribute):
     mnemonic = "axis_ref_list"
 
     @property
-    def value(self) -> tuple[AxisRefAttr, ...]:
-        """Axis references."""
-        return self.parameter(0)
+    def value(self) -> model.AxisRefList:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @classmethod
     def get(
@@ -229,9 +250,9 @@ class ListOfAxisRefListsAttr(SdyAttribute):
     mnemonic = "list_of_axis_ref_lists"
 
     @property
-    def value(self) -> tuple[AxisRefListAttr, ...]:
-        """One list for each dimension."""
-        return self.parameter(0)
+    def value(self) -> model.ListOfAxisRefLists:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @classmethod
     def get(
@@ -254,6 +275,11 @@ class DimensionShardingAttr(SdyAttribute):
     """Sharding of one dimension."""
 
     mnemonic = "dimension_sharding"
+
+    @property
+    def value(self) -> model.DimensionSharding:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @property
     def axes(self) -> tuple[AxisRefAttr, ...]:
@@ -295,6 +321,11 @@ class TensorShardingAttr(SdyAttribute):
     """Sharding of a tensor."""
 
     mnemonic = "sharding"
+
+    @property
+    def value(self) -> model.TensorSharding:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @property
     def mesh_or_ref(self) -> MeshAttr | str:
@@ -358,6 +389,11 @@ class TensorShardingPerValueAttr(SdyAttribute):
     mnemonic = "sharding_per_value"
 
     @property
+    def value(self) -> model.TensorShardingPerValue:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
+
+    @property
     def shardings(self) -> tuple[TensorShardingAttr, ...]:
         """One sharding for each value."""
         return self.parameter(0)
@@ -383,6 +419,11 @@ class DimMappingAttr(SdyAttribute):
     """Factors of a dimension."""
 
     mnemonic = "dim_mapping"
+
+    @property
+    def value(self) -> model.DimMapping:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @property
     def factor_indices(self) -> tuple[int, ...]:
@@ -412,6 +453,11 @@ class TensorMappingAttr(SdyAttribute):
     mnemonic = "tensor_mapping"
 
     @property
+    def value(self) -> model.TensorMapping:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
+
+    @property
     def dim_mappings(self) -> tuple[DimMappingAttr, ...]:
         """One mapping for each dimension."""
         return self.parameter(0)
@@ -437,6 +483,11 @@ class OpShardingRuleAttr(SdyAttribute):
     """How an operation can be partitioned."""
 
     mnemonic = "op_sharding_rule"
+
+    @property
+    def value(self) -> model.OpShardingRule:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @property
     def factor_sizes(self) -> tuple[int, ...]:
@@ -524,6 +575,11 @@ class AllToAllParamAttr(SdyAttribute):
     mnemonic = "all_to_all_param"
 
     @property
+    def value(self) -> model.AllToAllParam:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
+
+    @property
     def axes(self) -> tuple[AxisRefAttr, ...]:
         """Axes that move."""
         return self.parameter(0)
@@ -565,9 +621,9 @@ class AllToAllParamListAttr(SdyAttribute):
     mnemonic = "all_to_all_param_list"
 
     @property
-    def value(self) -> tuple[AllToAllParamAttr, ...]:
-        """Exchanges."""
-        return self.parameter(0)
+    def value(self) -> model.AllToAllParamList:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @classmethod
     def get(
@@ -590,6 +646,11 @@ class EdgeValueRefAttr(SdyAttribute):
     """Reference to an operand or result of an operation."""
 
     mnemonic = "edge_value_ref"
+
+    @property
+    def value(self) -> model.EdgeValueRef:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @property
     def type(self) -> EdgeNodeType:
@@ -624,6 +685,11 @@ class AxisToPropagationDetailsAttr(SdyAttribute):
     """Where an axis came from and where it was propagated to."""
 
     mnemonic = "axis_to_propagation_details"
+
+    @property
+    def value(self) -> model.AxisToPropagationDetails:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @property
     def axis_name(self) -> AxisRefAttr:
@@ -667,6 +733,11 @@ class PropagationOneStepAttr(SdyAttribute):
     mnemonic = "propagation_one_step"
 
     @property
+    def value(self) -> model.PropagationOneStep:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
+
+    @property
     def step_index(self) -> int:
         """Index of the step."""
         return self.parameter(0)
@@ -701,9 +772,9 @@ class PropagationEdgesAttr(SdyAttribute):
     mnemonic = "propagation_edges"
 
     @property
-    def value(self) -> tuple[PropagationOneStepAttr, ...]:
-        """Steps that propagated an axis."""
-        return self.parameter(0)
+    def value(self) -> model.PropagationEdges:
+        """The plain value that this attribute stands for."""
+        return self.plain_value()
 
     @classmethod
     def get(
