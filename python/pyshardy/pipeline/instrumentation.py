@@ -24,7 +24,7 @@ class Instrumentation:
         """Called before each step."""
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
-        """Called after each step that succeeded, before the module is verified."""
+        """Called after each step that succeeded and whose result verified."""
 
     def after_failed_pass(self, step: Step, module: ir.Module) -> None:
         """Called after a step that failed; `module` is as that step left it."""

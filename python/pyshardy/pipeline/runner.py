@@ -119,12 +119,11 @@ def _run_step(step: Step, module: ir.Module, verify_each: bool) -> None:
 
 def _run_python_pass(step: Step, module: ir.Module) -> None:
     assert step.info is not None
-    function = step.info.load()
     targets = list(operations_at(module, step.nesting)) if step.nesting else [module]
     for target in targets:
         with module.context, target.operation.location:
             try:
-                function(target, **step.keywords)
+                step.info.load()(target, **step.keywords)
             except (SdyError, ir.MLIRError):
                 raise
             except Exception as bug:
@@ -159,10 +158,10 @@ def _put_back(module: ir.Module, before: ir.Operation) -> ir.Module:
 
 def _move_contents(source: ir.Operation, target: ir.Operation) -> None:
     """Move the attributes and the body of a module to another one, which has an empty body."""
-    for name in [attribute.name for attribute in target.attributes]:
+    for name in list(target.attributes):
         del target.attributes[name]
-    for attribute in source.attributes:
-        target.attributes[attribute.name] = attribute.attr
+    for name, attribute in source.attributes.items():
+        target.attributes[name] = attribute
     body = target.regions[0].blocks[0]
     for operation in list(source.regions[0].blocks[0].operations):
         body.append(operation)

@@ -9,5 +9,5 @@ from collections.abc import Iterable
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of an error message: `; did you mean 'x'?`, or nothing when no name is near."""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    near = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
