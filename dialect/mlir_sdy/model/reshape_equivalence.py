@@ -50,7 +50,10 @@ def place_data_alike(
        more major one, y, goes on where the more minor one, x, ends: `stride(y) = stride(x) *
        size(x)`; lenient: `prefix(x) = prefix(y)`, or y takes up all of its dimension and
        `prefix(x) = prefix(y) * size(y)`.
-    5. They do if both lists then have the same axes with the same strides (lenient: prefixes).
+    5. They do if both lists then have the same axes with the same strides (lenient: prefixes);
+       strict: and if their shards have as many elements. Shardy goes without this last condition
+       and takes `[{}, {"x"}]` of (2, 4) for that of (4, 2) when `x` has 4 devices, of which two
+       hold nothing of the latter.
 
     On `<["x"=2, "y"=2]>`, `[{"x"}, {"y"}]` of (2, 4) places the data like `[{"x", "y"}]` of (8,).
 
@@ -67,6 +70,12 @@ def place_data_alike(
     if first.mesh_or_ref != second.mesh_or_ref or first.replicated_axes != second.replicated_axes:
         return False
     if min((*first_shape, *second_shape), default=0) < 0:
+        return False
+    local_sizes = [
+        math.prod(value.local_shape(shape, mesh))
+        for value, shape in ((first, first_shape), (second, second_shape))
+    ]
+    if not lenient and local_sizes[0] != local_sizes[1]:
         return False
     # In the lenient form strides are fractions; all of them are integers when scaled by this.
     scale = math.prod((*first.sharded_sizes(mesh), *second.sharded_sizes(mesh))) if lenient else 1

@@ -78,6 +78,9 @@ MESH = mesh_of_sizes(x=2, y=2, z=4)
         (("x", ""), (5, 3), ("x",), (15,), False, True),
         (("", ""), (2, 3), ("",), (6,), True, True),
         (("x",), (6,), ("",), (6,), False, False),
+        (("", "z"), (2, 4), ("", "z"), (4, 2), False, False),
+        (("z:(1)2", "z:(2)2"), (1, 8), ("z",), (8,), False, True),
+        (("z:(1)2", "", "z:(2)2"), (1, 2, 4), ("z",), (8,), False, False),
         (("x",), (-1,), ("x", ""), (-1, 1), False, False),
         (("x",), (-1,), ("x",), (-1,), True, True),
     ],
@@ -132,6 +135,21 @@ def test_evenly_divided_data_is_placed_alike_when_each_device_holds_the_same(dat
     )
     assert place_data_alike(one, one_shape, other, other_shape, mesh) == held_alike
     assert place_data_alike(one, one_shape, other, other_shape, mesh, lenient=True) == held_alike
+
+
+def test_strict_answers_hold_without_even_division():
+    mesh = mesh_of_sizes(u=4)
+    lists = [(), *(refs(text) for text in ("u", "u:(1)2", "u:(2)2"))]
+    placed = []
+    for shape in [(12,), (1, 12), (2, 6), (3, 4), (4, 3), (6, 2), (12, 1)]:
+        for axes_per_dim in itertools.product(lists, repeat=len(shape)):
+            used = [axis for axes in axes_per_dim for axis in axes]
+            if not any(a.overlaps(b) for a, b in itertools.combinations(used, 2)):
+                value = TensorSharding.from_axes("m", axes_per_dim)
+                placed.append((value, shape, elements_by_device(value, shape, mesh)))
+    for one, other in itertools.product(placed, repeat=2):
+        if place_data_alike(*one[:2], *other[:2], mesh):
+            assert one[2] == other[2], (one[:2], other[:2])
 
 
 def test_all_shardings_along_two_axes_of_all_reshapes():
