@@ -152,8 +152,12 @@ class AxisRef:
         own, its = self.sub_axis_info, other.sub_axis_info
         if own is None or its is None or self.name != other.name:
             return True
-        min_pre, max_pre = sorted((own.pre_size, its.pre_size))
-        min_next, max_next = sorted((own.next_pre_size, its.next_pre_size))
+        if own.pre_size <= its.pre_size:
+            min_pre, max_pre = own.pre_size, its.pre_size
+        else:
+            min_pre, max_pre = its.pre_size, own.pre_size
+        own_next, its_next = own.next_pre_size, its.next_pre_size
+        min_next, max_next = (own_next, its_next) if own_next <= its_next else (its_next, own_next)
         if min_next > max_pre:
             return min_next % max_pre == 0 and max_pre % min_pre == 0 and max_next % min_next == 0
         return max_pre % min_next == 0
