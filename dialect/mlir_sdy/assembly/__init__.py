@@ -17,7 +17,7 @@ from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import ParseError, SourceLocation
 from mlir_sdy.host import diagnostics_of, ir, location_of, parse_operation
-from mlir_sdy.verify import verify
+from mlir_sdy.verify import verify_shardings
 
 __all__ = ["asm", "parse"]
 
@@ -59,7 +59,7 @@ def parse(
                 raise
     if module is None:
         module = _HostText.wrapped(rewritten, aliases).parse(context)
-    verify(module)
+    verify_shardings(module)
     return module
 
 

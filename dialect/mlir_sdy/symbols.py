@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Finding the meshes that shardings name."""
+
+from __future__ import annotations
+
+from mlir_sdy import model
+from mlir_sdy.attributes import value_of
+from mlir_sdy.host import ir
+
+
+def enclosing_module(operation: ir.Operation | ir.OpView) -> ir.Operation | None:
+    """The nearest `builtin.module` around `operation`, or `operation` itself if it is one."""
+    candidate: ir.Operation | None = operation.operation
+    while candidate is not None and candidate.name != "builtin.module":
+        candidate = None if candidate.parent is None else candidate.parent.operation
+    return candidate
+
+
+def meshes_of(module: ir.Module | ir.Operation | ir.OpView) -> dict[str, model.Mesh]:
+    """The meshes declared directly in `module`, by the names of their symbols.
+
+    Only the nearest module counts for a sharding: outer ones are not searched.
+    """
+    meshes: dict[str, model.Mesh] = {}
+    for view in module.operation.regions[0].blocks[0].operations:
+        operation = view.operation
+        if operation.name == "sdy.mesh":
+            attributes = operation.attributes
+            meshes[attributes["sym_name"].value] = value_of(attributes["mesh"])
+    return meshes

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Verification: attributes, operations, whole modules.
+
+Three moments (the third needs all meshes and so runs on modules only):
+
+1. `operations`: an operation by itself, whenever MLIR verifies.
+2. `discardable`: `sdy.*` attributes on operations and functions of any dialect.
+3. `symbol_uses`: operations of the dialect against the meshes that they name.
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.diagnostics import Diagnostic, VerificationError
+from mlir_sdy.host import diagnostics_of, ir
+from mlir_sdy.model import Mesh
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.verify.discardable import verify_function, verify_sharding_attribute
+from mlir_sdy.verify.operations import bound_manual_axes
+from mlir_sdy.verify.symbol_uses import SYMBOL_USE_VERIFIERS
+from mlir_sdy.verify.violation import Violation
+
+__all__ = ["verify", "verify_shardings"]
+
+
+def verify(module: ir.Module | ir.Operation | ir.OpView) -> None:
+    """Verify a module as MLIR does, and all that is sdy's in it.
+
+    Raises:
+        VerificationError: the first rule that is broken, with its place.
+    """
+    try:
+        module.operation.verify()
+    except ir.MLIRError as failure:
+        raise VerificationError(*diagnostics_of(failure)) from None
+    verify_shardings(module)
+
+
+def verify_shardings(module: ir.Module | ir.Operation | ir.OpView) -> None:
+    """Verify what MLIR does not: `sdy.*` attributes, and the use of meshes.
+
+    Raises:
+        VerificationError: the first rule that is broken, with its place.
+    """
+    _ModuleVerifier().verify(module.operation)
+
+
+class _ModuleVerifier:
+    """One walk over a module; the checks against meshes come after those of attributes."""
+
+    def __init__(self) -> None:
+        self._meshes: dict[ir.Operation, dict[str, Mesh]] = {}
+        self._symbol_uses: list[tuple[int, ir.Operation]] = []
+        self._top_level = 0
+        self._has_manual_computations = False
+        self._failure: Diagnostic | None = None
+
+    def verify(self, root: ir.Operation) -> None:
+        root.walk(self._visit, ir.WalkOrder.PRE_ORDER)
+        if self._failure is None:
+            # As upstream: functions from last to first, and within one as they stand.
+            for _, operation in sorted(self._symbol_uses, key=lambda use: -use[0]):
+                check = SYMBOL_USE_VERIFIERS[operation.name]
+                if not self._passes(check, operation, self._meshes_around(operation)):
+                    break
+        if self._failure is not None:
+            raise VerificationError(self._failure)
+
+    def _visit(self, operation: ir.Operation) -> ir.WalkResult:
+        name = operation.name
+        if name.startswith("sdy."):
+            if name in SYMBOL_USE_VERIFIERS:
+                self._symbol_uses.append((self._top_level, operation))
+                self._has_manual_computations |= name == "sdy.manual_computation"
+        elif name == "func.func":
+            self._top_level += 1
+            if not self._passes(verify_function, operation, self._meshes_around(operation)):
+                return ir.WalkResult.INTERRUPT
+        attribute = operation.attributes.get("sdy.sharding")
+        if attribute is not None:
+            manual_axes = bound_manual_axes(operation) if self._has_manual_computations else {}
+            meshes = self._meshes_around(operation)
+            check = verify_sharding_attribute
+            if not self._passes(check, operation, attribute, meshes, manual_axes):
+                return ir.WalkResult.INTERRUPT
+        return ir.WalkResult.ADVANCE
+
+    def _meshes_around(self, operation: ir.Operation) -> dict[str, Mesh]:
+        module = enclosing_module(operation)
+        if module is None:
+            return {}
+        meshes = self._meshes.get(module)
+        if meshes is None:
+            meshes = self._meshes[module] = meshes_of(module)
+        return meshes
+
+    def _passes(self, check: object, operation: ir.Operation, *arguments: object) -> bool:
+        try:
+            check(operation, *arguments)  # type: ignore[operator]
+        except Violation as violation:
+            self._failure = violation.diagnostic(operation)
+        return self._failure is None

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rules for lists of axes: known, used once, in order, and sub-axes that fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.model import AxisRef, Mesh
+from mlir_sdy.verify.violation import Violation
+
+
+class AxisUse:
+    """The axes that one sharding, or one collective, has used so far on `mesh`."""
+
+    def __init__(self, mesh: Mesh):
+        self.mesh = mesh
+        self.seen: set[AxisRef] = set()
+        self.sub_axes: dict[str, list[AxisRef]] = {}
+
+    def check_list(self, axes: Sequence[AxisRef]) -> None:
+        """Check a list, major to minor, and count its axes as used.
+
+        1. Each name is an axis of the mesh.
+        2. No axis is used twice, in this list or an earlier one.
+        3. No two neighbours could be merged: `"x":(1)2, "x":(2)4` must be written `"x":(1)8`.
+
+        Raises:
+            Violation: the first rule that is broken.
+        """
+        previous: AxisRef | None = None
+        for axis in axes:
+            if not self.mesh.has_axis(axis.name):
+                known = ", ".join(f'"{name}"' for name in self.mesh.axis_names)
+                raise Violation(
+                    f'unknown axis name: "{axis.name}"; the mesh has '
+                    + (f"the axes {known}" if known else "no axes")
+                )
+            if axis in self.seen:
+                raise Violation(f"duplicate axis: {axis} may be used once in a sharding")
+            self.seen.add(axis)
+            if axis.sub_axis_info is not None:
+                self.sub_axes.setdefault(axis.name, []).append(axis)
+                if previous is not None and previous.can_merge(axis):
+                    merged = previous.merge(axis, self.mesh)
+                    raise Violation(
+                        f"two consecutive sub-axes can be merged: {previous}, {axis}; "
+                        f"write {merged}"
+                    )
+            previous = axis
+
+    def check_sorted_list(self, axes: Sequence[AxisRef], kind: str) -> None:
+        """Check a list that must follow the order of the mesh; `kind` names it in the message.
+
+        Raises:
+            Violation: it does not, or a rule of `check_list` is broken.
+        """
+        for earlier, later in zip(axes, axes[1:], strict=False):
+            known = self.mesh.has_axis(earlier.name) and self.mesh.has_axis(later.name)
+            if known and self.mesh.sort_key(later) < self.mesh.sort_key(earlier):
+                raise Violation(
+                    f"{kind} axes are not ordered w.r.t. mesh: {later} belongs before {earlier}"
+                )
+        self.check_list(axes)
+
+    def check_sub_axes(self) -> None:
+        """Check that the sub-axes of each axis, from all lists, fit it and each other.
+
+        For an axis of size F and its sub-axes `(m)k` in the order of the mesh:
+
+        1. The full axis is not used as well.
+        2. m is at least 1, k greater than 1 and not F, and F divisible by m * k.
+        3. It does not overlap the previous sub-axis.
+
+        Raises:
+            Violation: the first rule that is broken.
+        """
+        for name, sub_axes in self.sub_axes.items():
+            self._check_sub_axes_of(name, sorted(sub_axes, key=self.mesh.sort_key))
+
+    def _check_sub_axes_of(self, name: str, sub_axes: list[AxisRef]) -> None:
+        size = self.mesh.axis_size(name)
+        if AxisRef(name) in self.seen:
+            raise Violation(f'both sub-axis and full-axis are used for axis name: "{name}"')
+        previous: AxisRef | None = None
+        for axis in sub_axes:
+            info = axis.sub_axis_info
+            assert info is not None, "only sub-axes are recorded"
+            if info.pre_size < 1:
+                raise Violation(f"sub-axis pre-size must be at least 1: {axis}")
+            if info.size <= 1:
+                raise Violation(f"sub-axis size must be greater than 1: {axis}")
+            if size % info.next_pre_size:
+                raise Violation(
+                    f"sub-axis {axis} does not divide its axis: its pre-size times its size is "
+                    f'{info.next_pre_size}, the size of "{name}" is {size}'
+                )
+            if info.size == size:
+                raise Violation(f'sub-axis {axis} is the full axis: write "{name}"')
+            if previous is not None and previous.overlaps(axis):
+                raise Violation(f"overlapping sub-axes: {previous} and {axis}")
+            previous = axis

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rules for `sdy.*` attributes that stand on operations and functions of any dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir_sdy.attributes import TensorShardingAttr, TensorShardingPerValueAttr
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh
+from mlir_sdy.verify.sharding import ManualAxes, check_sharding, check_shardings
+from mlir_sdy.verify.violation import Violation
+
+
+def verify_sharding_attribute(
+    operation: ir.Operation,
+    attribute: ir.Attribute,
+    meshes: Mapping[str, Mesh],
+    manual_axes: ManualAxes,
+) -> None:
+    """`sdy.sharding` on an operation holds one sharding for each result.
+
+    Raises:
+        Violation: it does not, or one of them breaks a rule.
+    """
+    if not isinstance(attribute, TensorShardingPerValueAttr):
+        raise Violation(
+            "should have a sharding attribute of type TensorShardingPerValueAttr: "
+            "'sdy.sharding = #sdy.sharding_per_value<[...]>'"
+        )
+    types = [result.type for result in operation.results]
+    check_shardings(attribute.value.shardings, types, meshes, manual_axes, "result")
+
+
+def verify_function(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
+    """`sdy.sharding` on arguments and results of a function holds one sharding.
+
+    Raises:
+        Violation: it does not, or one of them breaks a rule.
+    """
+    function_type = function.attributes["function_type"].value
+    for entry, word, types in (
+        ("arg_attrs", "arg", function_type.inputs),
+        ("res_attrs", "result", function_type.results),
+    ):
+        if entry not in function.attributes:
+            continue
+        dictionaries = function.attributes[entry]
+        for index, (attributes, value_type) in enumerate(zip(dictionaries, types, strict=True)):
+            if "sdy.sharding" in attributes:
+                _verify_one(attributes["sdy.sharding"], value_type, meshes, f"{word} {index} - ")
+
+
+def _verify_one(
+    attribute: ir.Attribute, value_type: ir.Type, meshes: Mapping[str, Mesh], prefix: str
+) -> None:
+    if not isinstance(attribute, TensorShardingAttr):
+        raise Violation(
+            f"{prefix}should have a sharding attribute of type TensorShardingAttr: "
+            "'sdy.sharding = #sdy.sharding<...>'"
+        )
+    try:
+        check_sharding(attribute.value, value_type, meshes, {})
+    except Violation as violation:
+        raise violation.prefixed(prefix) from None

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Verifiers of single operations: what can be said of one without knowing the meshes.
+
+They are attached as traits, so that MLIR runs them wherever it verifies: after parsing, between
+passes, before printing. What needs the meshes is in `symbol_uses`, which runs on modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from mlir_sdy.attributes import value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, PropagationDirection
+from mlir_sdy.verify.violation import Violation
+
+Verifier = Callable[[ir.Operation], None]
+
+VERIFIERS: dict[str, Verifier] = {}
+"""The verifier of each operation that has one, by its full name."""
+
+
+def verifies(name: str) -> Callable[[Verifier], Verifier]:
+    """Register a function as the verifier of the operation `name`; it raises `Violation`."""
+
+    def register(verifier: Verifier) -> Verifier:
+        VERIFIERS[name] = verifier
+        return verifier
+
+    return register
+
+
+def enclosing_computations(operation: ir.Operation) -> Iterator[ir.Operation]:
+    """The manual computations around `operation`, innermost first."""
+    parent = operation.parent
+    while parent is not None:
+        parent = parent.operation
+        if parent.name == "sdy.manual_computation":
+            yield parent
+        parent = parent.parent
+
+
+def bound_manual_axes(operation: ir.Operation) -> dict[str, ir.Location]:
+    """The manual axes of all computations around `operation`, and where they are bound."""
+    return {
+        name: computation.location
+        for computation in enclosing_computations(operation)
+        for name in value_of(computation.attributes["manual_axes"]).value
+    }
+
+
+@verifies("sdy.mesh")
+def verify_mesh(operation: ir.Operation) -> None:
+    """A mesh stands directly in a module."""
+    parent = operation.parent
+    if parent is None or parent.operation.name != "builtin.module":
+        raise Violation("expects parent op 'builtin.module'")
+    if not isinstance(value_of(operation.attributes["mesh"]), Mesh):
+        raise Violation("expects a mesh attribute")
+
+
+@verifies("sdy.manual_computation")
+def verify_manual_computation(operation: ir.Operation) -> None:
+    """It has one block that ends with `sdy.return`, and binds no axis that is bound already."""
+    _verify_body(operation)
+    bound = bound_manual_axes(operation)
+    for name in value_of(operation.attributes["manual_axes"]).value:
+        if name in bound:
+            raise Violation(
+                f'cannot use the axis "{name}" as manual axis: it is already bound by an '
+                "enclosing manual computation",
+                (bound[name], f'"{name}" is a manual axis here'),
+            )
+
+
+@verifies("sdy.named_computation")
+def verify_named_computation(operation: ir.Operation) -> None:
+    """It has one block that ends with `sdy.return`, whose types are those of the results."""
+    _verify_body(operation)
+    block = operation.regions[0].blocks[0]
+    argument_types = [argument.type for argument in block.arguments]
+    operand_types = [operand.type for operand in operation.operands]
+    if len(argument_types) != len(operand_types):
+        raise Violation(
+            f"number of block arguments must be that of the operands: {len(argument_types)} vs "
+            f"{len(operand_types)}"
+        )
+    for index, (argument, operand) in enumerate(zip(argument_types, operand_types, strict=True)):
+        if argument != operand:
+            raise Violation(f"block argument {index} is {argument}, but the operand is {operand}")
+    returned = [value.type for value in returned_values(operation)]
+    results = [result.type for result in operation.results]
+    if returned != results:
+        raise Violation(
+            f"the body returns ({', '.join(map(str, returned))}), but the results are "
+            f"({', '.join(map(str, results))})"
+        )
+
+
+@verifies("sdy.propagation_barrier")
+def verify_propagation_barrier(operation: ir.Operation) -> None:
+    """A barrier stops at least one direction."""
+    direction = operation.attributes["allowed_direction"].value
+    if direction == PropagationDirection.BOTH:
+        raise Violation("expects a direction other than BOTH: the op would have no effect then")
+
+
+def returned_values(operation: ir.Operation) -> list[ir.Value]:
+    """What the `sdy.return` of an operation's body returns."""
+    operations = operation.regions[0].blocks[0].operations
+    return list(operations[len(operations) - 1].operation.operands)
+
+
+def _verify_body(operation: ir.Operation) -> None:
+    blocks = list(operation.regions[0].blocks)
+    if len(blocks) != 1:
+        raise Violation(f"expects a region with one block, got {len(blocks)}")
+    operations = blocks[0].operations
+    count = len(operations)
+    if not count or operations[count - 1].operation.name != "sdy.return":
+        raise Violation("expects a body that ends with 'sdy.return'")
+
+
+def attach_verifiers() -> None:
+    """Attach the verifiers to the operations of the current context."""
+    for name, trait in _TRAITS.items():
+        trait.attach(name)
+
+
+def _trait(verifier: Verifier) -> type[ir.DynamicOpTrait]:
+    """A trait with `verifier`; no exception may cross the C++ frames above it."""
+
+    def verify(view: ir.OpView) -> bool:
+        try:
+            verifier(view.operation)
+        except Violation as violation:
+            view.operation.location.emit_error(f"'{view.operation.name}' op {violation.message}")
+            return False
+        return True
+
+    methods = {"verify_invariants": staticmethod(verify)}
+    return type(verifier.__name__, (ir.DynamicOpTrait,), methods)
+
+
+_TRAITS = {name: _trait(verifier) for name, verifier in VERIFIERS.items()}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rules for a sharding of a value of a given type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.verify.axes import AxisUse
+from mlir_sdy.verify.violation import Violation
+
+ManualAxes = Mapping[str, ir.Location]
+"""The manual axes around an operation, each with the place of the computation that binds it."""
+
+
+def check_sharding(
+    sharding: TensorSharding,
+    value_type: ir.Type | None,
+    meshes: Mapping[str, Mesh],
+    manual_axes: ManualAxes,
+) -> None:
+    """Check a sharding against the type of its value, or against no value at all (None).
+
+    1. The mesh exists.
+    2. On a maximal mesh, or without a value, it has rank 0 and no axes; that is all then.
+    3. The same holds for values that are no tensors, such as tokens. A tuple of one element
+       counts as that element.
+    4. A tensor has a rank, and that of the sharding.
+    5. For each dimension: the priority is not negative, there is one only with axes or when the
+       dimension is open, and the axes are fine (`AxisUse.check_list`).
+    6. Replicated, then unreduced axes are ordered and fine.
+    7. Sub-axes fit (`AxisUse.check_sub_axes`).
+    8. No axis is a manual axis of a computation around.
+
+    Raises:
+        Violation: the first rule that is broken.
+    """
+    mesh = mesh_of(sharding, meshes)
+    if mesh is None:
+        raise Violation(f"unknown mesh: @{sharding.mesh_or_ref}; declare it with 'sdy.mesh'")
+    if mesh.is_maximal:
+        _check_bare(sharding, "a sharding on a maximal mesh")
+        return
+    if value_type is None and sharding.is_fully_replicated:
+        _check_bare(sharding, "a replicated sharding of an operation without results")
+        return
+    shaped = _shaped(value_type)
+    if shaped is None:
+        _check_bare(sharding, f"the sharding of a value of the non-shaped type {value_type}")
+        return
+    if not shaped.has_rank:
+        raise Violation(f"only ranked tensors can be sharded, got: {value_type}")
+    if sharding.rank != shaped.rank:
+        raise Violation(
+            f"sharding doesn't match tensor rank: {sharding.rank} dimension shardings for "
+            f"{value_type}, which has rank {shaped.rank}"
+        )
+    use = AxisUse(mesh)
+    for dim, dim_sharding in enumerate(sharding.dim_shardings):
+        priority = dim_sharding.priority
+        if priority is not None:
+            if priority < 0:
+                raise Violation(f"dim {dim} has a negative priority: {priority}")
+            if dim_sharding.is_closed and not dim_sharding.axes:
+                raise Violation(
+                    f"dim {dim} is empty and closed and has priority {priority}: nothing can "
+                    "propagate there; remove the priority or open the dimension"
+                )
+        use.check_list(dim_sharding.axes)
+    use.check_sorted_list(sharding.replicated_axes, "replicated")
+    use.check_sorted_list(sharding.unreduced_axes, "unreduced")
+    use.check_sub_axes()
+    for axis in sharding.all_axes():
+        if axis.name in manual_axes:
+            raise Violation(
+                f'axis "{axis.name}" is already bound by an enclosing manual computation',
+                (manual_axes[axis.name], f'"{axis.name}" is a manual axis here'),
+            )
+
+
+def check_shardings(
+    shardings: Sequence[TensorSharding],
+    types: Sequence[ir.Type],
+    meshes: Mapping[str, Mesh],
+    manual_axes: ManualAxes,
+    what: str,
+    *,
+    separator: str = " - ",
+) -> None:
+    """Check one sharding per value; `what` ("result", say) begins the message.
+
+    An operation without values may carry one sharding, on a maximal mesh or without axes.
+
+    Raises:
+        Violation: the numbers differ, or the first sharding that breaks a rule.
+    """
+    if not types and len(shardings) == 1:
+        mesh = mesh_of(shardings[0], meshes)
+        if shardings[0].is_fully_replicated or (mesh is not None and mesh.is_maximal):
+            try:
+                check_sharding(shardings[0], None, meshes, manual_axes)
+            except Violation as violation:
+                raise violation.prefixed(f"{what} 0{separator}") from None
+            return
+    if len(shardings) != len(types):
+        raise Violation(
+            f"{what} shardings don't match number of values: {len(shardings)} shardings vs "
+            f"{len(types)} values"
+        )
+    for index, (sharding, value_type) in enumerate(zip(shardings, types, strict=True)):
+        try:
+            check_sharding(sharding, value_type, meshes, manual_axes)
+        except Violation as violation:
+            number = f" {index}" if len(types) > 1 else ""
+            raise violation.prefixed(f"{what}{number}{separator}") from None
+
+
+def _check_bare(sharding: TensorSharding, what: str) -> None:
+    if sharding.rank:
+        raise Violation(f"{what} must have rank 0, got rank {sharding.rank}")
+    if sharding.replicated_axes or sharding.unreduced_axes:
+        raise Violation(f"{what} cannot have replicated or unreduced axes")
+
+
+def _shaped(value_type: ir.Type | None) -> ir.ShapedType | None:
+    if isinstance(value_type, ir.TupleType) and value_type.num_types == 1:
+        value_type = value_type.get_type(0)
+    return value_type if isinstance(value_type, ir.ShapedType) else None

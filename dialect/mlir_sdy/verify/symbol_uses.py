@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rules for operations of the dialect that need the meshes of the module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from mlir_sdy.attributes import value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding, common_mesh, mesh_of
+from mlir_sdy.model.manual_axes import count_manual_axes
+from mlir_sdy.verify.operations import bound_manual_axes, returned_values
+from mlir_sdy.verify.sharding import check_sharding, check_shardings
+from mlir_sdy.verify.violation import Violation
+
+SymbolUseVerifier = Callable[[ir.Operation, Mapping[str, Mesh]], None]
+
+
+def verify_sharding_of_result(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
+    """The sharding of a constraint or a reshard fits the type of its result.
+
+    Raises:
+        Violation: it does not.
+    """
+    sharding = value_of(operation.attributes["sharding"])
+    check_sharding(sharding, operation.results[0].type, meshes, bound_manual_axes(operation))
+
+
+def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
+    """The shardings of a manual computation fit its global and local types.
+
+    For the operands with the arguments of the body, then for the results with what it returns:
+
+    1. There is one sharding, one global and one local type for each value.
+    2. Each sharding fits the global type; manual axes around count, its own do not.
+    3. In each dimension, manual axes come before free axes.
+    4. The local size of a dimension is the global one divided by the manual axes that split it,
+       without a remainder.
+
+    And all shardings have a common mesh, which has every manual axis.
+
+    Raises:
+        Violation: the first rule that is broken.
+    """
+    manual_axes = value_of(operation.attributes["manual_axes"]).value
+    in_shardings = value_of(operation.attributes["in_shardings"]).shardings
+    out_shardings = value_of(operation.attributes["out_shardings"]).shardings
+    bound = bound_manual_axes(operation)
+    body = operation.regions[0].blocks[0]
+    for what, shardings, global_values, local_values in (
+        ("operand", in_shardings, operation.operands, body.arguments),
+        ("result", out_shardings, operation.results, returned_values(operation)),
+    ):
+        global_types = [value.type for value in global_values]
+        local_types = [value.type for value in local_values]
+        if not (global_types or local_types or shardings):
+            continue
+        check_shardings(shardings, global_types, meshes, bound, what)
+        if len(global_types) != len(local_types):
+            raise Violation(
+                f"number of op {what}s and region {what}s must match: {len(global_types)} vs "
+                f"{len(local_types)}"
+            )
+        _check_local_types(shardings, global_types, local_types, meshes, manual_axes, what)
+    _check_manual_axes(manual_axes, (*in_shardings, *out_shardings), meshes)
+
+
+def _check_local_types(
+    shardings: Sequence[TensorSharding],
+    global_types: Sequence[ir.Type],
+    local_types: Sequence[ir.Type],
+    meshes: Mapping[str, Mesh],
+    manual_axes: Sequence[str],
+    what: str,
+) -> None:
+    for index, sharding in enumerate(shardings):
+        value = f"{what} {index}" if len(shardings) > 1 else what
+        for dim, dim_sharding in enumerate(sharding.dim_shardings):
+            leading = count_manual_axes(dim_sharding, manual_axes)
+            for position, axis in enumerate(dim_sharding.axes):
+                if axis.name in manual_axes and position >= leading:
+                    raise Violation(
+                        f"{value} sharding at dimension {dim} must have all manual axes come "
+                        f"before free axes: manual axis {axis} comes after free axis "
+                        f"{dim_sharding.axes[position - 1]}"
+                    )
+        global_type = global_types[index]
+        if not isinstance(global_type, ir.ShapedType):
+            continue
+        mesh = mesh_of(sharding, meshes)
+        expected = _local_type(global_type, sharding, mesh, manual_axes, value)
+        if expected != local_types[index]:
+            raise Violation(
+                f"{value}: the local type inside must be {expected} for the global type "
+                f"{global_type}, got {local_types[index]}"
+            )
+
+
+def _local_type(
+    global_type: ir.ShapedType,
+    sharding: TensorSharding,
+    mesh: Mesh | None,
+    manual_axes: Sequence[str],
+    value: str,
+) -> ir.Type:
+    shape: list[int] = []
+    for dim, size in enumerate(global_type.shape):
+        axes = sharding.dim_shardings[dim].axes if dim < sharding.rank else ()
+        manual = [axis for axis in axes if axis.name in manual_axes]
+        parts = mesh.axes_size(manual) if mesh is not None and manual else 1
+        if not global_type.is_dynamic_dim(dim):
+            if size % parts:
+                raise Violation(
+                    f"{value} dimension {dim} of size {size} is not divisible by the manual "
+                    f"axes that split it, of size {parts}"
+                )
+            size //= parts  # noqa: PLW2901 (the local size of the dimension)
+        shape.append(size)
+    unknown = ir.Location.unknown(global_type.context)
+    return ir.RankedTensorType.get(shape, global_type.element_type, loc=unknown)
+
+
+def _check_manual_axes(
+    manual_axes: Sequence[str],
+    shardings: Sequence[TensorSharding],
+    meshes: Mapping[str, Mesh],
+) -> None:
+    if not shardings or not manual_axes:
+        return
+    written = common_mesh(shardings, meshes)
+    if written is None:
+        raise Violation("all in and out shardings must have the same mesh")
+    mesh = meshes[written] if isinstance(written, str) else written
+    for name in manual_axes:
+        if not mesh.has_axis(name):
+            raise Violation(f'unknown manual axis: "{name}" is not an axis of the mesh {mesh}')
+
+
+SYMBOL_USE_VERIFIERS: dict[str, SymbolUseVerifier] = {
+    "sdy.manual_computation": verify_manual_computation,
+    "sdy.reshard": verify_sharding_of_result,
+    "sdy.sharding_constraint": verify_sharding_of_result,
+}
+"""The check of each operation that names meshes, by its full name."""
