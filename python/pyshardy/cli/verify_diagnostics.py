@@ -24,6 +24,9 @@ _EXPECTATION = re.compile(
     r"(?:@(?P<place>[+-]\d+|above|below|unknown))?[ \t]*(?P<count>\d+)?[ \t]*"
     r"\{\{(?P<text>.*)\}\}"
 )
+_NO_LINE = -1
+"""The line of what no comment can be about, and of comments that are about no line."""
+
 _REGEX_PIECE = re.compile(r"\{\{(.*?)\}\}")
 
 
@@ -105,8 +108,7 @@ class DiagnosticVerifier:
         location = diagnostic.location
         if location is None:
             return None
-        # No comment can be about another file.
-        return location.line if location.filename == self._filename else -1
+        return location.line if location.filename == self._filename else _NO_LINE
 
     def _read(self, lines: list[str], first_line: int) -> Iterator[_Expectation]:
         above = None
@@ -140,7 +142,9 @@ class DiagnosticVerifier:
                 self._failures.append(error(message, comment))
                 return None
             line = above
-        elif place not in ("", "below"):
+        elif place == "below":
+            line = _NO_LINE
+        elif place:
             line = number + int(place)
         try:
             pattern = _pattern(match["text"], with_regex=match["re"] is not None)

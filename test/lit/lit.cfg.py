@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The lit suite: `lit test/lit`. Each test names the tools it runs in its RUN lines."""
+
+import importlib.util
+import shutil
+import sys
+from pathlib import Path
+
+import lit.formats
+
+# lit hands these two over; they can't be imported.
+config = config  # noqa: F821, PLW0127
+lit_config = lit_config  # noqa: F821, PLW0127
+
+
+def tool(name: str) -> str:
+    """The script of that name beside this Python, or the first one on the search path."""
+    beside = Path(sys.executable).parent / name
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None:
+        lit_config.fatal(f"{name} is not installed: pip install -e '.[dev]'")
+    return str(found)
+
+
+config.name = "pyshardy"
+config.suffixes = [".mlir"]
+config.test_source_root = str(Path(__file__).parent)
+config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
+# `not` and pipes come from lit's own shell.
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.substitutions += [
+    (r"\bsdy-opt\b", f"'{sys.executable}' -m pyshardy.cli.opt"),
+    (r"\bFileCheck\b", f"'{tool('filecheck')}'"),
+]
+# lit can stop a test that hangs only with psutil.
+if importlib.util.find_spec("psutil") is not None:
+    lit_config.maxIndividualTestTime = 60

@@ -1,0 +1,32 @@
+// Each form of expectation holds.
+
+// RUN: sdy-opt %s --split-input-file --verify-diagnostics --transform-interpreter
+
+module attributes {transform.with_named_sequence} {
+  // expected-remark@below {{function}}
+  func.func @f() {
+    return
+  }
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %f = transform.structured.match ops{["func.func"]} in %root
+      : (!transform.any_op) -> !transform.any_op
+    transform.debug.emit_remark_at %f, "a function" : !transform.any_op
+    transform.debug.emit_remark_at %root, "unlocated?" : !transform.any_op
+    transform.yield
+  }
+}
+// expected-remark-re@-13 {{{{un|re}}located?}}
+
+// -----
+
+func.func @f() {
+  // expected-error@+2 {{custom op 'func.nonsense' is unknown}}
+  // expected-error-re@below 0 {{not {{.*}} at all}}
+  func.nonsense
+}
+
+// -----
+
+func.func @f() -> i32 {
+  return %a : i32 // expected-error {{use of undeclared}}
+}
