@@ -19,6 +19,7 @@ from mlir_sdy.diagnostics import UsageError
 from pyshardy.cli.flags import Arguments, parse_arguments
 from pyshardy.cli.help import help_text, pass_list, version_text
 from pyshardy.cli.source_files import SourceFiles
+from pyshardy.pipeline.internal_errors import describe
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as bug:
-        print(f"sdy-opt: internal error: {type(bug).__name__}: {bug}", file=sys.stderr)
+        print(f"sdy-opt: internal error: {describe(bug)}", file=sys.stderr)
         if arguments.mlir_print_stacktrace_on_diagnostic:
             traceback.print_exc()
         else:

@@ -63,7 +63,7 @@ def anchor_for(use: PassUse, anchor: str) -> str:
 @functools.cache
 def _ask(anchor: str, element: str) -> _Answer:
     # The reason why a value is refused is printed, and isn't in the exception.
-    with host.ir.Context(), _captured_stderr() as printed:
+    with host.ir.Context(load_on_create_dialects=[]), _captured_stderr() as printed:
         try:
             host.passmanager.PassManager.parse(f"{anchor}({element})")
         except ValueError as refusal:

@@ -11,6 +11,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.verify import verify
 
 from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
+from pyshardy.pipeline.internal_errors import describe
 from pyshardy.pipeline.plan import Step, plan_pipeline
 from pyshardy.pipeline.syntax import PassPipeline
 
@@ -127,7 +128,7 @@ def _run_python_pass(step: Step, module: ir.Module) -> None:
             except (SdyError, ir.MLIRError):
                 raise
             except Exception as bug:
-                message = f"internal error in pass '{step.argument}': {type(bug).__name__}: {bug}"
+                message = f"internal error in pass '{step.argument}': {describe(bug)}"
                 location = host.location_of(target.operation.location)
                 raise PipelineError(step.argument, error(message, location)) from bug
 

@@ -124,7 +124,7 @@ def test_diagnostics_of_python_passes_are_verified(sdy_opt):
 
 def test_a_bug_in_a_pass_shows_no_traceback_unless_asked(sdy_opt):
     @register_pass("buggy")
-    def buggy(module) -> None:
+    def buggy(_) -> None:
         raise KeyError("gone")
 
     try:

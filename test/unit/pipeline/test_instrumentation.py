@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Printing the IR around passes, timing, and reproducers."""
 
+import contextlib
 import io
 import re
 from pathlib import Path
@@ -14,16 +15,14 @@ from pyshardy.pipeline.ir_printing import Everything
 from pyshardy.pipeline.reproducer import Reproducer, read_reproducer
 
 
-def fail(module: ir.Module) -> None:
+def fail(_: ir.Module) -> None:
     raise PassError(error("can't"))
 
 
 def printed(module: ir.Module, pipeline: str, **how) -> str:
     stream = io.StringIO()
-    try:
+    with contextlib.suppress(PipelineError):
         run_pipeline(module, pipeline, instrumentation=[IRPrinting(stream=stream, **how)])
-    except PipelineError:
-        pass
     return stream.getvalue()
 
 

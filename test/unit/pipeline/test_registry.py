@@ -56,11 +56,11 @@ def test_registering_a_pipeline():
 
 def test_a_name_is_taken_once():
     with pytest.raises(ValueError, match="'sdy-close-shardings' is registered already"):
-        register_pass("sdy-close-shardings")(lambda module: None)
+        register_pass("sdy-close-shardings")(lambda _: None)
     with pytest.raises(ValueError, match="registered already"):
         register_pipeline("sdy-partition-pipeline")(lambda: "")
     own = passes()["sdy-close-shardings"]
-    register_pass("sdy-close-shardings", replace=True)(lambda module: None)
+    register_pass("sdy-close-shardings", replace=True)(lambda _: None)
     assert passes()["sdy-close-shardings"] is not own
     unregister("sdy-close-shardings")
     assert passes()["sdy-close-shardings"] is own
