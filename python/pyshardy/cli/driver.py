@@ -71,7 +71,7 @@ class Driver:
         if self._arguments.show_dialects:
             sys.stdout.write(_dialects())
             return 0
-        self._check_pass_flags()
+        self._check_names()
         self._check_pipeline()
         data = self._read()
         context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
@@ -87,13 +87,19 @@ class Driver:
             sys.stderr.write(self._timing.report())
         return 0 if ok and not self._expectations_failed else 1
 
-    def _check_pass_flags(self) -> None:
+    def _check_names(self) -> None:
+        """Fail when the command line names a pass that nobody has."""
+        arguments = self._arguments
         known = {**passes(), **pipelines()}
-        for flag in self._arguments.passes:
+        for flag in arguments.passes:
             if flag.name not in known and not knows(flag.name):
                 advice = did_you_mean(flag.name, {**known, **WELL_KNOWN_HOST_PASSES, **FLAGS})
                 advice = advice.replace("'", "'--", 1)
                 raise UsageError(error(f"unknown flag or pass '--{flag.name}'{advice}"))
+        for name in (*arguments.mlir_print_ir_before, *arguments.mlir_print_ir_after):
+            if name not in known and not knows(name):
+                advice = did_you_mean(name, {**known, **WELL_KNOWN_HOST_PASSES})
+                raise UsageError(error(f"unknown pass '{name}' to print the IR around{advice}"))
 
     def _check_pipeline(self) -> None:
         """Fail before any input is read when the passes can't run."""
@@ -225,15 +231,18 @@ class Driver:
     def _write(self, outputs: list[bytes | None]) -> None:
         separator = f"{SEPARATOR}\n".encode()
         data = separator.join(output or b"" for output in outputs)
-        if self._arguments.output == "-":
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-            return
+        output = self._arguments.output
         try:
-            Path(self._arguments.output).write_bytes(data)
+            if output == "-":
+                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.flush()
+            else:
+                Path(output).write_bytes(data)
+        except BrokenPipeError:
+            raise
         except OSError as refusal:
-            reason = refusal.strerror or refusal
-            message = f"cannot open output file '{self._arguments.output}': {reason}"
+            target = "standard output" if output == "-" else f"output file '{output}'"
+            message = f"cannot write {target}: {refusal.strerror or refusal}"
             raise UsageError(error(message)) from None
 
     def _show(self, diagnostic: Diagnostic) -> None:

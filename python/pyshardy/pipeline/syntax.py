@@ -23,6 +23,7 @@ SOURCE_NAME = "<pass-pipeline>"
 MODULE_ANCHOR = "builtin.module"
 _TOP_LEVEL_ANCHORS = (MODULE_ANCHOR, "any")
 
+_DEEPEST_NESTING = 64
 _NAME_ENDS = ",(){}= \t\n"
 
 
@@ -113,6 +114,7 @@ class _Parser:
         self.text = text
         self.source_name = source_name
         self.offset = 0
+        self.depth = 0
 
     def location(self, offset: int) -> SourceLocation:
         before = self.text[:offset]
@@ -166,12 +168,16 @@ class _Parser:
         location = self.location(start)
         self.skip_space()
         if self.peek() == "(":
+            if self.depth == _DEEPEST_NESTING:
+                raise self.error(f"nested more than {_DEEPEST_NESTING} deep")
             opening = self.offset
             self.offset += 1
+            self.depth += 1
             elements = self.elements(nested=True)
             if self.peek() != ")":
                 raise self.error("'(' without a matching ')'", opening)
             self.offset += 1
+            self.depth -= 1
             return PassPipeline(name, elements, location)
         if self.peek() == "{":
             opening = self.offset

@@ -170,7 +170,8 @@ def test_reproducing_a_failure(sdy_opt, program: str, tmp_path: Path):
         ("--split-inpt-file", "'--split-inpt-file'; did you mean '--split-input-file'?"),
         ("--zzzzzz", "unknown flag or pass '--zzzzzz'"),
         ("--cse --pass-pipeline=cse", "can't be used together with flags of passes"),
-        ("-o /nosuch/out.mlir", "cannot open output file '/nosuch/out.mlir'"),
+        ("-o /nosuch/out.mlir", "cannot write output file '/nosuch/out.mlir': No such file"),
+        ("--cse --mlir-print-ir-after=csee", "unknown pass 'csee' to print the IR around; did"),
     ],
 )
 def test_wrong_usage(sdy_opt, arguments: str, message: str):

@@ -61,6 +61,7 @@ def test_structure():
         ("a{=1}", "1:3", "expected the name of an option before '='"),
         ("a{x,y}", "1:4", "expected '=' or a space after option 'x'"),
         ("a b", "1:3", "expected ',' before 'b'"),
+        ("a(" * 100, "1:130", "nested more than 64 deep"),
         ("a(b c)", "1:5", "expected ',' before 'c'"),
     ],
 )
