@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where the sharding of a value lives, and reading and writing it there.
+
+| value                                               | its sharding is in                         |
+|-----------------------------------------------------|--------------------------------------------|
+| argument or result of a function                    | `sdy.sharding` among its attributes        |
+| result of `sdy.sharding_constraint`, `sdy.reshard`  | `sharding` of the operation                |
+| result of a collective of the dialect               | `out_sharding` of the operation            |
+| owner of a data-flow edge with an edge operation    | `sharding` of the `sdy.data_flow_edge`     |
+| argument of a manual computation's body             | `in_shardings`, without the manual axes    |
+| result of a manual computation                      | `out_shardings`                            |
+| argument, result of a named computation             | `in_shardings`, `out_shardings`            |
+| argument in the regions of `stablehlo.while`        | where that of the result of its index is   |
+| result of any other operation                       | the `sdy.sharding` list of the operation   |
+| any other argument of a block                       | nowhere                                    |
+
+Shardings are plain values of `mlir_sdy.model`. To write many of them, pass one `AttributeCache`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from mlir_sdy.attributes import AttributeCache, attribute_of, value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import (
+    TensorSharding,
+    TensorShardingPerValue,
+    add_free_axes,
+    erase_manual_axes,
+)
+from mlir_sdy.ods.tables import OPERATIONS
+
+SHARDING = "sdy.sharding"
+"""The discardable attribute that holds shardings."""
+
+COMPUTATIONS = frozenset({"sdy.manual_computation", "sdy.named_computation"})
+"""The operations whose body's arguments own data-flow edges."""
+
+DATA_FLOW_OPERATIONS = COMPUTATIONS | {
+    "stablehlo.case",
+    "stablehlo.optimization_barrier",
+    "stablehlo.while",
+}
+"""The operations through which values flow from sources to targets unchanged."""
+
+OWN_SHARDING = {
+    name: attribute
+    for name, declaration in OPERATIONS.items()
+    for attribute in ("sharding", "out_sharding")
+    if attribute in {declared.name for declared in declaration.attributes}
+}
+"""The attribute of an operation that holds the sharding of its only result."""
+
+
+def rank_of(value_type: ir.Type) -> int:
+    """The number of dimensions of a type; 0 for tokens and all else that is not ranked."""
+    return value_type.rank if isinstance(value_type, ir.RankedTensorType) else 0
+
+
+# --- Data-flow edges --------------------------------------------------------------------------
+
+
+def edge_owner(value: ir.Value) -> ir.Value | None:
+    """The owner of the data-flow edge of which `value` is a target; None if there is no edge."""
+    if isinstance(value, ir.BlockArgument):
+        operation = value.owner.owner.operation
+        if operation.name in COMPUTATIONS:
+            return value
+        return operation.results[value.arg_number] if operation.name == "stablehlo.while" else None
+    return value if value.owner.operation.name in DATA_FLOW_OPERATIONS else None
+
+
+def edge_operation(owner: ir.Value) -> ir.Operation | None:
+    """The `sdy.data_flow_edge` that is the only user of an edge's owner, if there is one."""
+    uses = list(owner.uses)
+    if len(uses) == 1:
+        user = uses[0].owner.operation
+        if user.name == "sdy.data_flow_edge":
+            return user
+    return None
+
+
+def shardable_value(value: ir.Value) -> ir.Value | None:
+    """The value that holds the sharding of `value`; None if nothing does."""
+    owner = edge_owner(value)
+    if owner is not None:
+        edge = edge_operation(owner)
+        return owner if edge is None else edge.results[0]
+    if not isinstance(value, ir.BlockArgument):
+        return value
+    parent = value.owner.owner.operation
+    if parent.name == "func.func":
+        return value
+    if parent.name == "stablehlo.async_start":
+        return shardable_value(parent.operands[value.arg_number])
+    return None
+
+
+# --- One value --------------------------------------------------------------------------------
+
+
+def get_sharding(value: ir.Value) -> TensorSharding | None:
+    """The sharding of a value; None if it has none."""
+    holder = shardable_value(value)
+    if holder is None:
+        return None
+    if isinstance(holder, ir.BlockArgument):
+        parent = holder.owner.owner.operation
+        if parent.name == "func.func":
+            return argument_shardings(parent)[holder.arg_number]
+        return _at(body_argument_shardings(parent), holder.arg_number)
+    return _at(result_shardings_of(holder.owner.operation), holder.result_number)
+
+
+def set_sharding(
+    value: ir.Value, sharding: TensorSharding, cache: AttributeCache | None = None
+) -> None:
+    """Set the sharding of a value; nothing happens if there is no place for one.
+
+    Where the shardings of several values are kept in one list that is not there yet, the others
+    become fully open.
+    """
+    holder = shardable_value(value)
+    if holder is None:
+        return
+    if isinstance(holder, ir.BlockArgument):
+        parent, index = holder.owner.owner.operation, holder.arg_number
+        if parent.name == "func.func":
+            set_argument_shardings(parent, {index: sharding}, cache)
+        else:
+            set_body_argument_shardings(parent, {index: sharding}, cache)
+    else:
+        set_result_shardings_of(holder.owner.operation, {holder.result_number: sharding}, cache)
+
+
+def _at(shardings: Sequence[TensorSharding], index: int) -> TensorSharding | None:
+    return shardings[index] if shardings else None
+
+
+# --- The values of one operation --------------------------------------------------------------
+
+
+def result_shardings_of(operation: ir.Operation) -> tuple[TensorSharding, ...]:
+    """The shardings that an operation holds for its results; empty if it holds none."""
+    attributes = operation.attributes
+    own = OWN_SHARDING.get(operation.name)
+    if own is not None:
+        return (value_of(attributes[own]),) if own in attributes else ()
+    return _list(attributes, _result_list(operation))
+
+
+def set_result_shardings_of(
+    operation: ir.Operation,
+    shardings: Mapping[int, TensorSharding],
+    cache: AttributeCache | None = None,
+) -> None:
+    """Set the shardings that an operation holds for some of its results, by their index."""
+    own = OWN_SHARDING.get(operation.name)
+    if own is not None:
+        operation.attributes[own] = _attribute(shardings[0], operation, cache)
+        return
+    name = _result_list(operation)
+    ranks = [rank_of(result.type) for result in operation.results]
+    complete = _completed(_list(operation.attributes, name), shardings, ranks)
+    operation.attributes[name] = _attribute(complete, operation, cache)
+
+
+def body_argument_shardings(operation: ir.Operation) -> tuple[TensorSharding, ...]:
+    """The shardings of the arguments of a computation's body; empty if there are none."""
+    shardings = _list(operation.attributes, "in_shardings")
+    if operation.name == "sdy.manual_computation":
+        manual = manual_axes(operation)
+        return tuple(erase_manual_axes(sharding, manual) for sharding in shardings)
+    return shardings
+
+
+def set_body_argument_shardings(
+    operation: ir.Operation,
+    shardings: Mapping[int, TensorSharding],
+    cache: AttributeCache | None = None,
+) -> None:
+    """Set the shardings of some arguments of a computation's body, by their index."""
+    current = _list(operation.attributes, "in_shardings")
+    if operation.name == "sdy.manual_computation":
+        manual = manual_axes(operation)
+        shardings = {
+            index: add_free_axes(current[index], sharding, manual)
+            for index, sharding in shardings.items()
+        }
+    ranks = [rank_of(operand.type) for operand in operation.operands]
+    complete = _completed(current, shardings, ranks)
+    operation.attributes["in_shardings"] = _attribute(complete, operation, cache)
+
+
+def manual_axes(operation: ir.Operation) -> tuple[str, ...]:
+    """The names of the manual axes of a `sdy.manual_computation`."""
+    return value_of(operation.attributes["manual_axes"]).value
+
+
+def _result_list(operation: ir.Operation) -> str:
+    return "out_shardings" if operation.name in COMPUTATIONS else SHARDING
+
+
+def _list(attributes: ir.OpAttributeMap, name: str) -> tuple[TensorSharding, ...]:
+    return value_of(attributes[name]).shardings if name in attributes else ()
+
+
+def _completed(
+    current: Sequence[TensorSharding], new: Mapping[int, TensorSharding], ranks: Sequence[int]
+) -> TensorShardingPerValue:
+    """The current shardings, or fully open ones if there are none, with the new ones in place."""
+    mesh = next(iter(new.values())).mesh_or_ref
+    complete = list(current or TensorShardingPerValue.fully_open(ranks, mesh).shardings)
+    for index, sharding in new.items():
+        complete[index] = sharding
+    return TensorShardingPerValue(tuple(complete))
+
+
+def _attribute(
+    value: TensorSharding | TensorShardingPerValue,
+    operation: ir.Operation,
+    cache: AttributeCache | None,
+) -> ir.Attribute:
+    return attribute_of(value, operation.context) if cache is None else cache[value]
+
+
+# --- Functions --------------------------------------------------------------------------------
+
+
+def argument_shardings(function: ir.Operation | ir.OpView) -> list[TensorSharding | None]:
+    """The sharding of each argument of a function."""
+    operation = function.operation
+    return _interface_shardings(operation, "arg_attrs", _function_type(operation).inputs)
+
+
+def result_shardings(function: ir.Operation | ir.OpView) -> list[TensorSharding | None]:
+    """The sharding of each result of a function."""
+    operation = function.operation
+    return _interface_shardings(operation, "res_attrs", _function_type(operation).results)
+
+
+def set_argument_shardings(
+    function: ir.Operation | ir.OpView,
+    shardings: Mapping[int, TensorSharding | None],
+    cache: AttributeCache | None = None,
+) -> None:
+    """Set, or remove with None, the shardings of some arguments of a function by their index."""
+    operation = function.operation
+    types = _function_type(operation).inputs
+    _set_interface_shardings(operation, "arg_attrs", types, shardings, cache)
+
+
+def set_result_shardings(
+    function: ir.Operation | ir.OpView,
+    shardings: Mapping[int, TensorSharding | None],
+    cache: AttributeCache | None = None,
+) -> None:
+    """Set, or remove with None, the shardings of some results of a function by their index."""
+    operation = function.operation
+    types = _function_type(operation).results
+    _set_interface_shardings(operation, "res_attrs", types, shardings, cache)
+
+
+def _function_type(function: ir.Operation) -> ir.FunctionType:
+    return function.attributes["function_type"].value
+
+
+def _interface_shardings(
+    function: ir.Operation, entry: str, types: Sequence[ir.Type]
+) -> list[TensorSharding | None]:
+    if entry not in function.attributes:
+        return [None] * len(types)
+    return [
+        value_of(attributes[SHARDING]) if SHARDING in attributes else None
+        for attributes in function.attributes[entry]
+    ]
+
+
+def _set_interface_shardings(
+    function: ir.Operation,
+    entry: str,
+    types: Sequence[ir.Type],
+    shardings: Mapping[int, TensorSharding | None],
+    cache: AttributeCache | None,
+) -> None:
+    context = function.context
+    if entry in function.attributes:
+        dictionaries = list(function.attributes[entry])
+    else:
+        dictionaries = [ir.DictAttr.get({}, context)] * len(types)
+    for index, sharding in shardings.items():
+        attributes = {named.name: named.attr for named in dictionaries[index]}
+        if sharding is None:
+            attributes.pop(SHARDING, None)
+        else:
+            attributes[SHARDING] = _attribute(sharding, function, cache)
+        dictionaries[index] = ir.DictAttr.get(attributes, context)
+    function.attributes[entry] = ir.ArrayAttr.get(dictionaries, context)
+
+
+# --- All shardings of a module ----------------------------------------------------------------
+
+_LISTS = {
+    "sdy.manual_computation": ("in_shardings", "out_shardings"),
+    "sdy.named_computation": ("in_shardings", "out_shardings"),
+}
+
+
+def map_shardings(
+    root: ir.Operation | ir.OpView | ir.Module,
+    change: Callable[[TensorSharding], TensorSharding],
+) -> None:
+    """Replace each sharding written in `root` by what `change` makes of it.
+
+    The order is that of the text: for a function its arguments, its results and then its body.
+    """
+    cache = AttributeCache(root.operation.context)
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        if operation.name == "func.func":
+            for read, write in (
+                (argument_shardings, set_argument_shardings),
+                (result_shardings, set_result_shardings),
+            ):
+                given = read(operation)
+                changed = {
+                    index: new
+                    for index, old in enumerate(given)
+                    if old is not None and (new := change(old)) != old
+                }
+                if changed:
+                    write(operation, changed, cache)
+            return ir.WalkResult.ADVANCE
+        attributes = operation.attributes
+        own = OWN_SHARDING.get(operation.name)
+        if own is not None and own in attributes:
+            old = value_of(attributes[own])
+            if (new := change(old)) != old:
+                attributes[own] = cache[new]
+            return ir.WalkResult.ADVANCE
+        for name in _LISTS.get(operation.name, (SHARDING,)):
+            if name in attributes:
+                old = value_of(attributes[name])
+                new = TensorShardingPerValue(tuple(map(change, old.shardings)))
+                if new != old:
+                    attributes[name] = cache[new]
+        return ir.WalkResult.ADVANCE
+
+    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
