@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-reshard-to-collectives`: each reshard becomes a chain of collectives.
+
+    %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>     // %0 is sharded [{"x"}, {}]
+
+becomes
+
+    %1 = sdy.all_to_all [{"x"}: 0->1] %0 out_sharding=<@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import (
+    AllToAllParamList,
+    AxisRefList,
+    ListOfAxisRefLists,
+    Mesh,
+    TensorSharding,
+    are_equivalent,
+    mesh_of,
+)
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import get_sharding
+from pyshardy.partition.reshard_plan import (
+    AllGather,
+    AllSlice,
+    AllToAll,
+    AxesPerDim,
+    Step,
+    plan_reshard,
+)
+
+
+def reshard_to_collectives(
+    function: ir.OpView, *, keep_redundant_reshards: bool = False
+) -> None:
+    """Replace the reshards in a function.
+
+    A reshard stays where it is if it goes to or from a single device, between meshes of different
+    axes, or, with `keep_redundant_reshards`, if it changes nothing.
+
+    Args:
+        function: the `func.func`.
+        keep_redundant_reshards: keep reshards between equivalent shardings.
+
+    Raises:
+        PassError: a reshard has another rank than its operand.
+    """
+    module = enclosing_module(function)
+    meshes = {} if module is None else meshes_of(module)
+    cache = AttributeCache(function.context)
+    reshards: list[ir.Operation] = []
+
+    def collect(operation: ir.Operation) -> ir.WalkResult:
+        if operation.name == "sdy.reshard":
+            reshards.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    function.operation.walk(collect, ir.WalkOrder.PRE_ORDER)
+    for reshard in reshards:
+        _Conversion(reshard, meshes, cache).run(keep_redundant=keep_redundant_reshards)
+
+
+class _Conversion:
+    """The conversion of one reshard."""
+
+    def __init__(
+        self, reshard: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
+    ):
+        self.reshard = reshard
+        self.meshes = meshes
+        self.cache = cache
+        self.input = _behind_barriers(reshard.operands[0])
+        self.target = get_sharding(reshard.results[0])
+
+    def run(self, *, keep_redundant: bool) -> None:
+        target = self.target
+        assert target is not None, "a reshard has a sharding"
+        source = get_sharding(self.input)
+        if source is None:
+            source = TensorSharding.fully_closed(target.rank, target.mesh_or_ref)
+        if keep_redundant and are_equivalent(source, target):
+            return
+        if source.is_fully_replicated and target.is_fully_replicated:
+            self._replace(self.input)
+            return
+        source_mesh, target_mesh = (mesh_of(s, self.meshes) for s in (source, target))
+        if source_mesh is None or target_mesh is None:
+            return  # an unknown mesh is the verifier's to report
+        if source_mesh.is_maximal or target_mesh.is_maximal:
+            return
+        if target.is_fully_replicated:
+            target = target.with_mesh(source.mesh_or_ref)
+        elif source.is_fully_replicated:
+            source = source.with_mesh(target.mesh_or_ref)
+        elif source_mesh.axes != target_mesh.axes:
+            return
+        if source.rank != target.rank:
+            raise PassError(
+                error(
+                    f"'sdy.reshard' op from rank {source.rank} to rank {target.rank}",
+                    location_of(self.reshard.location),
+                )
+            )
+        self._convert(source, target)
+
+    def _convert(self, source: TensorSharding, target: TensorSharding) -> None:
+        mesh = mesh_of(source, self.meshes)
+        assert mesh is not None
+        shape = list(ir.ShapedType(self.reshard.results[0].type).shape)
+        shape = [-1 if size < 0 else size for size in shape]
+        reorder = mesh_of(target, self.meshes) != mesh
+        steps = plan_reshard(source.dim_axes, target.dim_axes, shape, mesh, reorder=reorder)
+        value = self.input
+        written = source.mesh_or_ref
+        with ir.InsertionPoint(self.reshard), self.reshard.location:
+            for step in steps:
+                written, value = self._emit(step, value, written, target)
+        self._replace(value)
+
+    def _emit(
+        self, step: Step, value: ir.Value, mesh: str | Mesh, target: TensorSharding
+    ) -> tuple[str | Mesh, ir.Value]:
+        """Build the operation of a step; the mesh in force after it, and its result."""
+        cache = self.cache
+        match step:
+            case AllSlice(axes, result):
+                sharding = cache[_closed(mesh, result, target)]
+                return mesh, sdy.all_slice(value, cache[_lists(axes)], sharding)
+            case AllGather(axes, result):
+                sharding = cache[_closed(mesh, result, target)]
+                return mesh, sdy.all_gather(value, cache[_lists(axes)], sharding)
+            case AllToAll(param, result):
+                sharding = cache[_closed(mesh, result, target)]
+                return mesh, sdy.all_to_all(value, cache[AllToAllParamList((param,))], sharding)
+        mesh = target.mesh_or_ref
+        return mesh, sdy.collective_permute(value, cache[_closed(mesh, step.result, target)])
+
+    def _replace(self, value: ir.Value) -> None:
+        self.reshard.results[0].replace_all_uses_with(value)
+        self.reshard.erase()
+
+
+def _behind_barriers(value: ir.Value) -> ir.Value:
+    """`value`, or what it is before the propagation barriers that it went through."""
+    while not isinstance(value, ir.BlockArgument):
+        operation = value.owner.operation
+        if operation.name != "sdy.propagation_barrier":
+            break
+        value = operation.operands[0]
+    return value
+
+
+def _closed(mesh: str | Mesh, axes: AxesPerDim, target: TensorSharding) -> TensorSharding:
+    sharding = TensorSharding.from_axes(mesh, axes, target.unreduced_axes)
+    return replace(sharding, reduction_kind=target.reduction_kind)
+
+
+def _lists(axes: AxesPerDim) -> ListOfAxisRefLists:
+    return ListOfAxisRefLists(tuple(map(AxisRefList, axes)))
