@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Gives a program arguments and results that can be handed over as plain arrays.
+
+The conversions to and from carriers (see `specs`) are put into the program itself, where they are
+the engine's own and therefore exact: a function around the entry converts, and makes complex
+numbers from pairs of arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from mlir_sdy.host import ir
+
+from pyshardy.backends.specs import Array, TensorSpec
+
+ENTRY = "main"
+_INNER = "__main"
+
+
+def with_plain_edges(
+    text: str, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec], context: ir.Context
+) -> str:
+    """A program that takes and gives plain arrays, made from one whose entry is `@main`.
+
+    Args:
+        text: the program.
+        inputs: the types of its arguments.
+        outputs: the types of its results.
+        context: a context that can read it.
+    """
+    if not any(spec.is_carried or spec.is_complex for spec in (*inputs, *outputs)):
+        return text
+    module = ir.Module.parse(text, context)
+    inner = ir.SymbolTable(module.operation)[ENTRY]
+    inner.attributes["sym_name"] = ir.StringAttr.get(_INNER, context)
+    inner.attributes["sym_visibility"] = ir.StringAttr.get("private", context)
+    wrapper = ir.Module.parse(_wrapper(inputs, outputs), context)
+    for function in list(wrapper.body.operations):
+        if function.attributes["sym_name"].value == ENTRY:
+            module.body.append(function)
+    return str(module)
+
+
+def _wrapper(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> str:
+    arguments: list[str] = []
+    before: list[str] = []
+    for index, spec in enumerate(inputs):
+        plain = _plain_type(spec)
+        if spec.is_complex:
+            arguments += [f"%r{index}: {plain}", f"%i{index}: {plain}"]
+            before.append(f"%a{index} = stablehlo.complex %r{index}, %i{index} : {spec}")
+        else:
+            arguments.append(f"%c{index}: {plain}")
+            before.append(f"%a{index} = stablehlo.convert %c{index} : ({plain}) -> {spec}")
+    after: list[str] = []
+    results: list[str] = []
+    types: list[str] = []
+    for index, spec in enumerate(outputs):
+        plain = _plain_type(spec)
+        for name, operation in (
+            (("re", "real"), ("im", "imag")) if spec.is_complex else (("o", "convert"),)
+        ):
+            value = f"%{name}{index}"
+            after.append(f"{value} = stablehlo.{operation} %b#{index} : ({spec}) -> {plain}")
+            results.append(value)
+            types.append(plain)
+    names = ", ".join(f"%a{index}" for index in range(len(inputs)))
+    signature = f"({', '.join(map(str, inputs))}) -> ({', '.join(map(str, outputs))})"
+    call = f"func.call @{_INNER}({names}) : {signature}"
+    if outputs:
+        call = f"%b:{len(outputs)} = {call}"
+    returned = f"return {', '.join(results)} : {', '.join(types)}" if results else "return"
+    body = "\n".join([*before, call, *after, returned])
+    return (
+        f"func.func private @{_INNER}{signature}\n"
+        f"func.func @{ENTRY}({', '.join(arguments)}) -> ({', '.join(types)}) {{\n{body}\n}}"
+    )
+
+
+def _plain_type(spec: TensorSpec) -> str:
+    """The type of an argument or result of the wrapper: a carrier, or a part of a complex one."""
+    if spec.is_complex:
+        return str(spec.with_element(spec.element.removeprefix("complex<").removesuffix(">")))
+    return str(spec.with_element(spec.carrier))
+
+
+def to_plain(arrays: Sequence[Array], specs: Sequence[TensorSpec]) -> list[Array]:
+    """The arrays for the arguments of the wrapper."""
+    plain: list[Array] = []
+    for array, spec in zip(arrays, specs, strict=True):
+        exact = np.asarray(array, dtype=spec.dtype)
+        plain += [exact.real, exact.imag] if spec.is_complex else [exact]
+    return plain
+
+
+def from_plain(plain: Sequence[Array], specs: Sequence[TensorSpec]) -> list[Array]:
+    """The arrays of a program's results from those of the wrapper."""
+    remaining = iter(plain)
+    arrays: list[Array] = []
+    for spec in specs:
+        array = next(remaining)
+        if spec.is_complex:
+            pair = np.empty(spec.shape, spec.dtype)
+            pair.real, pair.imag = array, next(remaining)
+            array = pair
+        arrays.append(array)
+    return arrays

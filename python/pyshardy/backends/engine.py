@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What runs a program without collectives: the interface of local engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from pyshardy.backends.specs import Array
+
+if TYPE_CHECKING:
+    from mlir_sdy.host import ir
+
+Arrays = Sequence[Array]
+
+
+class Executable(Protocol):
+    """A compiled program."""
+
+    def run(self, batch: Sequence[Arrays]) -> list[list[Array]]:
+        """Run the program once for each list of inputs.
+
+        Args:
+            batch: for each run the arrays of its arguments, as `TensorSpec.dtype` has them.
+
+        Returns:
+            For each run the arrays of its results.
+
+        Raises:
+            ExecutionError: the engine failed.
+        """
+        ...
+
+
+class Engine(Protocol):
+    """Compiles and runs programs on one device. Nothing is shared between runs."""
+
+    def compile(self, module: ir.Module) -> Executable:
+        """Prepare `module` to be run; its text decides, so an equal one costs nothing.
+
+        Args:
+            module: StableHLO without collectives, whose function `@main` is run. It isn't changed.
+
+        Raises:
+            ExecutionError: the engine can't run an operation of it.
+        """
+        ...

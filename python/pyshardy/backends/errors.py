@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The failure of running a program."""
+
+from __future__ import annotations
+
+from mlir_sdy.diagnostics import SdyError
+
+
+class ExecutionError(SdyError):
+    """A program could not be run, or not to its end."""

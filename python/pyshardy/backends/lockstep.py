@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs a program with collectives on any number of simulated devices, in lockstep.
+
+All processes are at the same operation at the same time. A piece without collectives is run once
+for each process by a local engine, a collective is carried out in NumPy on the arrays of all,
+and control flow that holds collectives is followed here. Processes may take different ways
+through it, as long as all members of a group get to each collective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from mlir_sdy.diagnostics import error, note
+from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
+
+from pyshardy.backends import collectives
+from pyshardy.backends.edges import ENTRY
+from pyshardy.backends.engine import Arrays, Engine, Executable
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
+from pyshardy.backends.modules import copy_of
+from pyshardy.backends.pieces import CALLS, COLLECTIVES, Cutter, Piece, Step
+from pyshardy.backends.reductions import combination
+from pyshardy.backends.specs import Array
+from pyshardy.backends.values import spec_of
+
+Held = list["Array | None"]
+"""What each process holds of a value, by the number of the process; None: it wasn't there."""
+
+Active = tuple[int, ...]
+"""The processes that carry out an operation, by their numbers."""
+
+_LOWER = "func.func(stablehlo-legalize-composite-to-call),func.func(chlo-legalize-to-stablehlo)"
+
+
+class LockstepProgram:
+    """A program to be run on several simulated devices.
+
+    Args:
+        module: local StableHLO with collectives, entered at `@main`. It is copied.
+        engine: runs the pieces between collectives.
+        layout: the replicas and partitions. Collectives and `partition_id` refer to them.
+    """
+
+    def __init__(self, module: ir.Module, engine: Engine, layout: Layout):
+        self._module = _lowered(module)
+        self._engine = engine
+        self._layout = layout
+        self._cutter = Cutter(self._module)
+        self._steps: dict[ir.Block, tuple[_Step, ...]] = {}
+
+    def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
+        """Run the program on all processes.
+
+        Args:
+            inputs: for each process the arrays of its arguments, as `TensorSpec.dtype` has them.
+
+        Returns:
+            For each process the arrays of its results. Processes may share arrays.
+
+        Raises:
+            ExecutionError: an engine failed, or processes didn't meet at a collective.
+        """
+        held: dict[ir.Value, Held] = {}
+        everybody = tuple(range(self._layout.size))
+        arguments: list[Held] = [list(column) for column in zip(*inputs, strict=True)]
+        results = self._run_function(ENTRY, arguments, everybody, held)
+        return [[_present(result[process]) for result in results] for process in everybody]
+
+    def _run_function(
+        self, name: str, arguments: Sequence[Held], active: Active, held: dict[ir.Value, Held]
+    ) -> list[Held]:
+        block = self._cutter.function(name).regions[0].blocks[0]
+        return self._run_block(block, arguments, active, held)
+
+    def _run_block(
+        self,
+        block: ir.Block,
+        arguments: Sequence[Held],
+        active: Active,
+        held: dict[ir.Value, Held],
+    ) -> list[Held]:
+        """Run a block for the active processes; returns what its terminator returns."""
+        held.update(zip(block.arguments, arguments, strict=True))
+        steps = self._steps.get(block)
+        if steps is None:
+            steps = tuple(map(self._step, self._cutter.cut(block)))
+            self._steps[block] = steps
+        for step in steps:
+            step(active, held)
+        terminator = block.operations[len(block.operations) - 1]
+        return [held[value] for value in terminator.operands]
+
+    # --- Steps ------------------------------------------------------------------------------
+
+    def _step(self, step: Step) -> _Step:
+        """What carries out a step of a block."""
+        if isinstance(step, Piece):
+            return partial(self._run_piece, step, self._engine.compile(step.module))
+        operation = step.operation
+        if operation.name in COLLECTIVES:
+            return self._collective(operation)
+        if operation.name in CALLS:
+            return partial(self._run_call, operation)
+        if operation.name == "stablehlo.while":
+            return partial(self._run_while, operation)
+        return partial(self._run_branches, operation)
+
+    def _run_piece(
+        self, piece: Piece, program: Executable, active: Active, held: dict[ir.Value, Held]
+    ) -> None:
+        # Processes with the very same arrays get the same results: those are computed once.
+        numbers: dict[tuple[object, ...], int] = {}
+        batch: list[Arrays] = []
+        chosen: list[int] = []
+        for process in active:
+            arrays = [_present(held[value][process]) for value in piece.inputs]
+            ids = [self._device_id(name, process) for name in piece.device_ids]
+            key = (*map(id, arrays), *ids)
+            if key not in numbers:
+                numbers[key] = len(batch)
+                batch.append([*arrays, *(np.array(number, np.uint32) for number in ids)])
+            chosen.append(numbers[key])
+        results = program.run(batch) if piece.outputs else []
+        for index, value in enumerate(piece.outputs):
+            column = self._nothing()
+            for process, number in zip(active, chosen, strict=True):
+                column[process] = results[number][index]
+            held[value] = column
+
+    def _device_id(self, name: str, process: int) -> int:
+        replica, partition = divmod(process, self._layout.partitions)
+        return partition if name == "stablehlo.partition_id" else replica
+
+    def _run_call(self, call: ir.Operation, active: Active, held: dict[ir.Value, Held]) -> None:
+        arguments = [held[value] for value in call.operands]
+        results = self._run_function(call.attributes["callee"].value, arguments, active, held)
+        held.update(zip(call.results, results, strict=True))
+
+    def _run_while(self, loop: ir.Operation, active: Active, held: dict[ir.Value, Held]) -> None:
+        condition, body = (region.blocks[0] for region in loop.regions)
+        state = [held[value] for value in loop.operands]
+        while active:
+            (goes_on,) = self._run_block(condition, state, active, held)
+            active = tuple(process for process in active if bool(goes_on[process]))
+            if active:
+                updated = self._run_block(body, state, active, held)
+                state = [
+                    _merged(before, after, active)
+                    for before, after in zip(state, updated, strict=True)
+                ]
+        held.update(zip(loop.results, state, strict=True))
+
+    def _run_branches(
+        self, operation: ir.Operation, active: Active, held: dict[ir.Value, Held]
+    ) -> None:
+        selector = held[operation.operands[0]]
+        blocks = [region.blocks[0] for region in operation.regions]
+        takers: dict[int, list[int]] = {}
+        for process in active:
+            index = int(_present(selector[process]))
+            if operation.name == "stablehlo.if":
+                index = 0 if index else 1
+            elif not 0 <= index < len(blocks):
+                index = len(blocks) - 1
+            takers.setdefault(index, []).append(process)
+        results = [self._nothing() for _ in operation.results]
+        for index, processes in sorted(takers.items()):
+            branch = self._run_block(blocks[index], [], tuple(processes), held)
+            results = [
+                _merged(before, after, processes)
+                for before, after in zip(results, branch, strict=True)
+            ]
+        held.update(zip(operation.results, results, strict=True))
+
+    # --- Collectives ------------------------------------------------------------------------
+
+    def _collective(self, operation: ir.Operation) -> _Step:
+        attributes = operation.attributes
+        name = operation.name.removeprefix("stablehlo.")
+        if name == "collective_permute":
+            return self._permutation(operation)
+        groups = process_groups(operation, self._layout)
+        if name == "all_gather":
+            exchange = partial(collectives.all_gather, dim=attributes["all_gather_dim"].value)
+        elif name == "all_to_all":
+            exchange = partial(
+                collectives.all_to_all,
+                split_dim=attributes["split_dimension"].value,
+                concat_dim=attributes["concat_dimension"].value,
+                split_count=attributes["split_count"].value,
+            )
+        elif name == "collective_broadcast":
+            exchange = collectives.collective_broadcast
+        else:
+            return self._reduction(operation, groups)
+        exchanges = [exchange] * len(operation.operands)
+        return partial(self._run_collective, operation, groups, exchanges)
+
+    def _reduction(self, operation: ir.Operation, groups: Groups) -> _Step:
+        exchanges: list[_Exchange] = []
+        for operand, result in zip(operation.operands, operation.results, strict=True):
+            spec = spec_of(operand.type, location_of(operation.location))
+            element = spec_of(result.type, location_of(operation.location)).element
+            spec = spec.with_element(element)
+            combine = combination(operation.regions[0], spec, self._engine)
+            if operation.name == "stablehlo.all_reduce":
+                exchange = partial(collectives.all_reduce, combine=combine)
+            else:
+                dim = operation.attributes["scatter_dimension"].value
+                exchange = partial(collectives.reduce_scatter, dim=dim, combine=combine)
+            exchanges.append(partial(_after_promotion, exchange, spec.dtype))
+        return partial(self._run_collective, operation, groups, exchanges)
+
+    def _permutation(self, operation: ir.Operation) -> _Step:
+        pairs = process_pairs(operation, self._layout)
+        everybody = (tuple(range(self._layout.size)),)
+        exchange = partial(collectives.collective_permute, pairs=pairs)
+        return partial(self._run_collective, operation, everybody, [exchange])
+
+    def _run_collective(
+        self,
+        operation: ir.Operation,
+        groups: Groups,
+        exchanges: Sequence[_Exchange],
+        active: Active,
+        held: dict[ir.Value, Held],
+    ) -> None:
+        present = set(active)
+        grouped = {process for group in groups for process in group}
+        if not present <= grouped:
+            lost = min(present - grouped)
+            raise _not_meeting(operation, f"device {lost} is in none of its groups")
+        results = [self._nothing() for _ in operation.results]
+        for group in groups:
+            absent = [process for process in group if process not in present]
+            if len(absent) == len(group):
+                continue
+            if absent:
+                there = next(process for process in group if process in present)
+                what = f"device {there} gets to it, device {absent[0]} does not"
+                raise _not_meeting(operation, what)
+            for operand, exchange, result in zip(
+                operation.operands, exchanges, results, strict=True
+            ):
+                column = held[operand]
+                received = exchange([_present(column[process]) for process in group])
+                for process, array in zip(group, received, strict=True):
+                    result[process] = array
+        held.update(zip(operation.results, results, strict=True))
+
+    def _nothing(self) -> Held:
+        return [None] * self._layout.size
+
+
+_Step = Callable[[Active, "dict[ir.Value, Held]"], None]
+_Exchange = Callable[[Sequence[Array]], "list[Array]"]
+
+
+def _lowered(module: ir.Module) -> ir.Module:
+    """A copy of `module` without composites and CHLO."""
+    copy = copy_of(module)
+    try:
+        passmanager.PassManager.parse(f"builtin.module({_LOWER})", module.context).run(
+            copy.operation
+        )
+    except ir.MLIRError as failure:
+        raise ExecutionError(*diagnostics_of(failure)) from None
+    return copy
+
+
+def _present(array: Array | None) -> Array:
+    assert array is not None, "a value is used by a process that didn't compute it"
+    return array
+
+
+def _merged(before: Held, after: Held, active: Sequence[int]) -> Held:
+    merged = list(before)
+    for process in active:
+        merged[process] = after[process]
+    return merged
+
+
+def _after_promotion(
+    exchange: _Exchange, dtype: np.dtype[np.generic], parts: Sequence[Array]
+) -> list[Array]:
+    """A reduction may have results of a wider element type, in which it is computed."""
+    return exchange([part.astype(dtype, copy=False) for part in parts])
+
+
+def _not_meeting(operation: ir.Operation, what: str) -> ExecutionError:
+    place = location_of(operation.location)
+    return ExecutionError(
+        error(
+            f"the devices don't meet at '{operation.name}': {what}",
+            place,
+            [note("all devices of a group must get to a collective, equally often", place)],
+        )
+    )

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Cuts the blocks of a program at what needs several devices.
+
+Collectives, and the calls and control flow that hold any, are *driven*: somebody else carries
+them out. What stands between two of them is a *piece*, a program of its own for one device, with
+the values that it uses as arguments and those used after it as results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.diagnostics import error
+from mlir_sdy.host import ir, location_of
+
+from pyshardy.backends.edges import ENTRY
+from pyshardy.backends.errors import ExecutionError
+
+COLLECTIVES = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "all_gather",
+        "all_reduce",
+        "all_to_all",
+        "collective_broadcast",
+        "collective_permute",
+        "reduce_scatter",
+    )
+)
+CONTROL_FLOW = frozenset({"stablehlo.while", "stablehlo.if", "stablehlo.case"})
+DEVICE_IDS = ("stablehlo.partition_id", "stablehlo.replica_id")
+CALLS = frozenset({"func.call"})
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Operations of one block that need no other device, as a program.
+
+    Attributes:
+        module: the program: the operations as function `@main`, and the functions they call.
+        inputs: the values of the surrounding program that are its first arguments.
+        device_ids: the names of the operations whose values are its last arguments: which
+            partition and which replica the device is.
+        outputs: the values of the surrounding program that are its results.
+    """
+
+    module: ir.Module
+    inputs: tuple[ir.Value, ...]
+    device_ids: tuple[str, ...]
+    outputs: tuple[ir.Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """An operation that needs several devices."""
+
+    operation: ir.Operation
+
+
+Step = Piece | Driven
+
+
+class Cutter:
+    """Cuts the blocks of one program.
+
+    Args:
+        module: the program. It must outlive the cutter and not be changed.
+    """
+
+    def __init__(self, module: ir.Module):
+        self._module = module
+        self._functions = {
+            view.operation.attributes["sym_name"].value: view.operation
+            for view in module.body.operations
+            if view.operation.name == "func.func"
+        }
+        self._holds_collectives: dict[str, bool] = {}
+        self._holds_device_ids: dict[str, bool] = {}
+
+    def function(self, name: str) -> ir.Operation:
+        """The function `name` of the program."""
+        return self._functions[name]
+
+    def cut(self, block: ir.Block) -> tuple[Step, ...]:
+        """What to do for the operations of `block` but its terminator, in order.
+
+        Raises:
+            ExecutionError: a collective stands where it can't be carried out.
+        """
+        *operations, terminator = (view.operation for view in block.operations)
+        used_from: dict[ir.Value, int] = {}
+        for position, operation in enumerate([*operations, terminator]):
+            used_from.update(dict.fromkeys(_values_used(operation), position))
+        steps: list[Step] = []
+        start = 0
+        for position, operation in enumerate([*operations, terminator]):
+            if operation is not terminator and not self._is_driven(operation):
+                continue
+            if position > start:
+                steps.append(self._piece(operations[start:position], position, used_from))
+            if operation is not terminator:
+                steps.append(Driven(operation))
+            start = position + 1
+        return tuple(steps)
+
+    def _is_driven(self, operation: ir.Operation) -> bool:
+        if operation.name in COLLECTIVES:
+            return True
+        if operation.name in CALLS and self._callee_holds_device_ids(operation):
+            return True
+        inside = self._collective_inside(operation)
+        if inside is None:
+            return False
+        if operation.name not in CONTROL_FLOW and operation.name not in CALLS:
+            message = f"'{inside.name}' can't be carried out inside of '{operation.name}'"
+            raise ExecutionError(error(message, location_of(inside.location)))
+        return True
+
+    def _collective_inside(self, operation: ir.Operation) -> ir.Operation | None:
+        """What makes `operation` one to drive, in its regions or in the function it calls."""
+        if operation.name in CALLS:
+            return operation if self._callee_holds_collectives(operation) else None
+        if not len(operation.regions):
+            return None
+        for inner in _nested(operation):
+            if inner.name in COLLECTIVES:
+                return inner
+            if inner.name in CALLS and (
+                self._callee_holds_collectives(inner) or self._callee_holds_device_ids(inner)
+            ):
+                return inner
+        return None
+
+    def _callee_holds_collectives(self, call: ir.Operation) -> bool:
+        return self._callee_holds(call, COLLECTIVES, self._holds_collectives)
+
+    def _callee_holds_device_ids(self, call: ir.Operation) -> bool:
+        return self._callee_holds(call, frozenset(DEVICE_IDS), self._holds_device_ids)
+
+    def _callee_holds(
+        self, call: ir.Operation, names: frozenset[str], known: dict[str, bool]
+    ) -> bool:
+        callee = _callee(call)
+        if callee not in known:
+            known[callee] = False  # ends a recursion, which StableHLO doesn't allow anyway
+            known[callee] = any(
+                inner.name in names
+                or (inner.name in CALLS and self._callee_holds(inner, names, known))
+                for inner in _nested(self._functions[callee])
+            )
+        return known[callee]
+
+    def _piece(
+        self, operations: Sequence[ir.Operation], end: int, used_from: dict[ir.Value, int]
+    ) -> Piece:
+        """The operations as a program; the values used from position `end` on are its results."""
+        inside: set[ir.Value] = set()
+        inputs: dict[ir.Value, None] = {}
+        outputs: list[ir.Value] = []
+        names: set[str] = set()
+        for operation in operations:
+            inputs |= dict.fromkeys(
+                value for value in _values_used(operation) if value not in inside
+            )
+            inside |= set(operation.results)
+            outputs += [value for value in operation.results if used_from.get(value, -1) >= end]
+            names.add(operation.name)
+            names |= {inner.name for inner in _nested(operation)}
+        device_ids = tuple(name for name in DEVICE_IDS if name in names)
+        module = _outlined(operations, list(inputs), device_ids, outputs)
+        self._add_callees(module)
+        return Piece(module, tuple(inputs), device_ids, tuple(outputs))
+
+    def _add_callees(self, module: ir.Module) -> None:
+        """Copy the functions that `module` calls into it."""
+        present: set[str] = set()
+        missing = _callees(module.operation)
+        while missing:
+            name = missing.pop()
+            if name not in present:
+                present.add(name)
+                copy = self._functions[name].clone(ip=False)
+                # A caller that is called itself would otherwise clash with the entry.
+                copy.attributes["sym_visibility"] = ir.StringAttr.get("private", module.context)
+                module.body.append(copy)
+                missing |= _callees(copy.operation)
+
+
+def _outlined(
+    operations: Sequence[ir.Operation],
+    inputs: Sequence[ir.Value],
+    device_ids: Sequence[str],
+    outputs: Sequence[ir.Value],
+) -> ir.Module:
+    """A module whose `@main` has copies of `operations`."""
+    context = operations[0].context
+    with context, operations[0].location:
+        module = ir.Module.create()
+        id_type = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
+        argument_types = [*(value.type for value in inputs), *(id_type for _ in device_ids)]
+        function_type = ir.FunctionType.get(argument_types, [value.type for value in outputs])
+        function = ir.Operation.create(
+            "func.func",
+            attributes={
+                "sym_name": ir.StringAttr.get(ENTRY),
+                "function_type": ir.TypeAttr.get(function_type),
+            },
+            regions=1,
+            ip=ir.InsertionPoint(module.body),
+        )
+        # The ids come from nowhere in the source.
+        places = [value.location for value in inputs]
+        places += [ir.Location.unknown()] * len(device_ids)
+        block = function.regions[0].blocks.append(*argument_types, arg_locs=places)
+        copies: dict[ir.Value, ir.Value] = dict(zip(inputs, block.arguments, strict=False))
+        ids = dict(zip(device_ids, list(block.arguments)[len(inputs) :], strict=True))
+        for operation in operations:
+            if operation.name in ids:
+                copies[operation.results[0]] = ids[operation.name]
+                continue
+            copy = operation.clone(ip=False).operation
+            block.append(copy)
+            _replace_values(copy, copies, ids)
+            copies.update(zip(operation.results, copy.results, strict=True))
+        ir.Operation.create(
+            "func.return",
+            operands=[copies[value] for value in outputs],
+            ip=ir.InsertionPoint(block),
+        )
+    return module
+
+
+def _replace_values(
+    copy: ir.Operation, copies: Mapping[ir.Value, ir.Value], ids: Mapping[str, ir.Value]
+) -> None:
+    """Let `copy` and what it holds use the values of the piece."""
+    replaced: list[ir.Operation] = []
+    for operation in (copy, *_nested(copy)):
+        if operation.name in ids:
+            operation.results[0].replace_all_uses_with(ids[operation.name])
+            replaced.append(operation)
+            continue
+        operands = operation.operands
+        for index, value in enumerate(operands):
+            if (known := copies.get(value)) is not None:
+                operands[index] = known
+    for operation in replaced:
+        operation.erase()
+
+
+def _nested(operation: ir.Operation) -> list[ir.Operation]:
+    """All operations in the regions of `operation`, outer ones first."""
+    if not len(operation.regions):
+        return []
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        found.append(inner)
+        return ir.WalkResult.ADVANCE
+
+    operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found[1:]
+
+
+def _values_used(operation: ir.Operation) -> dict[ir.Value, None]:
+    """The values from outside that `operation` and what it holds use, in order."""
+    used: dict[ir.Value, None] = dict.fromkeys(operation.operands)
+    nested = _nested(operation)
+    if not nested:
+        return used
+    own: set[ir.Value] = set()
+    for holder in (operation, *nested):
+        for region in holder.regions:
+            for block in region.blocks:
+                own |= set(block.arguments)
+    for inner in nested:
+        own |= set(inner.results)
+    for inner in nested:
+        used |= dict.fromkeys(value for value in inner.operands if value not in own)
+    return used
+
+
+def _callee(call: ir.Operation) -> str:
+    return call.attributes["callee"].value
+
+
+def _callees(operation: ir.Operation) -> set[str]:
+    return {_callee(inner) for inner in _nested(operation) if inner.name in CALLS}

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the body of a reducing collective does to two arrays.
+
+A body of one well-known operation is a NumPy function. Any other is run by the local engine, as
+a program that maps it over the two arrays; so is arithmetic on element types that NumPy lacks,
+whose every result needs rounding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from mlir_sdy.host import ir
+
+from pyshardy.backends.collectives import Combine
+from pyshardy.backends.engine import Engine
+from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.backends.values import spec_of
+
+_SELECTING: dict[str, np.ufunc] = {
+    "stablehlo.maximum": np.maximum,
+    "stablehlo.minimum": np.minimum,
+    "stablehlo.and": np.bitwise_and,
+    "stablehlo.or": np.bitwise_or,
+    "stablehlo.xor": np.bitwise_xor,
+}
+_ARITHMETIC: dict[str, np.ufunc] = {
+    "stablehlo.add": np.add,
+    "stablehlo.multiply": np.multiply,
+}
+
+
+def combination(body: ir.Region, spec: TensorSpec, engine: Engine) -> Combine:
+    """The elementwise function on arrays that `body` defines for two numbers.
+
+    Args:
+        body: a region with two scalar arguments that returns one scalar.
+        spec: the type of the arrays.
+        engine: what runs a body that is no well-known operation.
+    """
+    function = _numpy_function(body.blocks[0], spec)
+    if function is None:
+        return _evaluated(body, spec, engine)
+
+    def combine(left: Array, right: Array) -> Array:
+        with np.errstate(all="ignore"):
+            # A function of arrays of rank 0 returns a bare number.
+            return np.asarray(function(left, right), dtype=spec.dtype)
+
+    return combine
+
+
+def _numpy_function(block: ir.Block, spec: TensorSpec) -> np.ufunc | None:
+    operations = [view.operation for view in block.operations]
+    if len(operations) != 2:
+        return None
+    operation, terminator = operations
+    function = _SELECTING.get(operation.name)
+    if function is None and not spec.is_carried:
+        function = _ARITHMETIC.get(operation.name)
+    takes_both = {*operation.operands} == {*block.arguments}
+    is_returned = list(terminator.operands) == list(operation.results)
+    return function if takes_both and is_returned else None
+
+
+def _evaluated(body: ir.Region, spec: TensorSpec, engine: Engine) -> Combine:
+    owner = body.owner.operation
+    with owner.context, ir.Location.unknown():
+        element = spec_of(body.blocks[0].arguments[0].type).element
+        inner = spec.with_element(element)
+        dims = ", ".join(map(str, range(len(spec.shape))))
+        module = ir.Module.parse(
+            f"func.func @main(%a: {spec}, %b: {spec}) -> {spec} {{\n"
+            f"%l = stablehlo.convert %a : ({spec}) -> {inner}\n"
+            f"%r = stablehlo.convert %b : ({spec}) -> {inner}\n"
+            f'%m = "stablehlo.map"(%l, %r) ({{\n'
+            f"^bb0(%x: tensor<{element}>, %y: tensor<{element}>):\n"
+            f"stablehlo.return %x : tensor<{element}>\n"
+            f"}}) {{dimensions = array<i64{': ' + dims if dims else ''}>}} : "
+            f"({inner}, {inner}) -> {inner}\n"
+            f"%o = stablehlo.convert %m : ({inner}) -> {spec}\n"
+            f"return %o : {spec}\n}}"
+        )
+        function = module.body.operations[0]
+        mapping = function.regions[0].blocks[0].operations[2].operation
+        region = mapping.regions[0]
+        copy = owner.clone(ip=False).operation
+        region.blocks[0].append_to(copy.regions[0])
+        copy.regions[0].blocks[0].append_to(region)
+    program = engine.compile(module)
+
+    def combine(left: Array, right: Array) -> Array:
+        return program.run([[left, right]])[0][0]
+
+    return combine

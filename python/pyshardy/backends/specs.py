@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The type of a tensor as a plain value, and the NumPy arrays that stand for its values.
+
+NumPy has no arrays of some element types of StableHLO, and the reference interpreter can't hand
+all of them over. Such a tensor is an array of a wider type that has all its values, its *carrier*:
+
+| element type                  | array        | carrier                                        |
+|-------------------------------|--------------|------------------------------------------------|
+| f16 f32 f64, i1, (u)i8 to 64  | the same     |                                                |
+| bf16, f4, f6 and f8 types     | `float32`    | f32, rounded to the nearest value on the way in|
+| (u)i2, (u)i4                  | `(u)int8`    | (u)i8                                          |
+| complex<f32>, complex<f64>    | `complex64`, | a pair, real and imaginary part                |
+|                               | `complex128` |                                                |
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.generic]
+
+_DTYPES: dict[str, str] = {
+    "i1": "bool",
+    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"ui{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    "complex<f32>": "complex64",
+    "complex<f64>": "complex128",
+}
+_CARRIED = re.compile(r"(?P<float>bf16|f[468]E\w+)|(?P<integer>u?i)[24]")
+_BITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """The type of a tensor of static shape: `tensor<8x16xbf16>`.
+
+    Attributes:
+        shape: the sizes of the dimensions.
+        element: the element type as MLIR writes it.
+    """
+
+    shape: tuple[int, ...]
+    element: str
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether arrays can stand for such tensors."""
+        return self.element in _DTYPES or _CARRIED.fullmatch(self.element) is not None
+
+    @property
+    def carrier(self) -> str:
+        """The element type in which engines take and give the values; see the module."""
+        match = _CARRIED.fullmatch(self.element)
+        if match is None:
+            return self.element
+        return "f32" if match["float"] else f"{match['integer']}8"
+
+    @property
+    def is_carried(self) -> bool:
+        """Whether the array has another element type than the tensor."""
+        return self.carrier != self.element
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers."""
+        return self.element.startswith("complex")
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The type of the elements of the array."""
+        return np.dtype(_DTYPES[self.carrier])
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the tensor's values, packed; i1 takes a byte."""
+        if self.element == "i1":
+            return self.size
+        match = _BITS.search(self.element)
+        bits = int(match[0]) if match else 0
+        return (self.size * bits * (2 if self.is_complex else 1) + 7) // 8
+
+    def with_shape(self, shape: Sequence[int]) -> TensorSpec:
+        """The same elements in another shape."""
+        return TensorSpec(tuple(shape), self.element)
+
+    def with_element(self, element: str) -> TensorSpec:
+        """The same shape with other elements."""
+        return TensorSpec(self.shape, element)
+
+    def __str__(self) -> str:
+        return f"tensor<{''.join(f'{size}x' for size in self.shape)}{self.element}>"

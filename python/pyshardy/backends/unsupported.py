@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Finds what the reference interpreter can't run before it aborts on it."""
+
+from __future__ import annotations
+
+from mlir_sdy.diagnostics import Diagnostic, error, note
+from mlir_sdy.host import ir, location_of
+
+from pyshardy.backends.errors import ExecutionError
+
+_RNG = "pass the random numbers in as an argument"
+_BATCH_NORM = "write it out with stablehlo.reduce and elementwise operations"
+_TRANSFER = "pass the data in as an argument and return it as a result"
+_DOT = "use stablehlo.dot_general"
+
+_ADVICE: dict[str, str] = {
+    "stablehlo.custom_call": "replace the call by StableHLO that does the same",
+    "stablehlo.cholesky": "replace it by StableHLO that does the same",
+    "stablehlo.rng": _RNG,
+    "stablehlo.rng_bit_generator": _RNG,
+    "stablehlo.batch_norm_grad": _BATCH_NORM,
+    "stablehlo.batch_norm_inference": _BATCH_NORM,
+    "stablehlo.batch_norm_training": _BATCH_NORM,
+    "stablehlo.dot": _DOT,
+    "stablehlo.einsum": _DOT,
+    "stablehlo.unary_einsum": _DOT,
+    "stablehlo.broadcast": "use stablehlo.broadcast_in_dim",
+    "stablehlo.torch_index_select": "use stablehlo.gather",
+    "stablehlo.create_token": "use stablehlo.after_all",
+    "stablehlo.infeed": _TRANSFER,
+    "stablehlo.outfeed": _TRANSFER,
+    "stablehlo.send": _TRANSFER,
+    "stablehlo.recv": _TRANSFER,
+    **dict.fromkeys(
+        (
+            "stablehlo.all_gather",
+            "stablehlo.all_reduce",
+            "stablehlo.all_to_all",
+            "stablehlo.collective_broadcast",
+            "stablehlo.collective_permute",
+            "stablehlo.reduce_scatter",
+            "stablehlo.cross-replica-sum",
+            "stablehlo.partition_id",
+            "stablehlo.replica_id",
+        ),
+        "it needs several devices: it may stand in functions, stablehlo.while, stablehlo.if and "
+        "stablehlo.case only",
+    ),
+}
+_DIALECTS = ("stablehlo", "func", "builtin")
+
+
+def check_supported(module: ir.Module) -> None:
+    """Raise an error for each operation that the reference interpreter can't run.
+
+    Raises:
+        ExecutionError: there are such operations.
+    """
+    found: list[Diagnostic] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        name = operation.name
+        advice = _ADVICE.get(name)
+        if advice is None and name.partition(".")[0] not in _DIALECTS:
+            advice = "lower the program to StableHLO"
+        if advice is not None:
+            message = f"the reference interpreter can't run '{name}'"
+            place = location_of(operation.location)
+            found.append(error(message, place, [note(advice, place)]))
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    if found:
+        raise ExecutionError(*found)
