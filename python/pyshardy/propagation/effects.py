@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which operations may be erased when nobody uses their results.
+
+The bindings don't tell the memory effects of operations, so this is a table. Operations of dialects
+that are not in it are kept.
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from mlir_sdy.ods.tables import OPERATIONS
+
+_WITH_EFFECTS = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "all_gather",
+        "all_reduce",
+        "all_to_all",
+        "async_done",
+        "async_start",
+        "collective_broadcast",
+        "collective_permute",
+        "collective_reduce",
+        "composite",
+        "cross-replica-sum",
+        "infeed",
+        "outfeed",
+        "recv",
+        "reduce_scatter",
+        "return",
+        "rng",
+        "send",
+    )
+)
+_PURE = frozenset(
+    {
+        "arith.constant",
+        "tensor.empty",
+        *(name for name, operation in OPERATIONS.items() if "Pure" in operation.traits),
+    }
+    - {"sdy.return"}
+)
+_AS_THEIR_BODY = frozenset(
+    name for name, operation in OPERATIONS.items() if "RecursiveMemoryEffects" in operation.traits
+)
+_TERMINATORS = frozenset({"sdy.return", "stablehlo.return"})
+
+
+def is_removable(operation: ir.Operation) -> bool:
+    """Whether the operation does nothing but make its results, and does not end a block."""
+    name = operation.name
+    return name not in _TERMINATORS and _has_no_effects(operation, name)
+
+
+def _has_no_effects(operation: ir.Operation, name: str) -> bool:
+    if name in _PURE or name in _TERMINATORS:
+        return True
+    if name == "stablehlo.custom_call":
+        has_side_effect = operation.attributes.get("has_side_effect")
+        return has_side_effect is None or not has_side_effect.value
+    if name in _WITH_EFFECTS or not (name in _AS_THEIR_BODY or name.startswith("stablehlo.")):
+        return False
+    return all(
+        _has_no_effects(nested.operation, nested.operation.name)
+        for region in operation.regions
+        for block in region.blocks
+        for nested in block.operations
+    )

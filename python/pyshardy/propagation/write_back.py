@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Bringing the outcome of propagation from the tables to the IR."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from mlir_sdy import values as value_shardings
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.model import TensorSharding, TensorShardingPerValue
+from mlir_sdy.values import COMPUTATIONS, OWN_SHARDING, SHARDING
+
+from pyshardy.propagation.engine import Engine
+
+
+def write_back(engine: Engine, cache: AttributeCache) -> None:
+    """Erase the operations that are dead, and write each sharding that changed."""
+    program = engine.program
+    for operation in engine.erased:
+        program.operations[operation].erase()
+    gone = {
+        inner for operation in engine.erased for inner in (operation, *program.inside(operation))
+    }
+    results: defaultdict[int, dict[int, TensorSharding]] = defaultdict(dict)
+    arguments: defaultdict[int, dict[int, TensorSharding]] = defaultdict(dict)
+    function_results: dict[int, TensorSharding | None] = {}
+    per_value: dict[int, object] = {}
+    num_values = len(program.values)
+    for slot, (before, number) in enumerate(zip(engine.initial_state, engine.state, strict=True)):
+        if before == number:
+            continue
+        sharding = engine.table[number]
+        if sharding is None:
+            continue
+        if slot >= num_values:
+            function_results[slot - num_values] = sharding
+            continue
+        maker = program.makers[slot]
+        if maker in gone:
+            continue
+        made = program.results[maker]
+        if slot not in made:
+            arguments[maker][program.arguments[maker].index(slot)] = sharding
+        elif (
+            len(made) > 1 or (name := program.names[maker]) in OWN_SHARDING or name in COMPUTATIONS
+        ):
+            results[maker][made.index(slot)] = sharding
+        else:
+            attribute = per_value.get(number)
+            if attribute is None:
+                attribute = per_value[number] = cache[TensorShardingPerValue((sharding,))]
+            program.operations[maker].attributes[SHARDING] = attribute
+    for maker, shardings in results.items():
+        value_shardings.set_result_shardings_of(program.operations[maker], shardings, cache)
+    for maker, shardings in arguments.items():
+        if program.names[maker] == "func.func":
+            value_shardings.set_argument_shardings(program.operations[maker], shardings, cache)
+        else:
+            value_shardings.set_body_argument_shardings(program.operations[maker], shardings, cache)
+    if function_results and program.main_results is not None:
+        function = program.operations[program.main_results.function]
+        value_shardings.set_result_shardings(function, function_results, cache)

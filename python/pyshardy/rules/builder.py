@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Building a sharding rule factor by factor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.model import DimMapping, FactorType, OpShardingRule, TensorMapping
+
+from pyshardy.rules.signature import OperationSignature
+
+Dims = Sequence[int | None]
+"""For each operand (or result) the dimension that has the factor; None where none has it."""
+
+PASS_THROUGH = FactorType.PASS_THROUGH
+REDUCTION = FactorType.REDUCTION
+NEED_REPLICATION = FactorType.NEED_REPLICATION
+PERMUTATION = FactorType.PERMUTATION
+
+
+class RuleBuilder:
+    """Collects the factors of an operation's rule.
+
+        builder = RuleBuilder(op)              # op: "m k" times "k n"
+        builder.factor(m, (0, None), (0,))
+        builder.factor(n, (None, 1), (1,))
+        builder.factor(k, (1, 0), (None,), REDUCTION)
+        builder.build()
+
+    Factors are numbered as they are added. Dimensions that get none have, in the end, a factor of
+    size 1 of their own, along which nothing ever propagates to another tensor.
+    """
+
+    def __init__(self, op: OperationSignature):
+        self._num_operands = len(op.operands)
+        self._dims: list[list[list[int]]] = [
+            [[] for _ in range(0 if tensor is None else tensor.rank)] for tensor in op.tensors
+        ]
+        self._sizes: list[int] = []
+        self._special: dict[FactorType, list[int]] = {
+            REDUCTION: [],
+            NEED_REPLICATION: [],
+            PERMUTATION: [],
+        }
+        self._blocked: list[int] = []
+
+    def factor(
+        self,
+        size: int,
+        operands: Dims = (),
+        results: Dims = (),
+        kind: FactorType = PASS_THROUGH,
+        *,
+        blocked: bool = False,
+    ) -> RuleBuilder:
+        """Add a factor to at most one dimension of each tensor.
+
+        A factor of size 1 is left out of dimensions that have another factor already: there it
+        would say nothing.
+
+        Args:
+            size: the size of the factor.
+            operands: the dimension of each operand; operands left out at the end have none.
+            results: the dimension of each result, likewise.
+            kind: what sharding along the factor means.
+            blocked: whether nothing may propagate along the factor.
+        """
+        factor = self._new(size, kind, blocked)
+        for first, dims in ((0, operands), (self._num_operands, results)):
+            for tensor, dim in enumerate(dims, first):
+                if dim is not None and not (size == 1 and self._dims[tensor][dim]):
+                    self._dims[tensor][dim].append(factor)
+        return self
+
+    def point_factor(
+        self,
+        dim: int,
+        size: int,
+        kind: FactorType = PASS_THROUGH,
+        *,
+        blocked: bool = False,
+        on_operands: bool = True,
+        on_results: bool = True,
+    ) -> RuleBuilder:
+        """Add a factor to dimension `dim` of every tensor that isn't a scalar.
+
+        Args:
+            dim: the dimension.
+            size: the size of the factor.
+            kind: what sharding along the factor means.
+            blocked: whether nothing may propagate along the factor.
+            on_operands: whether operands have it.
+            on_results: whether results have it.
+        """
+        factor = self._new(size, kind, blocked)
+        first = 0 if on_operands else self._num_operands
+        end = len(self._dims) if on_results else self._num_operands
+        for dims in self._dims[first:end]:
+            if dims:
+                dims[dim].append(factor)
+        return self
+
+    def pointwise(self, shape: Sequence[int]) -> RuleBuilder:
+        """Add a pass-through point factor for each dimension of `shape`."""
+        for dim, size in enumerate(shape):
+            self.point_factor(dim, size)
+        return self
+
+    def build(self) -> OpShardingRule:
+        """The rule."""
+        for dims in self._dims:
+            for factors in dims:
+                if not factors:
+                    factors.append(self._new(1, PASS_THROUGH, False))
+        mappings = tuple(
+            TensorMapping(tuple(DimMapping(tuple(factors)) for factors in dims))
+            for dims in self._dims
+        )
+        return OpShardingRule(
+            tuple(self._sizes),
+            mappings[: self._num_operands],
+            mappings[self._num_operands :],
+            tuple(self._special[REDUCTION]),
+            tuple(self._special[NEED_REPLICATION]),
+            tuple(self._special[PERMUTATION]),
+            tuple(self._blocked),
+        )
+
+    def _new(self, size: int, kind: FactorType, blocked: bool) -> int:
+        factor = len(self._sizes)
+        self._sizes.append(size)
+        if kind is not PASS_THROUGH:
+            self._special[kind].append(factor)
+        if blocked:
+            self._blocked.append(factor)
+        return factor
+
+
+def pointwise(op: OperationSignature) -> OpShardingRule | None:
+    """One factor for each dimension of the first result, the same in all tensors."""
+    result = op.results[0] if op.results else None
+    return None if result is None else RuleBuilder(op).pointwise(result.shape).build()
+
+
+def identity_rule(shape: Sequence[int], num_operands: int = 1) -> OpShardingRule:
+    """The rule of something that ties tensors of one shape, dimension by dimension."""
+    mapping = TensorMapping(tuple(DimMapping((dim,)) for dim in range(len(shape))))
+    return OpShardingRule(tuple(shape), (mapping,) * num_operands, (mapping,))

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations whose tensors all have the dimensions of the result, scalars aside."""
+
+from __future__ import annotations
+
+from mlir_sdy.model import OpShardingRule
+
+from pyshardy.rules.builder import RuleBuilder, pointwise
+from pyshardy.rules.registry import CUSTOM_CALL, sharding_rule
+from pyshardy.rules.signature import OperationSignature
+
+POINTWISE_OPERATIONS = (
+    "sdy.sharding_constraint",
+    *(
+        f"stablehlo.{name}"
+        for name in """
+            abs add all_reduce and atan2 cbrt ceil collective_broadcast collective_permute compare
+            complex convert cosine count_leading_zeros cross-replica-sum divide exponential
+            exponential_minus_one floor imag is_finite log log_plus_one logistic maximum minimum
+            multiply negate not or popcnt power real reduce_precision remainder round_nearest_afz
+            round_nearest_even rsqrt shift_left shift_right_arithmetic shift_right_logical sign
+            sine sqrt subtract tan tanh xor
+        """.split()  # noqa: SIM905 (a list would be taller than the screen)
+    ),
+)
+"""Operations with one factor for each dimension, shared by all operands and results."""
+
+POINTWISE_CUSTOM_CALLS = (
+    "annotate_device_placement",
+    "Cholesky",
+    "CompactWyHelper",
+    "InspectSharding",
+    "InvertDiagBlocksLowerTriangular",
+    "InvertDiagBlocksUpperTriangular",
+    "LayoutConstraint",
+    "mhlo.erf",
+    "MoveToDevice",
+    "MoveToHost",
+    "X64SplitHigh",
+    "X64SplitLow",
+    "xla.megascale.provide_metadata",
+    "_SPMDInternalOp_MultiPad",
+    "_SPMDInternalOp_MultiRotate",
+    "_SPMDInternalOp_MultiSlice",
+    "_SPMDInternalOp_RotateRight",
+    "_SPMDInternalOp_Wrap",
+)
+"""Targets of custom calls that behave likewise."""
+
+
+@sharding_rule(*POINTWISE_OPERATIONS, reads=())
+def pointwise_rule(op: OperationSignature) -> OpShardingRule | None:
+    """`i j, i j -> i j`: as the first result has them."""
+    return pointwise(op)
+
+
+for _target in POINTWISE_CUSTOM_CALLS:
+    sharding_rule(CUSTOM_CALL, target=_target, reads=("call_target_name",))(pointwise_rule)
+
+
+@sharding_rule("stablehlo.clamp", reads=())
+def clamp_rule(op: OperationSignature) -> OpShardingRule:
+    """`(), i j, () -> i j`: the bounds may be scalars."""
+    return RuleBuilder(op).pointwise(op.operand_shape(1)).build()
+
+
+@sharding_rule("stablehlo.select", reads=())
+def select_rule(op: OperationSignature) -> OpShardingRule:
+    """`(), i j, i j -> i j`: the predicate may be a scalar."""
+    return RuleBuilder(op).pointwise(op.result_shape()).build()

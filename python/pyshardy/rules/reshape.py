@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reshapes: the factors that the dimensions before and after have in common."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mlir_sdy.model import OpShardingRule
+
+from pyshardy.rules.builder import RuleBuilder
+from pyshardy.rules.registry import sharding_rule
+from pyshardy.rules.signature import OperationSignature
+
+
+@sharding_rule("stablehlo.reshape", reads=())
+def reshape_rule(op: OperationSignature) -> OpShardingRule | None:
+    """Factors common to both shapes where their dimensions line up, own ones elsewhere.
+
+    | shapes               | rule                                                     |
+    |----------------------|----------------------------------------------------------|
+    | 18 -> 3x1x6          | `([ik])->([i, j, k]) {i=3, j=1, k=6}`                    |
+    | 2x15 -> 6x5          | `([i, jk])->([ij, k]) {i=2, j=3, k=5}`                   |
+    | 5x7 -> 7x5           | `([i, k])->([j, l]) {i=5, j=7, k=7, l=5}`                |
+    | 4x9 -> 6x6           | `([ij, ln])->([ik, mn]) {i=2, j=2, k=3, l=3, m=2, n=3}`  |
+    """
+    if 0 in op.operand_shape(0):
+        return None
+    builder = RuleBuilder(op)
+    operand, result = _Side(op.operand_shape(0)), _Side(op.result_shape())
+    while not (operand.is_done and result.is_done):
+        if operand.at_size_one:
+            builder.factor(1, (operand.take(1),))
+            continue
+        if result.at_size_one:
+            builder.factor(1, (), (result.take(1),))
+            continue
+        operand.open()
+        result.open()
+        if operand.emitted == result.emitted:
+            common = math.gcd(operand.left, result.left)
+            if common > 1:
+                builder.factor(common, (operand.take(common),), (result.take(common),))
+            else:
+                for_operand, for_result = operand.left, result.left
+                builder.factor(for_operand, (operand.take(for_operand),))
+                builder.factor(for_result, (), (result.take(for_result),))
+        elif operand.emitted < result.emitted:
+            size = operand.next_own_factor(result)
+            builder.factor(size, (operand.take(size),))
+        else:
+            size = result.next_own_factor(operand)
+            builder.factor(size, (), (result.take(size),))
+        operand.close()
+        result.close()
+    return builder.build()
+
+
+@dataclass
+class _Side:
+    """One of both shapes, gone through from major to minor.
+
+    Attributes:
+        shape: the sizes of the dimensions.
+        dim: the current dimension.
+        opened: the product of the sizes of the dimensions opened so far.
+        emitted: the product of the factors given to them.
+    """
+
+    shape: tuple[int, ...]
+    dim: int = 0
+    opened: int = 1
+    emitted: int = 1
+
+    @property
+    def is_done(self) -> bool:
+        return self.dim == len(self.shape)
+
+    @property
+    def at_size_one(self) -> bool:
+        return not self.is_done and self.shape[self.dim] == 1
+
+    @property
+    def left(self) -> int:
+        """What is left of the current dimension."""
+        return self.opened // self.emitted
+
+    def open(self) -> None:
+        """Begin the current dimension, unless it is begun."""
+        if not self.is_done and self.opened == self.emitted:
+            self.opened *= self.shape[self.dim]
+
+    def close(self) -> None:
+        """Go on to the next dimension if nothing is left of the current one."""
+        if not self.is_done and self.opened == self.emitted:
+            self.dim += 1
+
+    def take(self, size: int) -> int:
+        """Give a factor to the current dimension, which is returned."""
+        dim = self.dim
+        self.emitted *= size
+        if size == 1 and self.at_size_one:
+            self.dim += 1
+        return dim
+
+    def next_own_factor(self, other: _Side) -> int:
+        """The next factor of this side, which is behind the other.
+
+        It is what lets this side catch up if possible; else what it doesn't share with the other.
+        """
+        distance, rest = divmod(other.emitted, self.emitted)
+        if rest == 0 and self.left % distance == 0:
+            return distance
+        common = math.gcd(self.left, other.left)
+        return self.left // common if self.left > common else self.left

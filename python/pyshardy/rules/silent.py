@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations that have no sharding rule on purpose: nobody is warned about them."""
+
+from __future__ import annotations
+
+from mlir_sdy.values import DATA_FLOW_OPERATIONS
+
+from pyshardy.rules.registry import CUSTOM_CALL, no_sharding_rule
+
+no_sharding_rule("builtin.module", "func.call", "func.func")
+
+# What flows through these has steps of its own, or does not flow at all.
+no_sharding_rule(
+    *DATA_FLOW_OPERATIONS,
+    "sdy.constant",
+    "sdy.data_flow_edge",
+    "sdy.func_data_flow_edge",
+    "sdy.mesh",
+    "sdy.propagation_barrier",
+    "sdy.reshard",
+    "sdy.sharding_group",
+)
+
+# They make values, or take them out of the program.
+no_sharding_rule(
+    "stablehlo.after_all",
+    "stablehlo.constant",
+    "stablehlo.create_token",
+    "stablehlo.get_tuple_element",
+    "stablehlo.infeed",
+    "stablehlo.iota",
+    "stablehlo.outfeed",
+    "stablehlo.partition_id",
+    "stablehlo.recv",
+    "stablehlo.send",
+)
+
+TERMINATORS = ("func.return", "sdy.return", "stablehlo.return")
+"""Operations that end a block."""
+
+no_sharding_rule(*TERMINATORS)
+
+for _target in (
+    "sdy_testonly",
+    "tpu_custom_call",
+    "xla.debug.Log",
+    "xla_ffi_python_cpu_callback",
+    "xla_ffi_python_gpu_callback",
+    "xla_python_cpu_callback",
+    "xla_python_gpu_callback",
+):
+    no_sharding_rule(CUSTOM_CALL, target=_target)
