@@ -77,7 +77,7 @@ class _Conversion:
         self.reshard = reshard
         self.meshes = meshes
         self.cache = cache
-        self.input = _behind_barriers(reshard.operands[0])
+        self.input = behind_barriers(reshard.operands[0])
         self.target = get_sharding(reshard.results[0])
 
     def run(self, *, keep_redundant: bool) -> None:
@@ -148,7 +148,7 @@ class _Conversion:
         self.reshard.erase()
 
 
-def _behind_barriers(value: ir.Value) -> ir.Value:
+def behind_barriers(value: ir.Value) -> ir.Value:
     """`value`, or what it is before the propagation barriers that it went through."""
     while not isinstance(value, ir.BlockArgument):
         operation = value.owner.operation

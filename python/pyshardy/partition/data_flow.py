@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where values flow through an operation with regions unchanged, and how they are sharded there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding, erase_manual_axes
+from mlir_sdy.values import (
+    COMPUTATIONS,
+    DATA_FLOW_OPERATIONS,
+    argument_shardings,
+    body_argument_shardings,
+    manual_axes,
+    result_shardings,
+    result_shardings_of,
+)
+
+FLOW_OPERATIONS = DATA_FLOW_OPERATIONS | {"stablehlo.if"}
+"""The operations that hand values on; branches of an `if` do so, although nothing propagates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An operand whose value flows somewhere.
+
+    Attributes:
+        operation: the operation that uses the value.
+        index: which operand it is.
+        sharding: the sharding at the place where the value flows; None if there is none.
+    """
+
+    operation: ir.Operation
+    index: int
+    sharding: TensorSharding | None
+
+
+def sources_of(operation: ir.Operation) -> Iterator[Source]:
+    """The sources of all data-flow edges of an operation.
+
+    | operation             | sources                                                      |
+    |-----------------------|--------------------------------------------------------------|
+    | `while`               | its operands, and what the body returns                      |
+    | `case`, `if`          | what each branch returns                                     |
+    | `optimization_barrier`| its operands                                                 |
+    | computations          | their operands (to the body), and what the body returns      |
+    """
+    name = operation.name
+    results = _padded(result_shardings_of(operation), len(operation.results))
+    if name in COMPUTATIONS:
+        arguments = body_operand_shardings(operation)
+        yield from _sources(operation, arguments)
+        if name == "sdy.manual_computation":
+            manual = manual_axes(operation)
+            results = [None if s is None else erase_manual_axes(s, manual) for s in results]
+        yield from _sources(_terminator(operation.regions[0]), results)
+    elif name == "stablehlo.while":
+        yield from _sources(operation, results)
+        yield from _sources(_terminator(operation.regions[1]), results)
+    elif name == "stablehlo.optimization_barrier":
+        yield from _sources(operation, results)
+    else:
+        for region in operation.regions:
+            yield from _sources(_terminator(region), results)
+
+
+def sources_of_call(call: ir.Operation, callee: ir.Operation) -> Iterator[Source]:
+    """The operands of a call, with the shardings of the callee's arguments."""
+    yield from _sources(call, argument_shardings(callee))
+
+
+def sources_of_function(function: ir.Operation) -> Iterator[Source]:
+    """The values that a function returns, with the shardings of its results."""
+    if function.regions[0].blocks:
+        yield from _sources(_terminator(function.regions[0]), result_shardings(function))
+
+
+def body_operand_shardings(operation: ir.Operation) -> list[TensorSharding | None]:
+    """The sharding of each operand of a computation as it is outside of the body."""
+    if operation.name == "sdy.manual_computation":
+        shardings = operation.attributes["in_shardings"].value.shardings
+    else:
+        shardings = body_argument_shardings(operation)
+    return _padded(shardings, len(operation.operands))
+
+
+def _sources(
+    operation: ir.Operation, shardings: list[TensorSharding | None]
+) -> Iterator[Source]:
+    for index, sharding in enumerate(shardings):
+        yield Source(operation, index, sharding)
+
+
+def _padded(shardings: tuple[TensorSharding, ...], count: int) -> list[TensorSharding | None]:
+    return list(shardings) if shardings else [None] * count
+
+
+def _terminator(region: ir.Region) -> ir.Operation:
+    operations = region.blocks[0].operations
+    return operations[len(operations) - 1].operation

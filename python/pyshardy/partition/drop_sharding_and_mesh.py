@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-drop-sharding-and-mesh`: a local program needs no shardings any more."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from mlir_sdy.values import SHARDING, argument_shardings, result_shardings
+from mlir_sdy.values import set_argument_shardings, set_result_shardings
+
+
+def drop_sharding_and_mesh(module: ir.Module) -> None:
+    """Remove `sdy.sharding` from operations and functions, and erase the meshes.
+
+    Shardings that belong to operations of the dialect stay.
+    """
+    meshes: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        if SHARDING in operation.attributes:
+            del operation.attributes[SHARDING]
+        if operation.name == "sdy.mesh":
+            meshes.append(operation)
+        elif operation.name == "func.func":
+            for read, write in (
+                (argument_shardings, set_argument_shardings),
+                (result_shardings, set_result_shardings),
+            ):
+                given = read(operation)
+                present = [index for index, sharding in enumerate(given) if sharding is not None]
+                if present:
+                    write(operation, dict.fromkeys(present))
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    for mesh in meshes:
+        mesh.erase()

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-convert-global-to-local`: the program of one device.
+
+Every value gets the type of its shard, and every operation the form that computes it:
+
+    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+      %0 = sdy.all_gather [{"x"}, {}] %x out_sharding=<@mesh, [{}, {}]> : tensor<8x4xf32>
+
+becomes, on 2 devices,
+
+    func.func @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+      %0 = "stablehlo.all_gather"(%x) {replica_groups = dense<[[0, 1]]>, ...}
+          : (tensor<4x4xf32>) -> tensor<8x4xf32>
+
+Functions are changed in place: all types first, then one operation after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import get_sharding, result_shardings
+from pyshardy.partition.local import CONVERSIONS, LocalBuilder
+
+
+def convert_global_to_local(
+    module: ir.Module, *, replica_count: int = 1, partition_count: int = 1
+) -> None:
+    """Convert all functions of a module to their local form.
+
+    Args:
+        module: a module in which the tensors of each operation agree (see `explicit_reshards`)
+            and reshards are collectives.
+        replica_count: the number of replicas, if devices are the replicas of one program.
+        partition_count: the number of partitions, if devices are the partitions of one.
+
+    Raises:
+        PassError: a dimension is not divisible by its axes, an operation has no local form, or
+            both counts are above one. Divisibility is checked before anything is changed.
+    """
+    if replica_count > 1 and partition_count > 1:
+        raise PassError(
+            error(
+                "replicas and partitions at the same time are not supported: set only one of "
+                "'replica-count' and 'partition-count'",
+                location_of(module.operation.location),
+            )
+        )
+    _ModuleConverter(module, replicas=replica_count > 1).run()
+
+
+class _ModuleConverter:
+    """One run over a module."""
+
+    def __init__(self, module: ir.Module, *, replicas: bool):
+        self.meshes = meshes_of(module)
+        self.operations: list[ir.Operation] = []
+        module.operation.walk(self._collect, ir.WalkOrder.PRE_ORDER)
+        first_channel = 1 + max(map(_channel, self.operations), default=0)
+        self.builder = LocalBuilder(self.meshes, replicas=replicas, first_channel=first_channel)
+
+    def _collect(self, operation: ir.Operation) -> ir.WalkResult:
+        self.operations.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    def run(self) -> None:
+        new_types = [
+            (value, local)
+            for value, place in self._values()
+            if (local := self._local_type(value.type, get_sharding(value), place)) != value.type
+        ]
+        functions = [operation for operation in self.operations if _is_function(operation)]
+        result_types = [self._result_types(function) for function in functions]
+        changed = {value.owner.operation for value, _ in new_types if _is_result(value)}
+        changed |= {use.owner.operation for value, _ in new_types for use in value.uses}
+        self._check_convertible(changed)
+        for value, local in new_types:
+            value.set_type(local)
+        for function, results in zip(functions, result_types, strict=True):
+            _set_function_type(function, results)
+        # Backwards, so that an operation still sees how its operands were sharded.
+        for operation in reversed(self.operations):
+            conversion = CONVERSIONS.get(operation.name)
+            if conversion is not None and (
+                operation in changed or operation.name.startswith("sdy.")
+            ):
+                with operation.location, ir.InsertionPoint(operation):
+                    conversion(operation, self.builder)
+
+    def _values(self) -> Iterator[tuple[ir.Value, ir.Operation]]:
+        """All values, each with the operation to name when something is wrong with it."""
+        for operation in self.operations:
+            for result in operation.results:
+                yield result, operation
+            for region in operation.regions:
+                for block in region.blocks:
+                    for argument in block.arguments:
+                        yield argument, operation
+
+    def _local_type(
+        self, value_type: ir.Type, sharding: TensorSharding | None, place: ir.Operation
+    ) -> ir.Type:
+        if sharding is None or sharding.is_fully_replicated:
+            return value_type
+        mesh = mesh_of(sharding, self.meshes)
+        if mesh is None or mesh.is_maximal or not isinstance(value_type, ir.RankedTensorType):
+            return value_type
+        shape = list(value_type.shape)
+        for dim, dim_sharding in enumerate(sharding.dim_shardings):
+            if dim_sharding.axes and not value_type.is_dynamic_dim(dim):
+                shape[dim] = _local_size(shape[dim], dim, sharding, mesh, place)
+        unknown = ir.Location.unknown(value_type.context)
+        return ir.RankedTensorType.get(
+            shape, value_type.element_type, value_type.encoding, loc=unknown
+        )
+
+    def _result_types(self, function: ir.Operation) -> list[ir.Type]:
+        types = function.attributes["function_type"].value.results
+        return [
+            self._local_type(value_type, sharding, function)
+            for value_type, sharding in zip(types, result_shardings(function), strict=True)
+        ]
+
+    def _check_convertible(self, changed: set[ir.Operation]) -> None:
+        for operation in self.operations:
+            name = operation.name
+            if name in CONVERSIONS or name == "sdy.return":
+                continue
+            if operation in changed or name == "sdy.reshard":
+                raise PassError(
+                    error(
+                        f"'{name}' op has no local form: its operands and results must be "
+                        "replicated; run 'sdy-insert-explicit-reshards{enable-full-version=true}' "
+                        "and 'sdy-reshard-to-collectives' first",
+                        location_of(operation.location),
+                    )
+                )
+
+
+def _local_size(
+    size: int, dim: int, sharding: TensorSharding, mesh: Mesh, place: ir.Operation
+) -> int:
+    axes = sharding.dim_shardings[dim].axes
+    pieces = mesh.axes_size(axes)
+    if size % pieces:
+        listed = ", ".join(map(str, axes))
+        raise PassError(
+            error(
+                f"'{place.name}' op dimension {dim} of size {size} is not divisible by its axes "
+                f"{listed} of size {pieces}: pad the dimension, or constrain the value to a "
+                "sharding that divides it",
+                location_of(place.location),
+            )
+        )
+    return size // pieces
+
+
+def _is_function(operation: ir.Operation) -> bool:
+    return operation.name == "func.func"
+
+
+def _is_result(value: ir.Value) -> bool:
+    return not isinstance(value, ir.BlockArgument)
+
+
+def _set_function_type(function: ir.Operation, results: list[ir.Type]) -> None:
+    if not function.regions[0].blocks:
+        return
+    inputs = [argument.type for argument in function.regions[0].blocks[0].arguments]
+    function_type = ir.FunctionType.get(inputs, results, context=function.context)
+    function.attributes["function_type"] = ir.TypeAttr.get(function_type)
+
+
+def _channel(operation: ir.Operation) -> int:
+    """The channel id of a collective that is in the program already; 0 for other operations."""
+    if "channel_handle" not in operation.attributes:
+        return 0
+    return operation.attributes["channel_handle"].handle

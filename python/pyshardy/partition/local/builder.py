@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Building the StableHLO of one device: device ids, look-up tables, offsets, replica groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import (
+    AxisRef,
+    Mesh,
+    ReductionOp,
+    TensorSharding,
+    mesh_of,
+    replica_groups,
+    shard_index,
+)
+
+_REDUCTION_OPERATIONS = {
+    ReductionOp.SUM: "stablehlo.add",
+    ReductionOp.MAX: "stablehlo.maximum",
+    ReductionOp.MIN: "stablehlo.minimum",
+}
+
+
+class LocalBuilder:
+    """Builds StableHLO operations in front of the operation that is being converted.
+
+    Args:
+        meshes: the meshes of the module, by name.
+        replicas: whether devices are the replicas of one program rather than its partitions.
+        first_channel: the first channel id that collectives of the module may use.
+    """
+
+    def __init__(self, meshes: Mapping[str, Mesh], *, replicas: bool, first_channel: int):
+        self.meshes = meshes
+        self.replicas = replicas
+        self._next_channel = first_channel
+
+    def mesh_of(self, sharding: TensorSharding) -> Mesh:
+        """The mesh of a sharding of the module, which is verified to exist."""
+        mesh = mesh_of(sharding, self.meshes)
+        assert mesh is not None, "the verifier refuses shardings without a mesh"
+        return mesh
+
+    # --- Operations -------------------------------------------------------------------------
+
+    def create(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        results: Sequence[ir.Type],
+        attributes: Mapping[str, ir.Attribute] | None = None,
+        *,
+        regions: int = 0,
+    ) -> ir.Operation:
+        """Build an operation at the current place."""
+        return ir.Operation.create(
+            name,
+            results=list(results),
+            operands=list(operands),
+            attributes=dict(attributes or {}),
+            regions=regions,
+        )
+
+    def constant(self, values: np.ndarray) -> ir.Value:
+        """A constant with the values of an array."""
+        literal = ir.DenseElementsAttr.get(values)
+        return self.create("stablehlo.constant", (), (literal.type,), {"value": literal}).result
+
+    def index(self, value: int) -> ir.Value:
+        """A scalar constant of type i64."""
+        return self.constant(np.array(value, np.int64))
+
+    def device_id(self) -> ir.Value:
+        """The id of the device that runs the program, as an i64 scalar."""
+        name = "stablehlo.replica_id" if self.replicas else "stablehlo.partition_id"
+        scalar = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
+        device = self.create(name, (), (scalar,)).result
+        return self.create("stablehlo.convert", (device,), (self._scalar_index_type(),)).result
+
+    def per_device(self, values: Sequence[int]) -> ir.Value:
+        """The entry of `values` for the device that runs the program, as an i64 scalar."""
+        table = self.constant(np.array(values, np.int64))
+        one = ir.DenseI64ArrayAttr.get([1])
+        entry_type = ir.RankedTensorType.get([1], ir.IntegerType.get_signless(64))
+        entry = self.create(
+            "stablehlo.dynamic_slice",
+            (table, self.device_id()),
+            (entry_type,),
+            {"slice_sizes": one},
+        ).result
+        return self.create("stablehlo.reshape", (entry,), (self._scalar_index_type(),)).result
+
+    def _scalar_index_type(self) -> ir.Type:
+        return ir.RankedTensorType.get([], ir.IntegerType.get_signless(64))
+
+    # --- Shards -----------------------------------------------------------------------------
+
+    def offset(self, mesh: Mesh, axes: Sequence[AxisRef], shard_size: int) -> ir.Value:
+        """Where the device's shard of a dimension begins: its index along `axes` times its size."""
+        if not axes:
+            return self.index(0)
+        devices = range(mesh.total_size)
+        return self.per_device(
+            [shard_index(mesh, device, axes) * shard_size for device in devices]
+        )
+
+    def slice_shard(
+        self, value: ir.Value, mesh: Mesh, axes_per_dim: Sequence[Sequence[AxisRef]]
+    ) -> ir.Value:
+        """The device's part of a tensor that is to be split further along axes of each dimension."""
+        tensor = ir.RankedTensorType(value.type)
+        sizes = [
+            size // mesh.axes_size(axes)
+            for size, axes in zip(tensor.shape, axes_per_dim, strict=True)
+        ]
+        starts = [
+            self.offset(mesh, axes, size) for axes, size in zip(axes_per_dim, sizes, strict=True)
+        ]
+        return self.create(
+            "stablehlo.dynamic_slice",
+            (value, *starts),
+            (ir.RankedTensorType.get(sizes, tensor.element_type),),
+            {"slice_sizes": ir.DenseI64ArrayAttr.get(sizes)},
+        ).result
+
+    def with_shape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
+        """A tensor reshaped."""
+        element_type = ir.RankedTensorType(value.type).element_type
+        result = ir.RankedTensorType.get(list(shape), element_type)
+        return self.create("stablehlo.reshape", (value,), (result,)).result
+
+    def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
+        """A tensor with its dimensions permuted."""
+        tensor = ir.RankedTensorType(value.type)
+        result = ir.RankedTensorType.get(
+            [tensor.shape[dim] for dim in permutation], tensor.element_type
+        )
+        attributes = {"permutation": ir.DenseI64ArrayAttr.get(list(permutation))}
+        return self.create("stablehlo.transpose", (value,), (result,), attributes).result
+
+    # --- Collectives ------------------------------------------------------------------------
+
+    def group_attributes(
+        self, mesh: Mesh, axes: Sequence[AxisRef], *, flattened_ids: bool
+    ) -> dict[str, ir.Attribute]:
+        """The replica groups over `axes`, and what says that their members are device ids.
+
+        Args:
+            mesh: the mesh of the axes.
+            axes: the axes within a group; the first one varies slowest.
+            flattened_ids: whether the collective has `use_global_device_ids`.
+        """
+        groups = np.array(replica_groups(mesh, axes), np.int64)
+        attributes: dict[str, ir.Attribute] = {"replica_groups": ir.DenseElementsAttr.get(groups)}
+        attributes |= self.channel_attributes()
+        if flattened_ids and not self.replicas:
+            attributes["use_global_device_ids"] = ir.UnitAttr.get()
+        return attributes
+
+    def channel_attributes(self) -> dict[str, ir.Attribute]:
+        """A channel of its own for a collective; none between replicas, whose ids are plain."""
+        if self.replicas:
+            return {}
+        channel = self._next_channel
+        self._next_channel += 1
+        text = f"#stablehlo.channel_handle<handle = {channel}, type = 1>"
+        return {"channel_handle": ir.Attribute.parse(text)}
+
+    def fill_reduction(self, region: ir.Region, element_type: ir.Type, kind: ReductionOp) -> None:
+        """Fill the body of a reduction: one operation on two scalars."""
+        scalar = ir.RankedTensorType.get([], element_type)
+        location = ir.Location.current
+        block = region.blocks.append(scalar, scalar, arg_locs=[location, location])
+        with ir.InsertionPoint(block):
+            name = _REDUCTION_OPERATIONS[kind]
+            result = self.create(name, list(block.arguments), (scalar,)).result
+            self.create("stablehlo.return", (result,), ())

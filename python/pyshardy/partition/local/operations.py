@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations that are not collectives, on shards."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from mlir_sdy.values import get_sharding
+from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.local.registry import CONVERSIONS, OnlyTypesChange, converts
+from pyshardy.rules.pointwise import POINTWISE_OPERATIONS
+
+_SAME_ON_SHARDS = (
+    *POINTWISE_OPERATIONS,
+    "func.call",
+    "func.return",
+    "stablehlo.broadcast_in_dim",
+    "stablehlo.case",
+    "stablehlo.clamp",
+    "stablehlo.dot",
+    "stablehlo.dot_general",
+    "stablehlo.if",
+    "stablehlo.optimization_barrier",
+    "stablehlo.reduce",
+    "stablehlo.reshape",
+    "stablehlo.return",
+    "stablehlo.select",
+    "stablehlo.transpose",
+    "stablehlo.while",
+)
+"""Operations that mean the same on shards once all their tensors agree on their axes."""
+
+CONVERSIONS.update(dict.fromkeys(_SAME_ON_SHARDS, OnlyTypesChange()))
+
+
+@converts("stablehlo.constant", "sdy.constant")
+def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """A constant: a shard of one value is a smaller constant, any other one is sliced from it."""
+    literal = operation.attributes["value"]
+    result = operation.results[0]
+    local_type = ir.RankedTensorType(result.type)
+    if local_type == literal.type:
+        value = literal
+    elif isinstance(literal, ir.DenseElementsAttr) and literal.is_splat:
+        value = ir.DenseElementsAttr.get_splat(local_type, literal.get_splat_value())
+    else:
+        sharding = get_sharding(result)
+        assert sharding is not None, "only the type of a sharded value is another one locally"
+        whole = builder.create("stablehlo.constant", (), (literal.type,), {"value": literal}).result
+        mesh = builder.mesh_of(sharding)
+        result.replace_all_uses_with(builder.slice_shard(whole, mesh, sharding.dim_axes))
+        operation.erase()
+        return
+    constant = builder.create("stablehlo.constant", (), (local_type,), {"value": value})
+    result.replace_all_uses_with(constant.result)
+    operation.erase()
+
+
+@converts("stablehlo.iota")
+def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """An iota: along a sharded dimension, shards begin at the offset of the device."""
+    result = operation.results[0]
+    sharding = get_sharding(result)
+    dim = operation.attributes["iota_dimension"].value
+    if sharding is None or not sharding.dim_shardings[dim].axes:
+        return
+    mesh = builder.mesh_of(sharding)
+    local_type = ir.RankedTensorType(result.type)
+    axes = sharding.dim_shardings[dim].axes
+    offset = builder.offset(mesh, axes, local_type.shape[dim])
+    scalar = ir.RankedTensorType.get([], local_type.element_type)
+    offset = builder.create("stablehlo.convert", (offset,), (scalar,)).result
+    none = ir.DenseI64ArrayAttr.get([])
+    spread = builder.create(
+        "stablehlo.broadcast_in_dim", (offset,), (local_type,), {"broadcast_dimensions": none}
+    ).result
+    iota = builder.create(
+        "stablehlo.iota",
+        (),
+        (local_type,),
+        {"iota_dimension": operation.attributes["iota_dimension"]},
+    ).result
+    moved = builder.create("stablehlo.add", (iota, spread), (local_type,)).result
+    result.replace_all_uses_with(moved)
+    operation.erase()
+
+
+@converts("sdy.propagation_barrier", "sdy.sharding_constraint")
+def convert_identity(operation: ir.Operation, _: LocalBuilder) -> None:
+    """What only speaks about shardings is its operand."""
+    operation.results[0].replace_all_uses_with(operation.operands[0])
+    operation.erase()
+
+
+@converts("sdy.sharding_group")
+def convert_sharding_group(operation: ir.Operation, _: LocalBuilder) -> None:
+    """Membership in a group has done its work."""
+    operation.erase()
+
+
+@converts("sdy.manual_computation", "sdy.named_computation")
+def convert_computation(operation: ir.Operation, _: LocalBuilder) -> None:
+    """The body takes the place of the computation: it is a program of one device already."""
+    block = operation.regions[0].blocks[0]
+    for argument, operand in zip(block.arguments, operation.operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    body = [view.operation for view in block.operations]
+    for inner in body[:-1]:
+        inner.move_before(operation)
+    for result, returned in zip(operation.results, body[-1].operands, strict=True):
+        result.replace_all_uses_with(returned)
+    operation.erase()

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The conversion of each operation to its local form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mlir_sdy.host import ir
+
+if TYPE_CHECKING:
+    from pyshardy.partition.local.builder import LocalBuilder
+
+Conversion = Callable[[ir.Operation, "LocalBuilder"], None]
+
+CONVERSIONS: dict[str, Conversion] = {}
+"""How to convert an operation, by its full name, once its operands have local types.
+
+A conversion replaces the operation or changes it in place; the types of its results are local
+already.
+"""
+
+
+class OnlyTypesChange:
+    """The conversion of operations that mean the same on shards as on whole tensors."""
+
+    def __call__(self, operation: ir.Operation, builder: LocalBuilder) -> None:
+        """Leave the operation as it is."""
+
+
+def converts(*names: str) -> Callable[[Conversion], Conversion]:
+    """Register a function as the conversion of the named operations."""
+
+    def register(conversion: Conversion) -> Conversion:
+        for name in names:
+            CONVERSIONS[name] = conversion
+        return conversion
+
+    return register
