@@ -10,7 +10,7 @@ None for an absent optional parameter (`unit` in the IR).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mlir_sdy import model
@@ -80,7 +80,7 @@ def _encode_string(value: Any, context: ir.Context) -> ir.Attribute:
 
 _CODECS: dict[str, tuple[Encode, Decode]] = {
     "int": (_encode_integer, int),
-    "bool": (lambda value, context: ir.BoolAttr.get(value, context), bool),
+    "bool": (ir.BoolAttr.get, bool),
     "string": (_encode_string, lambda value: value.value),
     "int_array": (lambda value, context: ir.DenseI64ArrayAttr.get(list(value), context), tuple),
     "mesh_or_ref": (_encode_mesh_or_ref, _decode_mesh_or_ref),
@@ -97,10 +97,14 @@ _CODECS: dict[str, tuple[Encode, Decode]] = {
 
 def _optional(codec: tuple[Encode, Decode]) -> tuple[Encode, Decode]:
     encode, decode = codec
-    return (
-        lambda value, context: ir.UnitAttr.get(context) if value is None else encode(value, context),
-        lambda value: None if isinstance(value, ir.UnitAttr) else decode(value),
-    )
+
+    def encode_optional(value: Any, context: ir.Context) -> ir.Attribute:
+        return ir.UnitAttr.get(context) if value is None else encode(value, context)
+
+    def decode_optional(value: Any) -> Any:
+        return None if isinstance(value, ir.UnitAttr) else decode(value)
+
+    return encode_optional, decode_optional
 
 
 def _enum(name: str) -> tuple[Encode, Decode]:
@@ -108,7 +112,7 @@ def _enum(name: str) -> tuple[Encode, Decode]:
     return _encode_enum, lambda value: cases(value.value)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _codecs(mnemonic: str) -> tuple[tuple[Encode, Decode], ...]:
     """How each parameter of the attribute is encoded and decoded."""
     codecs: list[tuple[Encode, Decode]] = []

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import fields
-from functools import lru_cache
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
 from mlir_sdy import model
 from mlir_sdy.attribute_base import SdyAttribute
@@ -63,11 +63,11 @@ def _plain(parameter: Any) -> Any:
     if isinstance(parameter, SdyAttribute):
         return value_of(parameter)
     if isinstance(parameter, tuple):
-        return tuple(map(_plain, parameter))
+        return tuple(map(_plain, cast("tuple[Any, ...]", parameter)))
     return parameter
 
 
-@lru_cache(maxsize=None)
+@cache
 def _field_names(value_class: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(value_class))
 
@@ -91,9 +91,8 @@ class AttributeCache(dict[Any, Any]):
 
     def __missing__(self, value: Any) -> Any:
         attribute_class = ATTRIBUTE_CLASSES[mnemonic_of(value)]
-        parameters = tuple(
-            self._parameter(getattr(value, name)) for name in _field_names(type(value))
-        )
+        names = _field_names(value.__class__)
+        parameters = tuple(self._parameter(getattr(value, name)) for name in names)
         attribute = self[value] = attribute_class.build(parameters, self.context)
         return attribute
 
@@ -101,7 +100,7 @@ class AttributeCache(dict[Any, Any]):
         if type(parameter) in _MNEMONICS:
             return self[parameter]
         if isinstance(parameter, tuple):
-            return tuple(self._parameter(item) for item in parameter)
+            return tuple(map(self._parameter, cast("tuple[Any, ...]", parameter)))
         return parameter
 
 

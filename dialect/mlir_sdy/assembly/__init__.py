@@ -29,9 +29,7 @@ _RESOURCES = re.compile(r"^\{-#", re.MULTILINE)
 _SEVERAL_OPERATIONS = "source must contain a single top-level operation"
 
 
-def parse(
-    text: str, context: ir.Context, filename: str = "-", *, first_line: int = 1
-) -> ir.Module:
+def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: int = 1) -> ir.Module:
     """Parse and verify a module in MLIR assembly with custom sdy syntax.
 
     Operations that stand in the text without a module around them are put into one.

@@ -221,11 +221,7 @@ def _read_priority(cursor: Cursor) -> int | None:
 def read_sharding(cursor: Cursor) -> model.TensorSharding:
     """Read `<@mesh, [{"x"}, {?}], replicated={"y"}, unreduced=max{"z"}>`."""
     cursor.token("<")
-    mesh_or_ref: str | model.Mesh
-    if cursor.try_keyword("mesh"):
-        mesh_or_ref = read_mesh(cursor)
-    else:
-        mesh_or_ref = cursor.symbol("a mesh")
+    mesh_or_ref = read_mesh(cursor) if cursor.try_keyword("mesh") else cursor.symbol("a mesh")
     cursor.token(",")
     read_dimension = _or_full("dimension_sharding", read_dimension_sharding)
     dim_shardings = _list(cursor, "[", read_dimension, "]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy import model
@@ -29,13 +30,13 @@ class OperationText:
     """An operation read from custom syntax; spans are offsets in the source."""
 
     name: str
-    operands: list[str] = field(default_factory=list)
-    attributes: dict[str, str] = field(default_factory=dict)
+    operands: list[str] = field(default_factory=list[str])
+    attributes: dict[str, str] = field(default_factory=dict[str, str])
     """The generic text of each inherent attribute."""
 
     attribute_dictionary: Span | None = None
-    operand_types: list[Span] = field(default_factory=list)
-    result_types: list[Span] = field(default_factory=list)
+    operand_types: list[Span] = field(default_factory=list[Span])
+    result_types: list[Span] = field(default_factory=list[Span])
     region: tuple[Span, int, int] | None = None
     """The block arguments with their parentheses, and where the region starts and ends."""
 
@@ -78,8 +79,8 @@ class _OperationReader:
                         self.read(inner)
                 case ods.AttrDict():
                     self._attribute_dictionary()
-                case ods.Type(values):
-                    self._type(values)
+                case ods.Type():
+                    self._type()
                 case ods.FunctionalType():
                     self._functional_type()
                 case ods.Custom(name, arguments):
@@ -144,7 +145,7 @@ class _OperationReader:
             raise cursor.source.error(f"expected a '{mnemonic}' attribute, found '{found}'", start)
         return f"#{name}"
 
-    def _enum_case(self, cases: type[Any]) -> int:
+    def _enum_case(self, cases: type[IntEnum]) -> int:
         cursor = self.cursor
         cursor.skip_blank()
         start = cursor.position
@@ -169,7 +170,7 @@ class _OperationReader:
             self.cursor.balanced()
             self.operation.attribute_dictionary = (start, self.cursor.position)
 
-    def _type(self, values: ods.Values) -> None:
+    def _type(self) -> None:
         """Read the types of operands or results; a result has the type of the only operand."""
         operation = self.operation
         spans = [_type_span(self.cursor)]
@@ -186,7 +187,8 @@ class _OperationReader:
         operation.operand_types, operation.result_types = read_functional_type(self.cursor)
         listed, typed = len(operation.operands), len(operation.operand_types)
         if listed != typed:
-            raise self.cursor.source.error(f"{listed} operands are listed, but {typed} types", start)
+            message = f"{listed} operands are listed, but {typed} types"
+            raise self.cursor.source.error(message, start)
 
     def _sharding_per_value(self, variable: ods.Directive) -> None:
         assert isinstance(variable, ods.AttributeVariable)
@@ -422,7 +424,7 @@ def _string(literal: str) -> str:
     return Cursor(Source(literal, "")).string("a string")
 
 
-def _enum_keyword(text: str, cases: type[Any]) -> str | None:
+def _enum_keyword(text: str, cases: type[IntEnum]) -> str | None:
     number, _, number_type = text.partition(" : ")
     for case in cases:
         if str(int(case)) == number and number_type == "i32":

@@ -41,7 +41,8 @@ _INTEREST = re.compile(
 # A look-behind would belong in front of the operation, but costs the search its fast first step.
 _PART_OF_LONGER_NAME = re.compile(r"[\w.$@%#!^-]")
 # Attributes of the usual depth are matched whole, so that known texts are only looked up.
-_ATTRIBUTE = re.compile(r"#sdy(?:\.\w+)?<(?:[^<>\"\n]|->|\"[^\"\\\n]*\"|<(?:[^<>\"\n]|->|\"[^\"\\\n]*\")*>)*>")
+_PLAIN = r'->|[^<>"\n]|"[^"\\\n]*"'
+_ATTRIBUTE = re.compile(rf"#sdy(?:\.\w+)?<(?:{_PLAIN}|<(?:{_PLAIN})*>)*>")
 _ATTRIBUTE_KEY_END = re.compile(r"\s*=")
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*#(?P<name>[A-Za-z_][\w$.-]*)\s*=\s*", re.MULTILINE)
 
@@ -52,10 +53,10 @@ class Reader:
 
     source: Source
     attributes: AttributeCache
-    aliases: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict[str, str])
     """The alias of each attribute text that occurs in the source."""
 
-    definitions: dict[str, str] = field(default_factory=dict)
+    definitions: dict[str, str] = field(default_factory=dict[str, str])
     """The generic text that each alias stands for."""
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from mlir_sdy.model import AxisRef, Mesh
 from mlir_sdy.verify.violation import Violation
@@ -54,7 +55,7 @@ class AxisUse:
         Raises:
             Violation: it does not, or a rule of `check_list` is broken.
         """
-        for earlier, later in zip(axes, axes[1:], strict=False):
+        for earlier, later in pairwise(axes):
             known = self.mesh.has_axis(earlier.name) and self.mesh.has_axis(later.name)
             if known and self.mesh.sort_key(later) < self.mesh.sort_key(earlier):
                 raise Violation(

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Helpers of generated operation classes."""
+
+from typing import Any
+
+from torch_mlir import ir
+
+def equally_sized_accessor(
+    elements: Any,
+    n_simple: int,
+    n_variadic: int,
+    n_preceding_simple: int,
+    n_preceding_variadic: int,
+) -> tuple[int, int]: ...
+def get_default_loc_context(location: ir.Location | None = None) -> ir.Context: ...
+def get_op_result_or_op_results(op: ir.OpView | ir.Operation) -> Any: ...
+def get_op_result_or_value(arg: Any) -> ir.Value: ...
+def get_op_results_or_values(arg: Any) -> Any: ...
+def segmented_accessor(elements: Any, raw_segments: Any, idx: int) -> Any: ...
