@@ -149,6 +149,27 @@ def Sdy_CloseShardingsPass : Sdy_ModulePass<"sdy-close-shardings"> {
 // Partitioning
 //===----------------------------------------------------------------------===//
 
+def Sdy_InsertFuncCallReshardsPass : Sdy_ModulePass<"sdy-insert-func-call-reshards"> {
+  let summary = "Gives calls the result shardings of their callees";
+  let description = [{
+    A result of a call whose sharding is not equivalent to that of the callee's result gets the
+    latter, or is whole if the callee's result has none, and a reshard behind the call leads back to
+    what it had. Operands of calls are left to `sdy-insert-explicit-reshards`.
+
+    ```mlir
+    // the result of @f is sharded by [{"x"}\]
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}\]>\]>} : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}\]>\]>} : ...
+    %1 = sdy.reshard %0 <@mesh, [{"y"}\]> : tensor<8xf32>
+    ```
+  }];
+}
+
 def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"> {
   let summary = "Inserts reshards so that each operation can execute as it is sharded";
   let description = [{
@@ -240,10 +261,6 @@ def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local">
   let options = [
     Option<"perDimAllGather", "per-dim-all-gather", "bool", "false",
            "whether an all-gather of several dimensions becomes one for each">,
-    Option<"combineMultiDimensionReduceScatter", "combine-multi-dimension-reduce-scatter", "bool",
-           "false", "whether a reduce-scatter of several dimensions becomes a single one">,
-    Option<"enableRGV3", "enable-rgv3", "bool", "false",
-           "whether replica groups are written as mesh axes">,
     Option<"replicaCount", "replica-count", "int64_t", "1", "number of replicas">,
     Option<"partitionCount", "partition-count", "int64_t", "1", "number of partitions">
   ];

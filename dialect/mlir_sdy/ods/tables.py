@@ -1155,6 +1155,29 @@ PASSES: dict[str, PassDecl] = {
                 "`<@mesh, [{\"x\", ?}, {?}], replicated={\"y\"}>` becomes `<@mesh, [{\"x\"}, {}]>`."
             ),
     ),
+    "sdy-insert-func-call-reshards": PassDecl(
+        argument="sdy-insert-func-call-reshards",
+        class_name="InsertFuncCallReshardsPass",
+        anchor="builtin.module",
+        summary="Gives calls the result shardings of their callees",
+        description=(
+                "A result of a call whose sharding is not equivalent to that of the callee's result gets the\n"
+                "latter, or is whole if the callee's result has none, and a reshard behind the call leads back to\n"
+                "what it had. Operands of calls are left to `sdy-insert-explicit-reshards`.\n"
+                "\n"
+                "```mlir\n"
+                "// the result of @f is sharded by [{\"x\"}]\n"
+                "%0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"y\"}]>\\]>} : ...\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\"}]>\\]>} : ...\n"
+                "%1 = sdy.reshard %0 <@mesh, [{\"y\"}]> : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
     "sdy-insert-explicit-reshards": PassDecl(
         argument="sdy-insert-explicit-reshards",
         class_name="InsertExplicitReshardsPass",
@@ -1262,18 +1285,6 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether an all-gather of several dimensions becomes one for each",
-            ),
-            OptionDecl(
-                name="combine-multi-dimension-reduce-scatter",
-                type="bool",
-                default=False,
-                description="whether a reduce-scatter of several dimensions becomes a single one",
-            ),
-            OptionDecl(
-                name="enable-rgv3",
-                type="bool",
-                default=False,
-                description="whether replica groups are written as mesh axes",
             ),
             OptionDecl(
                 name="replica-count",

@@ -28,13 +28,18 @@ from pyshardy.partition.local import CONVERSIONS, LocalBuilder
 
 
 def convert_global_to_local(
-    module: ir.Module, *, replica_count: int = 1, partition_count: int = 1
+    module: ir.Module,
+    *,
+    per_dim_all_gather: bool = False,
+    replica_count: int = 1,
+    partition_count: int = 1,
 ) -> None:
     """Convert all functions of a module to their local form.
 
     Args:
         module: a module in which the tensors of each operation agree (see `explicit_reshards`)
             and reshards are collectives.
+        per_dim_all_gather: gather one dimension after the other instead of all at once.
         replica_count: the number of replicas, if devices are the replicas of one program.
         partition_count: the number of partitions, if devices are the partitions of one.
 
@@ -50,18 +55,25 @@ def convert_global_to_local(
                 location_of(module.operation.location),
             )
         )
-    _ModuleConverter(module, replicas=replica_count > 1).run()
+    _ModuleConverter(
+        module, replicas=replica_count > 1, per_dim_all_gather=per_dim_all_gather
+    ).run()
 
 
 class _ModuleConverter:
     """One run over a module."""
 
-    def __init__(self, module: ir.Module, *, replicas: bool):
+    def __init__(self, module: ir.Module, *, replicas: bool, per_dim_all_gather: bool):
         self.meshes = meshes_of(module)
         self.operations: list[ir.Operation] = []
         module.operation.walk(self._collect, ir.WalkOrder.PRE_ORDER)
         first_channel = 1 + max(map(_channel, self.operations), default=0)
-        self.builder = LocalBuilder(self.meshes, replicas=replicas, first_channel=first_channel)
+        self.builder = LocalBuilder(
+            self.meshes,
+            replicas=replicas,
+            first_channel=first_channel,
+            per_dim_all_gather=per_dim_all_gather,
+        )
 
     def _collect(self, operation: ir.Operation) -> ir.WalkResult:
         self.operations.append(operation)

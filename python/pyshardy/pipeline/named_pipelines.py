@@ -13,6 +13,7 @@ def partition_pipeline() -> str:
         [
             "sdy-sharding-constraint-to-reshard",
             "sdy-close-shardings",
+            "sdy-insert-func-call-reshards",
             "sdy-insert-explicit-reshards{enable-full-version=true}",
             "sdy-reshard-to-collectives",
             "sdy-convert-global-to-local",

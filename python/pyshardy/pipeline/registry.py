@@ -34,6 +34,9 @@ IMPLEMENTATIONS: dict[str, str] = {
         "pyshardy.passes.exporting.sharding_constraint_to_reshard:sharding_constraint_to_reshard"
     ),
     "sdy-close-shardings": "pyshardy.passes.exporting.close_shardings:close_shardings",
+    "sdy-insert-func-call-reshards": (
+        "pyshardy.partition.func_call_reshards:insert_func_call_reshards"
+    ),
     "sdy-insert-explicit-reshards": (
         "pyshardy.partition.explicit_reshards:insert_explicit_reshards"
     ),

@@ -32,11 +32,20 @@ class LocalBuilder:
         meshes: the meshes of the module, by name.
         replicas: whether devices are the replicas of one program rather than its partitions.
         first_channel: the first channel id that collectives of the module may use.
+        per_dim_all_gather: whether to gather one dimension after the other.
     """
 
-    def __init__(self, meshes: Mapping[str, Mesh], *, replicas: bool, first_channel: int):
+    def __init__(
+        self,
+        meshes: Mapping[str, Mesh],
+        *,
+        replicas: bool,
+        first_channel: int,
+        per_dim_all_gather: bool,
+    ):
         self.meshes = meshes
         self.replicas = replicas
+        self.per_dim_all_gather = per_dim_all_gather
         self._next_channel = first_channel
 
     def mesh_of(self, sharding: TensorSharding) -> Mesh:

@@ -18,7 +18,7 @@ from pyshardy.partition.local.registry import converts
 
 @converts("sdy.all_gather")
 def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Gather all dimensions at once.
+    """Gather all dimensions at once, or one after the other from last to first if asked to.
 
     1. The shards are gathered along a new dimension in front, over all axes together.
     2. That dimension is split into one for the axes of each gathered dimension, and these are
@@ -31,9 +31,10 @@ def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     mesh = _result_mesh(operation, builder)
     value = operation.operands[0]
     gathered = [dim for dim, axes in enumerate(axes_per_dim) if axes]
-    if len(gathered) == 1:
-        dim = gathered[0]
-        _replace(operation, _gather(builder, value, dim, axes_per_dim[dim], mesh))
+    if len(gathered) == 1 or builder.per_dim_all_gather:
+        for dim in reversed(gathered):
+            value = _gather(builder, value, dim, axes_per_dim[dim], mesh)
+        _replace(operation, value)
         return
     shape = list(ir.RankedTensorType(value.type).shape)
     sizes = {dim: mesh.axes_size(axes_per_dim[dim]) for dim in gathered}
