@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Global arrays to the parts that devices hold, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from mlir_sdy.diagnostics import error
+from mlir_sdy.model import Mesh, TensorSharding, device_slices
+
+from pyshardy.backends.comparison import compare
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.specs import Array, TensorSpec
+
+_Part = tuple[tuple[int, int], ...]
+"""The range of indices in each dimension."""
+
+
+def scatter(
+    array: Array, sharding: TensorSharding | None, mesh: Mesh, local_shape: Sequence[int]
+) -> list[Array]:
+    """What each device of the mesh holds of `array`, by the ids of the devices.
+
+    Devices with the same part share an array. A part that is smaller than `local_shape`, at the
+    end of a dimension that isn't divisible, is filled up with zeros.
+
+    Args:
+        array: the global array.
+        sharding: how it is laid out; None for a copy on each device.
+        mesh: the devices.
+        local_shape: the shape of the tensor on each device.
+    """
+    arrays: dict[_Part, Array] = {}
+    for part in _parts(array.shape, sharding, mesh):
+        if part not in arrays:
+            piece = array[_index(part)]
+            padding = [(0, size - has) for size, has in zip(local_shape, piece.shape, strict=True)]
+            arrays[part] = np.pad(piece, padding) if any(map(any, padding)) else piece
+    return [arrays[part] for part in _parts(array.shape, sharding, mesh)]
+
+
+def gather(
+    held: Sequence[Array], sharding: TensorSharding | None, mesh: Mesh, spec: TensorSpec, name: str
+) -> Array:
+    """The global array of which the devices hold parts.
+
+    Args:
+        held: the array of each device, by the ids of the devices.
+        sharding: how the tensor is laid out; None for a copy on each device.
+        mesh: the devices.
+        spec: the global type.
+        name: what a diagnostic calls the tensor.
+
+    Raises:
+        ExecutionError: devices that should hold the same part hold different values.
+    """
+    array = np.empty(spec.shape, spec.dtype)
+    first: dict[_Part, int] = {}
+    for device, part in enumerate(_parts(spec.shape, sharding, mesh)):
+        cut = tuple(slice(0, stop - start) for start, stop in part)
+        if part not in first:
+            first[part] = device
+            array[_index(part)] = held[device][cut]
+        elif held[device] is not held[first[part]]:
+            difference = compare(held[device][cut], held[first[part]][cut], spec)
+            if not difference.is_small:
+                where = ", ".join(f"{start}:{stop}" for start, stop in part)
+                message = (
+                    f"{name}: devices {first[part]} and {device} should both hold [{where}], "
+                    f"but their values differ by up to {difference.absolute:.3g}"
+                )
+                raise ExecutionError(error(message))
+    return array
+
+
+def _parts(shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh) -> list[_Part]:
+    if sharding is None:
+        return [tuple((0, size) for size in shape)] * mesh.total_size
+    slices = device_slices(sharding, mesh, shape)
+    return [
+        tuple((piece.start, piece.stop) for piece in slices[device])
+        for device in range(mesh.total_size)
+    ]
+
+
+def _index(part: _Part) -> tuple[slice, ...]:
+    return tuple(slice(start, stop) for start, stop in part)

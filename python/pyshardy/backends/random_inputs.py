@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Made-up inputs to try a program with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pyshardy.backends.specs import Array, TensorSpec
+
+
+def random_inputs(specs: Iterable[TensorSpec], seed: int) -> list[Array]:
+    """An array for each spec, the same ones for the same seed.
+
+    Floating-point numbers are spread evenly from -1 to 1. Integers are 0 to 7 (0 or 1 for those
+    of two bits), so that they can stand for indices, tokens and labels.
+    """
+    generator = np.random.default_rng(seed)
+    return [_random_array(spec, generator) for spec in specs]
+
+
+def _random_array(spec: TensorSpec, generator: np.random.Generator) -> Array:
+    kind = spec.dtype.kind
+    if kind == "b":
+        return generator.integers(0, 2, spec.shape).astype(spec.dtype)
+    if kind in "iu":
+        limit = 2 if spec.element.endswith("i2") else 8
+        return generator.integers(0, limit, spec.shape).astype(spec.dtype)
+    numbers = generator.uniform(-1, 1, spec.shape)
+    if kind == "c":
+        numbers = numbers + 1j * generator.uniform(-1, 1, spec.shape)
+    return np.asarray(numbers, dtype=spec.dtype)

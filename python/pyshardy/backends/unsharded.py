@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The program as it was before anybody sharded it, to check partitioned programs against."""
+
+from __future__ import annotations
+
+from mlir_sdy.diagnostics import PassError, error, note
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.verify import verify
+
+from pyshardy.backends.modules import copy_of
+
+_PASS_THROUGH = frozenset(
+    f"sdy.{name}"
+    for name in (
+        "sharding_constraint",
+        "reshard",
+        "propagation_barrier",
+        "data_flow_edge",
+        "func_data_flow_edge",
+        "all_gather",
+        "all_reduce",
+        "all_slice",
+        "all_to_all",
+        "collective_permute",
+        "reduce_scatter",
+        "replicated_to_unreduced",
+        "sharded_to_unreduced",
+    )
+)
+"""Operations that change where a value lives and not what it is, seen from outside the devices."""
+
+
+def unsharded(module: ir.Module) -> ir.Module:
+    """A copy of `module` without anything of sdy: the same function on one device.
+
+    Raises:
+        PassError: a `sdy.manual_computation` is in it, whose body is written for each device.
+    """
+    copy = copy_of(module)
+    operations: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        operations.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    # Inner operations first, so that what a computation holds is done when it is inlined.
+    copy.operation.walk(visit, ir.WalkOrder.POST_ORDER)
+    for operation in operations:
+        _unshard(operation)
+    verify(copy)
+    return copy
+
+
+def _unshard(operation: ir.Operation) -> None:
+    name = operation.name
+    if name == "func.func":
+        _drop_attributes_of_interface(operation)
+    if name in _PASS_THROUGH:
+        operation.results[0].replace_all_uses_with(operation.operands[0])
+        operation.erase()
+    elif name in ("sdy.mesh", "sdy.sharding_group"):
+        operation.erase()
+    elif name == "sdy.constant":
+        _replace_constant(operation)
+    elif name == "sdy.named_computation":
+        _inline(operation)
+    elif name == "sdy.manual_computation":
+        place = location_of(operation.location)
+        message = "a program with 'sdy.manual_computation' has no unpartitioned form"
+        advice = (
+            "its body is written for each device: compare with a program that computes the same"
+        )
+        raise PassError(error(message, place, [note(advice, place)]))
+    else:
+        for attribute in [key for key in operation.attributes if key.startswith("sdy.")]:
+            del operation.attributes[attribute]
+
+
+def _drop_attributes_of_interface(function: ir.Operation) -> None:
+    """Drop what is sdy's of the arguments and results of a function."""
+    for entry in ("arg_attrs", "res_attrs"):
+        if entry not in function.attributes:
+            continue
+        kept = [
+            ir.DictAttr.get(
+                {
+                    named.name: named.attr
+                    for named in dictionary
+                    if not named.name.startswith("sdy.")
+                },
+                function.context,
+            )
+            for dictionary in function.attributes[entry]
+        ]
+        function.attributes[entry] = ir.ArrayAttr.get(kept, function.context)
+
+
+def _replace_constant(operation: ir.Operation) -> None:
+    constant = ir.Operation.create(
+        "stablehlo.constant",
+        results=[operation.results[0].type],
+        attributes={"value": operation.attributes["value"]},
+        loc=operation.location,
+        ip=ir.InsertionPoint(operation),
+    )
+    operation.results[0].replace_all_uses_with(constant.results[0])
+    operation.erase()
+
+
+def _inline(computation: ir.Operation) -> None:
+    """Put the body of a named computation in its place."""
+    body = computation.regions[0].blocks[0]
+    for argument, operand in zip(body.arguments, computation.operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    *operations, terminator = list(body.operations)
+    for operation in operations:
+        operation.operation.move_before(computation)
+    returned = list(terminator.operation.operands)
+    for result, value in zip(computation.results, returned, strict=True):
+        result.replace_all_uses_with(value)
+    computation.erase()

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What `sdy-run` prints: tables of a partitioned program and of how well its results agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pyshardy.backends.comparison import Difference
+from pyshardy.program import Collective, PartitionedProgram, Port
+
+_WIDTH_OF_FILES = 200
+"""The columns to use where the output isn't a terminal, so that it can be searched by line."""
+
+
+class Report:
+    """Prints to standard output.
+
+    Args:
+        program: what to report on.
+        title: the name of the program.
+    """
+
+    def __init__(self, program: PartitionedProgram, title: str):
+        self._program = program
+        self._console = Console(highlight=False, soft_wrap=False)
+        if not self._console.is_terminal:
+            self._console.width = _WIDTH_OF_FILES
+        mesh = program.mesh
+        self._line(f"{title}: {mesh.total_size} devices, mesh {mesh}")
+
+    def print_inputs(self) -> None:
+        """Print how the arguments are laid out."""
+        self._print("Inputs", self._ports("input", self._program.inputs))
+
+    def print_collectives(self) -> None:
+        """Print what the devices communicate, alike collectives in one line."""
+        counts = Counter(map(_kind, self._program.collectives))
+        if not counts:
+            self._line("\nNo collectives")
+            return
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for heading in ("collective", "axes", "group"):
+            table.add_column(heading, overflow="fold")
+        for heading in ("count", "bytes each", "bytes"):
+            table.add_column(heading, justify="right")
+        for (name, axes, group, nbytes), count in counts.items():
+            numbers = (str(count), f"{nbytes:,}", f"{count * nbytes:,}")
+            table.add_row(*map(Text, (name, axes, group, *numbers)))
+        self._print("Collectives (operand bytes on each device)", table)
+
+    def print_outputs(self, differences: Sequence[Difference] | None = None) -> None:
+        """Print how the results are laid out, and the verdict if there are differences to judge."""
+        self._print("Outputs", self._ports("output", self._program.outputs, differences))
+        if differences is None:
+            return
+        wrong = sum(not difference.is_small for difference in differences)
+        if wrong:
+            self._line(f"\nFAILED: {wrong} of {len(differences)} results differ", "bold red")
+        else:
+            self._line("\nOK: the results are those of the unpartitioned program", "bold green")
+
+    def _ports(
+        self, what: str, ports: Sequence[Port], differences: Sequence[Difference] | None = None
+    ) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for heading in (what, "global", "sharding", "on each device"):
+            table.add_column(heading, overflow="fold")
+        if differences is not None:
+            for heading in ("largest difference", "relative", "allowed"):
+                table.add_column(heading, justify="right")
+            table.add_column("")
+        for index, port in enumerate(ports):
+            sharding = "replicated" if port.sharding is None else str(port.sharding)
+            cells = [port.name, str(port.spec), sharding, str(port.local_spec)]
+            verdict: list[Text] = []
+            if differences is not None:
+                found = differences[index]
+                cells += [f"{found.absolute:.3g}", f"{found.relative:.3g}", f"{found.tolerance:g}"]
+                verdict = [Text("OK", "green") if found.is_small else Text("FAILED", "red")]
+            table.add_row(*map(Text, cells), *verdict)
+        return table
+
+    def _print(self, title: str, table: Table) -> None:
+        self._line(f"\n{title}", "bold")
+        self._console.print(table)
+
+    def _line(self, text: str, style: str = "") -> None:
+        self._console.print(Text(text, style), soft_wrap=True)
+
+
+def _kind(collective: Collective) -> tuple[str, str, str, int]:
+    """What makes two collectives one line of the table."""
+    axes = "-" if collective.axes is None else ", ".join(collective.axes)
+    return collective.kind, axes, str(collective.group_size), collective.nbytes

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Partitioned programs: making them, looking at them, running them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from mlir_sdy.diagnostics import UsageError, error, note
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import argument_shardings, result_shardings
+
+from pyshardy.backends import engine
+from pyshardy.backends.distribution import gather, scatter
+from pyshardy.backends.edges import ENTRY
+from pyshardy.backends.groups import Layout
+from pyshardy.backends.lockstep import LockstepProgram
+from pyshardy.backends.modules import copy_of
+from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.backends.traffic import Collective, collectives_of
+from pyshardy.backends.unsharded import unsharded
+from pyshardy.backends.values import spec_of
+from pyshardy.pipeline import run_pipeline
+
+__all__ = [
+    "Collective",
+    "PartitionedProgram",
+    "Port",
+    "TensorSpec",
+    "partition",
+    "run_unpartitioned",
+    "unsharded",
+]
+
+_PIPELINE = "sdy-partition-pipeline"
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An argument or a result of a partitioned program.
+
+    Attributes:
+        name: what the source calls it, else its position: `%arg0`, `result 0`.
+        spec: the global type.
+        sharding: how it is laid out over the mesh; None for a copy on each device.
+        local_spec: the type on each device.
+    """
+
+    name: str
+    spec: TensorSpec
+    sharding: TensorSharding | None
+    local_spec: TensorSpec
+
+
+@dataclass(frozen=True)
+class PartitionedProgram:
+    """A program for each device of a mesh, the same for all, that together do what one did.
+
+    Attributes:
+        module: the local program, StableHLO with collectives, entered at `@main`. A device knows
+            which one it is by `stablehlo.partition_id`.
+        mesh: the devices.
+        inputs: the arguments.
+        outputs: the results.
+        collectives: what the devices communicate.
+    """
+
+    module: ir.Module
+    mesh: Mesh
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    collectives: tuple[Collective, ...]
+    _executables: dict[str, LockstepProgram] = field(
+        default_factory=dict[str, LockstepProgram], init=False, repr=False, compare=False
+    )
+
+    @property
+    def in_shardings(self) -> tuple[TensorSharding | None, ...]:
+        """The sharding of each argument; None for a copy on each device."""
+        return tuple(port.sharding for port in self.inputs)
+
+    @property
+    def out_shardings(self) -> tuple[TensorSharding | None, ...]:
+        """The sharding of each result; None for a copy on each device."""
+        return tuple(port.sharding for port in self.outputs)
+
+    def run(self, inputs: Sequence[npt.ArrayLike], backend: str = "interpreter") -> list[Array]:
+        """Run the program on simulated devices, in lockstep.
+
+        Args:
+            inputs: the global arrays of the arguments. See `pyshardy.backends.specs` for what
+                stands for element types that NumPy doesn't have.
+            backend: the local engine that runs what stands between collectives.
+
+        Returns:
+            The global arrays of the results.
+
+        Raises:
+            UsageError: the inputs don't fit the program, or there is no such backend.
+            ExecutionError: the program could not be run to its end, or devices that should hold
+                the same part of a result disagree on it.
+        """
+        arrays = _fitting(inputs, [(port.name, port.spec) for port in self.inputs])
+        executable = self._executables.get(backend)
+        if executable is None:
+            layout = Layout(1, self.mesh.total_size)
+            executable = LockstepProgram(self.module, engine(backend), layout)
+            self._executables[backend] = executable
+        scattered = [
+            scatter(array, port.sharding, self.mesh, port.local_spec.shape)
+            for array, port in zip(arrays, self.inputs, strict=True)
+        ]
+        devices = range(self.mesh.total_size)
+        results = executable.run([[parts[device] for parts in scattered] for device in devices])
+        return [
+            gather(
+                [held[index] for held in results], port.sharding, self.mesh, port.spec, port.name
+            )
+            for index, port in enumerate(self.outputs)
+        ]
+
+
+def partition(module: ir.Module) -> PartitionedProgram:
+    """Make the local program that each device of the module's mesh runs.
+
+    Args:
+        module: a program whose shardings have been propagated. It isn't changed. Its entry is
+            the function `@main`, or the only one.
+
+    Raises:
+        UsageError: it has no mesh, or no entry, or arguments of dynamic shape.
+        PipelineError: it can't be partitioned.
+    """
+    mesh = _mesh_of(module)
+    local = _entered_at_main(module)
+    entry = _main(local)
+    names = _argument_names(entry), _result_names(entry)
+    shardings = argument_shardings(entry), result_shardings(entry)
+    global_specs = _signature(entry)
+    run_pipeline(local, _PIPELINE, restore_on_failure=False)
+    inputs, outputs = (
+        tuple(map(Port, *columns))
+        for columns in zip(names, global_specs, shardings, _signature(_main(local)), strict=True)
+    )
+    for port in (*inputs, *outputs):
+        _check_local_type(port, mesh)
+    return PartitionedProgram(local, mesh, inputs, outputs, collectives_of(local, mesh))
+
+
+def run_unpartitioned(
+    module: ir.Module, inputs: Sequence[npt.ArrayLike], backend: str = "interpreter"
+) -> list[Array]:
+    """Run the program on one device, as if nobody had sharded it.
+
+    Args:
+        module: the program, entered at `@main` or its only function. It isn't changed.
+        inputs: the arrays of its arguments.
+        backend: the engine that runs it.
+
+    Raises:
+        UsageError: the inputs don't fit the program, or there is no such backend.
+        ExecutionError: the program could not be run to its end.
+        PassError: it has no unsharded form; see `unsharded`.
+    """
+    plain = unsharded(_entered_at_main(module))
+    entry = _main(plain)
+    arrays = _fitting(inputs, list(zip(_argument_names(entry), _signature(entry)[0], strict=True)))
+    return LockstepProgram(plain, engine(backend), Layout(1, 1)).run([arrays])[0]
+
+
+def _mesh_of(module: ir.Module) -> Mesh:
+    """The mesh that the program is partitioned for: the first one with axes."""
+    for mesh in meshes_of(module).values():
+        if mesh.axes:
+            return mesh
+    place = location_of(module.operation.location)
+    mend = 'declare one, as in: sdy.mesh @mesh = <["x"=2, "y"=4]>, and say how values are sharded'
+    raise UsageError(error("the program has no mesh of devices", place, [note(mend, place)]))
+
+
+def _entered_at_main(module: ir.Module) -> ir.Module:
+    """A copy of `module` in which the entry is called `@main`."""
+    copy = copy_of(module)
+    top_level = [view.operation for view in copy.body.operations]
+    functions = [operation for operation in top_level if operation.name == "func.func"]
+    names = [function.attributes["sym_name"].value for function in functions]
+    if ENTRY not in names:
+        if len(functions) != 1:
+            place = location_of(module.operation.location)
+            found = f"it has {len(functions)} functions, none of them '@{ENTRY}'"
+            raise UsageError(error(f"the program has no entry: {found}", place))
+        functions[0].attributes["sym_name"] = ir.StringAttr.get(ENTRY, module.context)
+    return copy
+
+
+def _main(module: ir.Module) -> ir.Operation:
+    return ir.SymbolTable(module.operation)[ENTRY].operation
+
+
+def _signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
+    """The types of the arguments and of the results."""
+    function_type = function.attributes["function_type"].value
+    place = location_of(function.location)
+    return (
+        [spec_of(argument, place) for argument in function_type.inputs],
+        [spec_of(result, place) for result in function_type.results],
+    )
+
+
+def _argument_names(function: ir.Operation) -> list[str]:
+    names: list[str] = []
+    for index, argument in enumerate(function.regions[0].blocks[0].arguments):
+        location = argument.location
+        named = isinstance(location, ir.NameLoc)
+        names.append(location.name_str if named else f"%arg{index}")
+    return names
+
+
+def _result_names(function: ir.Operation) -> list[str]:
+    count = len(function.attributes["function_type"].value.results)
+    attributes = function.attributes.get("res_attrs")
+    names: list[str] = []
+    for index in range(count):
+        name = f"result {index}"
+        if attributes is not None and "jax.result_info" in attributes[index]:
+            name = attributes[index]["jax.result_info"].value or name
+        names.append(name)
+    return names
+
+
+def _fitting(
+    inputs: Sequence[npt.ArrayLike], expected: Sequence[tuple[str, TensorSpec]]
+) -> list[Array]:
+    """The inputs as arrays of the types that the program expects."""
+    if len(inputs) != len(expected):
+        message = f"the program takes {len(expected)} arrays, but got {len(inputs)}"
+        raise UsageError(error(message))
+    arrays: list[Array] = []
+    for value, (name, spec) in zip(inputs, expected, strict=True):
+        array = np.asarray(value)
+        if array.shape != spec.shape or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
+            got = f"{array.dtype} of shape {array.shape}"
+            raise UsageError(
+                error(f"{name} must be an array of {spec.dtype} of shape {spec.shape}, got: {got}")
+            )
+        arrays.append(array.astype(spec.dtype, copy=False))
+    return arrays
+
+
+def _check_local_type(port: Port, mesh: Mesh) -> None:
+    """What the partitioner made of a type must be what the sharding says."""
+    shape = port.spec.shape
+    if port.sharding is not None:
+        if port.sharding.unreduced_axes:
+            message = f"{port.name} is unreduced: an all-reduce must complete it before it leaves"
+            raise UsageError(error(message))
+        shape = port.sharding.local_shape(shape, mesh)
+    if port.local_spec.shape != shape:
+        message = (
+            f"{port.name} should be {port.spec.with_shape(shape)} on each device by its sharding, "
+            f"but the partitioned program has {port.local_spec}"
+        )
+        raise UsageError(error(message))
