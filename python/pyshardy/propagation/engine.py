@@ -77,9 +77,8 @@ class Engine:
         self._users = Users(program)
         self._is_erased = bytearray(len(program.operations))
         # How often the results of each operation are used.
-        self._live_uses = [0] * len(program.operations)
-        for value, count in enumerate(self._users.counts):
-            self._live_uses[program.makers[value]] += count
+        counts = self._users.counts
+        self._live_uses = [sum(counts[results.start : results.stop]) for results in program.results]
 
     def run(self, strategy: Strategy) -> None:
         """Propagate with a strategy until nothing changes."""
@@ -198,6 +197,8 @@ class Engine:
                 if len(others) <= 1:
                     self._push(maker, stack, is_queued)
         for operand in program.operands[operation]:
-            self._live_uses[program.makers[operand]] -= 1
+            maker = program.makers[operand]
+            if operand in program.results[maker]:
+                self._live_uses[maker] -= 1
         self._is_erased[operation] = True
         is_queued[operation] = False

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Basic propagation against C++ Shardy: the same programs afterwards, to the letter."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.dialect import Context
+from programs import random_module
+from pyshardy.propagation.passes import basic_propagate
+from shardy import Shardy
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
+CASES_PER_TEST = 50
+
+
+@pytest.fixture(scope="module")
+def shardy():
+    child = Shardy()
+    yield child
+    child.close()
+
+
+@pytest.fixture(scope="module")
+def context():
+    return Context()
+
+
+def normalised(text: str, context: Context) -> str:
+    return asm(parse(text, context))
+
+
+def compare(shardy: Shardy, context: Context, text: str, options: str = "", **keywords) -> None:
+    module = parse(text, context)
+    printed = asm(module)
+    expected = shardy.run(printed, f"builtin.module(sdy-basic-propagate{options})")
+    basic_propagate(module, **keywords)
+    assert asm(module) == normalised(expected, context), printed
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples(shardy, context, path):
+    compare(shardy, context, path.read_text())
+
+
+@pytest.mark.parametrize("block", range(12))
+def test_random_programs(shardy, context, block):
+    for seed in range(block * CASES_PER_TEST, (block + 1) * CASES_PER_TEST):
+        compare(shardy, context, random_module(seed))
+
+
+def test_small_random_programs(shardy, context):
+    for seed in range(150):
+        compare(shardy, context, random_module(10_000 + seed, max_operations=3))
+
+
+def test_conservative(shardy, context):
+    options = "{conservative-propagation=true}"
+    for seed in range(80):
+        text = random_module(20_000 + seed)
+        compare(shardy, context, text, options, conservative_propagation=True)
+
+
+def test_keep_sharding_rules(shardy, context):
+    options = "{keep-sharding-rules=true}"
+    for seed in range(40):
+        text = random_module(30_000 + seed)
+        compare(shardy, context, text, options, keep_sharding_rules=True)
