@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The commands of this project; `make help` lists them.
+
+PYTHON ?= .venv/bin/python
+LIT_JOBS ?= 2
+export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test generate-check lint unit filecheck example docs generate bench
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Make .venv with the project and all that its tests need
+	python3 -m venv .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
+
+test: generate-check lint unit filecheck example ## Run every check
+
+generate-check: ## Check that the generated files follow from td/
+	$(PYTHON) tools/gen_dialect.py --check
+
+lint: ## Check style and types
+	$(PYTHON) -m ruff check
+	$(PYTHON) -m ruff format --check
+	$(PYTHON) -m pyright --pythonpath $(PYTHON)
+
+unit: ## Run the tests in Python, and those against C++ Shardy
+	$(PYTHON) -m pytest -n 2
+
+filecheck: ## Run the tests of the tools on MLIR files
+	$(PYTHON) -m lit.main -j $(LIT_JOBS) test/lit
+
+example: ## Run the first example of the README
+	sdy-run examples/transformer_block.mlir
+
+docs: generate ## Write docs/reference/ from td/
+
+generate: ## Write dialect/mlir_sdy/ods/ and docs/reference/ from td/
+	$(PYTHON) tools/gen_dialect.py
+
+bench: ## Run the measurements; each prints a ratio against a peer in the same run
+	for script in bench/*.py; do $(PYTHON) $$script || exit 1; done
