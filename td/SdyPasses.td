@@ -21,16 +21,9 @@ class Sdy_FuncPass<string argument> : Pass<argument, "func::FuncOp">;
 
 def Sdy_KeepShardingRules : Option<"keepShardingRules", "keep-sharding-rules", "bool", "false",
     "whether to leave the sharding rules on the operations">;
-def Sdy_ModuleDumpDirectory : Option<"moduleDumpDirectory", "module-dump-directory", "std::string",
-    [{""}], "where to write modules for debugging; nowhere if empty">;
 def Sdy_ConservativePropagation : Option<"conservativePropagation", "conservative-propagation",
     "bool", "false",
     "whether to propagate full axes only, and not along the dimensions of windows and padding">;
-def Sdy_DebugShardingOrigins : Option<"debugShardingOrigins", "debug-sharding-origins", "bool",
-    "false", "whether to record on each operation where the axes of its shardings came from">;
-def Sdy_DebugPropagationEdgeSharding : Option<"debugPropagationEdgeSharding",
-    "debug-propagation-edge-sharding", "bool", "false",
-    "whether to record on each operation which axes went from which operand or result to which">;
 
 //===----------------------------------------------------------------------===//
 // Import
@@ -55,6 +48,31 @@ def Sdy_LiftInlinedMeshesPass : Sdy_ModulePass<"sdy-lift-inlined-meshes"> {
     ```mlir
     sdy.mesh @mesh = <["x"=2]>
     func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}\]>})
+    ```
+  }];
+}
+
+def Sdy_AddFuncDataFlowEdgesPass : Sdy_ModulePass<"sdy-add-func-data-flow-edges"> {
+  let summary = "Marks where values flow into functions and out of calls";
+  let description = [{
+    Puts an `sdy.func_data_flow_edge` on each argument of each function but the main one, and on
+    each result of each call, if it has a static shape. The edge takes over the value's sharding
+    and all its uses. Through the edges, propagation goes from the operands of all calls into a
+    function and from what it returns to the results of the calls.
+
+    The main function is the only one of the module, or the one named `main`.
+
+    ```mlir
+    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    return %0 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
+    return %1 : tensor<8xf32>
     ```
   }];
 }
@@ -96,13 +114,7 @@ def Sdy_BasicPropagatePass : Sdy_ModulePass<"sdy-basic-propagate"> {
 
     shards `%b`, `%0` and the result of the function by "x" along their first dimension.
   }];
-  let options = [
-    Sdy_KeepShardingRules,
-    Sdy_ModuleDumpDirectory,
-    Sdy_ConservativePropagation,
-    Sdy_DebugShardingOrigins,
-    Sdy_DebugPropagationEdgeSharding
-  ];
+  let options = [Sdy_KeepShardingRules, Sdy_ConservativePropagation];
 }
 
 def Sdy_DropShardingRulesPass : Sdy_FuncPass<"sdy-drop-sharding-rules"> {
@@ -115,6 +127,46 @@ def Sdy_DropShardingRulesPass : Sdy_FuncPass<"sdy-drop-sharding-rules"> {
 //===----------------------------------------------------------------------===//
 // Export
 //===----------------------------------------------------------------------===//
+
+def Sdy_SinkFuncDataFlowEdgesPass : Sdy_FuncPass<"sdy-sink-func-data-flow-edges"> {
+  let summary = "Takes the edges between functions out again";
+  let description = [{
+    Gives the sharding of each `sdy.func_data_flow_edge` to its input, which takes the edge's
+    place. An input that has a sharding while its edge has none becomes fully open.
+
+    ```mlir
+    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = sdy.func_data_flow_edge %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}\]>\]>}
+        : tensor<8xf32>
+    return %1 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%b) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}\]>\]>}
+        : (tensor<8xf32>) -> tensor<8xf32>
+    return %0 : tensor<8xf32>
+    ```
+  }];
+}
+
+def Sdy_PropagateToFuncResultsPass : Sdy_ModulePass<"sdy-propagate-to-func-results"> {
+  let summary = "Shards the results of functions as the values they return";
+  let description = [{
+    Sets the sharding of each result of each function but the main one to that of the value that is
+    returned, and removes it if that has none. The results of the main function belong to the user,
+    and propagation itself deals with them.
+
+    ```mlir
+    func.func private @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}\]>})
+        -> tensor<8xf32> {
+      return %a : tensor<8xf32>
+    ```
+
+    shards the result of the function by "x".
+  }];
+}
 
 def Sdy_ShardingConstraintToReshardPass : Sdy_FuncPass<"sdy-sharding-constraint-to-reshard"> {
   let summary = "Turns sharding constraints into reshards";

@@ -59,12 +59,11 @@ def random_reshape(rng: random.Random, shape: Shape) -> Shape:
     """Another shape with as many elements."""
     primes: list[int] = []
     for size in shape:
+        rest = size
         for prime in (2, 3, 5, 7):
-            while size % prime == 0:
+            while rest % prime == 0:
                 primes.append(prime)
-                size //= prime
-        if size > 1:
-            primes.append(size)
+                rest //= prime
     if rng.random() < 0.3:
         rng.shuffle(primes)
     result: list[int] = []
@@ -272,9 +271,10 @@ class ProgramWriter:
             results.append(f"{tensor(shape)}{attribute}")
         types = ", ".join(tensor(shape) for _, shape in returned)
         names = ", ".join(value for value, _ in returned)
+        signature = f"({', '.join(arguments)}) -> ({', '.join(results)})"
         return "\n".join(
             [
-                f"  func.func {visibility}@{name}({', '.join(arguments)}) -> ({', '.join(results)}) {{",
+                f"  func.func {visibility}@{name}{signature} {{",
                 *self.lines,
                 f"    return {names} : {types}",
                 "  }",

@@ -1038,6 +1038,33 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
+    "sdy-add-func-data-flow-edges": PassDecl(
+        argument="sdy-add-func-data-flow-edges",
+        class_name="AddFuncDataFlowEdgesPass",
+        anchor="builtin.module",
+        summary="Marks where values flow into functions and out of calls",
+        description=(
+                "Puts an `sdy.func_data_flow_edge` on each argument of each function but the main one, and on\n"
+                "each result of each call, if it has a static shape. The edge takes over the value's sharding\n"
+                "and all its uses. Through the edges, propagation goes from the operands of all calls into a\n"
+                "function and from what it returns to the results of the calls.\n"
+                "\n"
+                "The main function is the only one of the module, or the one named `main`.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "return %0 : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "%1 = sdy.func_data_flow_edge %0 : tensor<8xf32>\n"
+                "return %1 : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
     "sdy-populate-op-sharding-rules": PassDecl(
         argument="sdy-populate-op-sharding-rules",
         class_name="PopulateOpShardingRulesPass",
@@ -1091,28 +1118,10 @@ PASSES: dict[str, PassDecl] = {
                 description="whether to leave the sharding rules on the operations",
             ),
             OptionDecl(
-                name="module-dump-directory",
-                type="string",
-                default="",
-                description="where to write modules for debugging; nowhere if empty",
-            ),
-            OptionDecl(
                 name="conservative-propagation",
                 type="bool",
                 default=False,
                 description="whether to propagate full axes only, and not along the dimensions of windows and padding",
-            ),
-            OptionDecl(
-                name="debug-sharding-origins",
-                type="bool",
-                default=False,
-                description="whether to record on each operation where the axes of its shardings came from",
-            ),
-            OptionDecl(
-                name="debug-propagation-edge-sharding",
-                type="bool",
-                default=False,
-                description="whether to record on each operation which axes went from which operand or result to which",
             ),
         ),
     ),
@@ -1122,6 +1131,50 @@ PASSES: dict[str, PassDecl] = {
         anchor="func.func",
         summary="Removes sharding rules",
         description="Removes `sdy.sharding_rule` from every operation, unless the rule is custom.",
+    ),
+    "sdy-sink-func-data-flow-edges": PassDecl(
+        argument="sdy-sink-func-data-flow-edges",
+        class_name="SinkFuncDataFlowEdgesPass",
+        anchor="func.func",
+        summary="Takes the edges between functions out again",
+        description=(
+                "Gives the sharding of each `sdy.func_data_flow_edge` to its input, which takes the edge's\n"
+                "place. An input that has a sharding while its edge has none becomes fully open.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "%1 = sdy.func_data_flow_edge %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\"}]>\\]>}\n"
+                "    : tensor<8xf32>\n"
+                "return %1 : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%b) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\"}]>\\]>}\n"
+                "    : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "return %0 : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
+    "sdy-propagate-to-func-results": PassDecl(
+        argument="sdy-propagate-to-func-results",
+        class_name="PropagateToFuncResultsPass",
+        anchor="builtin.module",
+        summary="Shards the results of functions as the values they return",
+        description=(
+                "Sets the sharding of each result of each function but the main one to that of the value that is\n"
+                "returned, and removes it if that has none. The results of the main function belong to the user,\n"
+                "and propagation itself deals with them.\n"
+                "\n"
+                "```mlir\n"
+                "func.func private @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>})\n"
+                "    -> tensor<8xf32> {\n"
+                "  return %a : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "shards the result of the function by \"x\"."
+            ),
     ),
     "sdy-sharding-constraint-to-reshard": PassDecl(
         argument="sdy-sharding-constraint-to-reshard",

@@ -20,3 +20,19 @@ def partition_pipeline() -> str:
             "sdy-drop-sharding-and-mesh",
         ]
     )
+
+
+@register_pipeline("sdy-basic-propagation-pipeline")
+def basic_propagation_pipeline() -> str:
+    """Propagates with the basic strategy over functions and calls, and cleans up."""
+    return ",".join(
+        [
+            "sdy-lift-inlined-meshes",
+            "sdy-add-func-data-flow-edges",
+            "sdy-basic-propagate",
+            "sdy-propagate-to-func-results",
+            "sdy-sink-func-data-flow-edges",
+            "sdy-sharding-constraint-to-reshard",
+            "sdy-close-shardings",
+        ]
+    )

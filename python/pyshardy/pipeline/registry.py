@@ -30,6 +30,15 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-lift-inlined-meshes": (
         "pyshardy.passes.importing.lift_inlined_meshes:lift_inlined_meshes"
     ),
+    "sdy-add-func-data-flow-edges": (
+        "pyshardy.passes.importing.add_func_data_flow_edges:add_func_data_flow_edges"
+    ),
+    "sdy-sink-func-data-flow-edges": (
+        "pyshardy.passes.exporting.sink_func_data_flow_edges:sink_func_data_flow_edges"
+    ),
+    "sdy-propagate-to-func-results": (
+        "pyshardy.passes.exporting.propagate_to_func_results:propagate_to_func_results"
+    ),
     "sdy-sharding-constraint-to-reshard": (
         "pyshardy.passes.exporting.sharding_constraint_to_reshard:sharding_constraint_to_reshard"
     ),

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-close-shardings`: make every dimension of every sharding closed.
+
+Before:
+
+    %0 = stablehlo.add %a, %b {sdy.sharding = [<@mesh, [{"x", ?}, {?}], replicated={"y"}>]}
+
+After:
+
+    %0 = stablehlo.add %a, %b {sdy.sharding = [<@mesh, [{"x"}, {}]>]}
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import DimensionSharding, TensorSharding
+from mlir_sdy.values import map_shardings
+
+
+def close_shardings(module: ir.Module) -> None:
+    """Close all dimensions, and drop replicated axes, which say nothing then.
+
+    Axes, unreduced axes and priorities stay, but a dimension without axes loses its priority: it
+    must not have one when it is closed.
+    """
+    map_shardings(module, _closed)
+
+
+def _closed(sharding: TensorSharding) -> TensorSharding:
+    return replace(
+        sharding,
+        dim_shardings=tuple(
+            dim.closed() if dim.axes else DimensionSharding(is_closed=True)
+            for dim in sharding.dim_shardings
+        ),
+        replicated_axes=(),
+    )

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-sharding-constraint-to-reshard`: turn sharding constraints into reshards.
+
+Before:
+
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x16xf32>
+
+After:
+
+    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x16xf32>
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+
+
+def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
+    """Replace each constraint by a reshard of the same input, with the same attributes."""
+    constraints: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        if operation.name == "sdy.sharding_constraint":
+            constraints.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    function.operation.walk(visit)
+    for constraint in constraints:
+        reshard = ir.Operation.create(
+            "sdy.reshard",
+            results=[constraint.results[0].type],
+            operands=[constraint.operands[0]],
+            attributes=dict(constraint.attributes.items()),
+            loc=constraint.location,
+            ip=ir.InsertionPoint(constraint),
+        )
+        constraint.results[0].replace_all_uses_with(reshard.results[0])
+        constraint.erase()

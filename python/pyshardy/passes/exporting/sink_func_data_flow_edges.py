@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-sink-func-data-flow-edges`: take the edges between functions out again.
+
+Before:
+
+    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = sdy.func_data_flow_edge %0 {sdy.sharding = [<@mesh, [{"x"}]>]} : tensor<8xf32>
+    return %1 : tensor<8xf32>
+
+After:
+
+    %0 = call @f(%b) {sdy.sharding = [<@mesh, [{"x"}]>]} : (tensor<8xf32>) -> tensor<8xf32>
+    return %0 : tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
+from mlir_sdy.values import get_sharding, result_shardings_of, set_sharding
+
+
+def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:
+    """Give the sharding of each edge to its input, and the input its uses back.
+
+    An input whose edge has no sharding becomes fully open if it has one.
+    """
+    edges: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        if operation.name == "sdy.func_data_flow_edge":
+            edges.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    function.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    cache = AttributeCache(function.context)
+    for edge in edges:
+        source = edge.operands[0]
+        own = result_shardings_of(edge)
+        current = get_sharding(source)
+        if own:
+            set_sharding(source, own[0], cache)
+        elif current is not None:
+            set_sharding(source, current.fully_open_like(), cache)
+        edge.results[0].replace_all_uses_with(source)
+        edge.erase()

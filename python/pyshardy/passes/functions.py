@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions and calls, as the passes need them."""
+
+from __future__ import annotations
+
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+
+
+def functions_of(module: ir.Module) -> list[ir.Operation]:
+    """The functions directly in a module, in order."""
+    operations = (view.operation for view in module.body.operations)
+    return [operation for operation in operations if operation.name == "func.func"]
+
+
+def main_function(module: ir.Module) -> ir.Operation | None:
+    """The only function of a module, or the one named `main`; None without any function.
+
+    Raises:
+        PassError: there are several functions, but none is called `main`.
+    """
+    functions = functions_of(module)
+    if len(functions) <= 1:
+        return functions[0] if functions else None
+    for function in functions:
+        if function.attributes["sym_name"].value == "main":
+            return function
+    where = location_of(functions[0].location)
+    raise PassError(error("of several functions one must be called 'main'", where))
+
+
+def entry_block(function: ir.Operation) -> ir.Block | None:
+    """The first block of a function; None for a declaration."""
+    blocks = function.regions[0].blocks
+    return blocks[0] if len(blocks) else None
+
+
+def returned_values(function: ir.Operation) -> list[ir.Value] | None:
+    """What the entry block of a function returns; None if it doesn't end in `func.return`."""
+    block = entry_block(function)
+    if block is None or not len(block.operations):
+        return None
+    last = block.operations[len(block.operations) - 1].operation
+    return list(last.operands) if last.name == "func.return" else None
+
+
+def has_static_shape(value_type: ir.Type) -> bool:
+    """Whether a type is a ranked tensor without dynamic sizes."""
+    return isinstance(value_type, ir.RankedTensorType) and value_type.has_static_shape

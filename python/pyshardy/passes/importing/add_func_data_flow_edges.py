@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-add-func-data-flow-edges`: mark where values flow into functions and out of calls.
+
+Before:
+
+    func.func private @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>}) -> tensor<8xf32> {
+      return %a : tensor<8xf32>
+    ...
+    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+
+After:
+
+    func.func private @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>}) -> tensor<8xf32> {
+      %0 = sdy.func_data_flow_edge %a {sdy.sharding = [<@mesh, [{"x"}]>]} : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    ...
+    %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding, TensorShardingPerValue
+from mlir_sdy.values import SHARDING, argument_shardings, result_shardings_of
+
+from pyshardy.passes.functions import (
+    entry_block,
+    functions_of,
+    has_static_shape,
+    main_function,
+)
+
+
+def add_func_data_flow_edges(module: ir.Module) -> None:
+    """Put an edge on each argument of each function but the main one, and on each call result.
+
+    Only values of static shape get one. It takes over their sharding and all their uses.
+
+    Raises:
+        PassError: there are several functions, but none is called `main`.
+    """
+    main = main_function(module)
+    cache = AttributeCache(module.context)
+    for function in functions_of(module):
+        block = entry_block(function)
+        if function == main or block is None:
+            continue
+        place = ir.InsertionPoint.at_block_begin(block)
+        arguments = zip(block.arguments, argument_shardings(function), strict=True)
+        for argument, sharding in arguments:
+            _add_edge(argument, sharding, place, cache)
+    for call in _calls(module):
+        shardings = result_shardings_of(call) or (None,) * len(call.results)
+        place = ir.InsertionPoint.after(call)
+        for result, sharding in zip(call.results, shardings, strict=True):
+            _add_edge(result, sharding, place, cache)
+
+
+def _calls(module: ir.Module) -> list[ir.Operation]:
+    calls: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        if operation.name == "func.call":
+            calls.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return calls
+
+
+def _add_edge(
+    value: ir.Value,
+    sharding: TensorSharding | None,
+    place: ir.InsertionPoint,
+    cache: AttributeCache,
+) -> None:
+    if not has_static_shape(value.type):
+        return
+    attributes = {}
+    if sharding is not None:
+        attributes[SHARDING] = cache[TensorShardingPerValue((sharding,))]
+    edge = ir.Operation.create(
+        "sdy.func_data_flow_edge",
+        results=[value.type],
+        operands=[value],
+        attributes=attributes,
+        loc=value.location,
+        ip=place,
+    )
+    value.replace_all_uses_except(edge.results[0], edge)

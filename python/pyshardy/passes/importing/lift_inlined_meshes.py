@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-lift-inlined-meshes`: give each mesh one name.
+
+Before:
+
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = <mesh<["x"=2]>, [{"x"}]>})
+
+After:
+
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"}]>})
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.values import map_shardings
+
+from pyshardy.passes.symbols import FreshNames
+
+MESH_FOR_STABLEHLO = "stablehlo.mesh"
+"""The attribute of a mesh that says the same to those who know StableHLO only."""
+
+
+def lift_inlined_meshes(module: ir.Module) -> None:
+    """Replace meshes held in place by names, and merge mesh operations that are equal.
+
+    1. Of equal mesh operations the first stays, and its name takes the place of the others'.
+    2. An inlined mesh without an operation gets one after the last that there is, or at the start
+       of the module. It is called `mesh`, `empty_mesh` or `maximal_mesh_<device>`; if that is
+       taken, a number follows.
+    3. Each mesh operation gets the attribute `stablehlo.mesh`, unless it has one.
+    """
+    lifting = _Lifting(module)
+    map_shardings(module, lifting.lift)
+    lifting.annotate()
+
+
+class _Lifting:
+    def __init__(self, module: ir.Module):
+        self._module = module
+        self._cache = AttributeCache(module.context)
+        self._fresh = FreshNames(module)
+        self._operations: list[ir.Operation] = []
+        self._names: dict[Mesh, str] = {}
+        self._renamed: dict[str, str] = {}
+        for view in list(module.body.operations):
+            operation = view.operation
+            if operation.name != "sdy.mesh":
+                continue
+            name = operation.attributes["sym_name"].value
+            mesh = value_of(operation.attributes["mesh"])
+            if mesh in self._names:
+                self._renamed[name] = self._names[mesh]
+                operation.erase()
+            else:
+                self._names[mesh] = name
+                self._operations.append(operation)
+
+    def lift(self, sharding: TensorSharding) -> TensorSharding:
+        """The sharding with the name of its mesh."""
+        mesh = sharding.mesh_or_ref
+        if isinstance(mesh, str):
+            return sharding.with_mesh(self._renamed.get(mesh, mesh))
+        if mesh not in self._names:
+            self._names[mesh] = self._create(mesh)
+        return sharding.with_mesh(self._names[mesh])
+
+    def _create(self, mesh: Mesh) -> str:
+        name = self._fresh.name(_base_name(mesh))
+        if self._operations:
+            place = ir.InsertionPoint.after(self._operations[-1])
+        else:
+            place = ir.InsertionPoint.at_block_begin(self._module.body)
+        context = self._module.context
+        operation = ir.Operation.create(
+            "sdy.mesh",
+            attributes={
+                "sym_name": ir.StringAttr.get(name, context),
+                "mesh": self._cache[mesh],
+            },
+            loc=self._module.operation.location,
+            ip=place,
+        )
+        self._operations.append(operation)
+        return name
+
+    def annotate(self) -> None:
+        """Repeat each mesh as an attribute that StableHLO knows."""
+        for operation in self._operations:
+            attributes = operation.attributes
+            if MESH_FOR_STABLEHLO not in attributes:
+                mesh = value_of(attributes["mesh"])
+                attributes[MESH_FOR_STABLEHLO] = _annotation(mesh, self._module.context)
+
+
+def _base_name(mesh: Mesh) -> str:
+    if mesh.is_maximal:
+        return f"maximal_mesh_{mesh.maximal_id}"
+    return "empty_mesh" if mesh.is_empty else "mesh"
+
+
+def _annotation(mesh: Mesh, context: ir.Context) -> ir.DictAttr:
+    i64 = ir.IntegerType.get_signless(64, context)
+    axes = [
+        ir.DictAttr.get(
+            {
+                "name": ir.StringAttr.get(axis.name, context),
+                "size": ir.IntegerAttr.get(i64, axis.size),
+            },
+            context,
+        )
+        for axis in mesh.axes
+    ]
+    entries: dict[str, ir.Attribute] = {"axes": ir.ArrayAttr.get(axes, context)}
+    if mesh.device_ids:
+        ids = list(mesh.device_ids)
+        entries["device_ids"] = ir.Attribute.parse(
+            f"dense<{ids}> : tensor<{len(ids)}xi64>", context
+        )
+    return ir.DictAttr.get(entries, context)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Names for new symbols."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+
+
+class FreshNames:
+    """Hands out names that no symbol of a module has.
+
+    A name that is free is taken as it is; otherwise a number is appended. The numbers of all names
+    come from one counter that never goes back: clashes of `f`, `g` and `f` give `f_0`, `g_1` and
+    `f_2`.
+    """
+
+    def __init__(self, module: ir.Module):
+        self._counter = 0
+        self._taken = {
+            view.operation.attributes["sym_name"].value
+            for view in module.body.operations
+            if "sym_name" in view.operation.attributes
+        }
+
+    def name(self, base: str) -> str:
+        """A free name that begins with `base`, which is taken from now on."""
+        name = base
+        while name in self._taken:
+            name = f"{base}_{self._counter}"
+            self._counter += 1
+        self._taken.add(name)
+        return name
