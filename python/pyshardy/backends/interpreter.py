@@ -36,20 +36,23 @@ class InterpreterEngine:
     """Runs programs in a child process that holds the reference interpreter.
 
     The child is started by the first run, and ends with this object or the process.
+
+    Attributes:
+        compiled: the programs, by their texts.
     """
 
     def __init__(self) -> None:
-        self._programs: dict[str, InterpreterProgram] = {}
+        self.compiled: dict[str, InterpreterProgram] = {}
         self._child: _Child | None = None
 
     def compile(self, module: ir.Module) -> InterpreterProgram:
         """See `Engine.compile`."""
         check_supported(module)
         text = module.operation.get_asm(assume_verified=True)
-        program = self._programs.get(text)
+        program = self.compiled.get(text)
         if program is None:
-            program = InterpreterProgram(self, len(self._programs), module, text)
-            self._programs[text] = program
+            program = InterpreterProgram(self, len(self.compiled), module, text)
+            self.compiled[text] = program
         return program
 
     @property
