@@ -4,6 +4,8 @@
 import itertools
 import math
 import random
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, MeshAxis, TensorSharding
 
@@ -76,13 +78,28 @@ def random_reshape(rng: random.Random, shape: Shape) -> Shape:
     return tuple(result)
 
 
+@dataclass(frozen=True)
+class Callee:
+    name: str
+    arguments: tuple[Shape, ...]
+    results: tuple[Shape, ...]
+
+
 class ProgramWriter:
     """Writes one function of random operations."""
 
-    def __init__(self, rng: random.Random, mesh: Mesh | None, mesh_name: str = "mesh"):
+    def __init__(
+        self,
+        rng: random.Random,
+        mesh: Mesh | None,
+        mesh_name: str = "mesh",
+        callees: Sequence[Callee] = (),
+    ):
         self.rng = rng
         self.mesh = mesh
         self.mesh_name = mesh_name
+        self.callees = callees
+        self.signature = Callee("", (), ())
         self.values: list[tuple[str, Shape]] = []
         self.lines: list[str] = []
         self._names = itertools.count()
@@ -123,6 +140,7 @@ class ProgramWriter:
                 self.reshape,
                 self.select_or_clamp,
                 *([self.constraint, self.barrier] if self.mesh is not None else []),
+                *([self.call] * 3 if self.callees else []),
             ]
         )()
 
@@ -251,6 +269,35 @@ class ProgramWriter:
             shape,
         )
 
+    def call(self) -> None:
+        """A call, whose arguments are reshaped or made of constants where need be."""
+        callee = self.rng.choice(self.callees)
+        arguments: list[str] = []
+        for shape in callee.arguments:
+            if all(known != shape for _, known in self.values):
+                scalar, _ = self.values[0]
+                if self.values[0][1] == ():
+                    self.emit(
+                        f"stablehlo.broadcast_in_dim {scalar}, dims = [] : "
+                        f"(tensor<f32>) -> {tensor(shape)}",
+                        shape,
+                    )
+                else:
+                    self.emit(f"stablehlo.constant dense<1.0> : {tensor(shape)}", shape)
+            arguments.append(self.pick(shape)[0])
+        name = f"%{next(self._names)}"
+        types = ", ".join(map(tensor, callee.arguments))
+        results = ", ".join(map(tensor, callee.results))
+        attributes = ""
+        if self.rng.random() < 0.15:
+            shardings = ", ".join(self.sharding(len(shape)) for shape in callee.results)
+            attributes = f" {{sdy.sharding = #sdy.sharding_per_value<[{shardings}]>}}"
+        self.lines.append(
+            f"    {name}:{len(callee.results)} = func.call @{callee.name}({', '.join(arguments)})"
+            f"{attributes} : ({types}) -> ({results})"
+        )
+        self.values.extend((f"{name}#{at}", shape) for at, shape in enumerate(callee.results))
+
     def function(self, name: str, num_operations: int, visibility: str = "") -> str:
         """A function of its own arguments, with some results, others dead."""
         arguments: list[str] = []
@@ -269,6 +316,11 @@ class ProgramWriter:
             attribute = self.attribute(len(shape), 0.3).replace("_per_value<[", "<")
             attribute = attribute.replace("sharding<<", "sharding<").replace(">]>}", ">}")
             results.append(f"{tensor(shape)}{attribute}")
+        self.signature = Callee(
+            name,
+            tuple(shape for value, shape in self.values if value.startswith("%a")),
+            tuple(shape for _, shape in returned),
+        )
         types = ", ".join(tensor(shape) for _, shape in returned)
         names = ", ".join(value for value, _ in returned)
         signature = f"({', '.join(arguments)}) -> ({', '.join(results)})"
@@ -291,4 +343,20 @@ def random_module(seed: int, max_operations: int = 14) -> str:
         ProgramWriter(rng, mesh).function(name, rng.randint(1, max_operations))
         for name in functions
     ]
+    return "\n".join([f"sdy.mesh @mesh = {mesh}", *bodies])
+
+
+def random_module_with_calls(seed: int, max_operations: int = 8) -> str:
+    """A module whose main function calls others, which may call each other."""
+    rng = random.Random(seed)
+    mesh = rng.choice(MESHES)
+    callees: list[Callee] = []
+    bodies: list[str] = []
+    for name in ("f", "g", "h")[: rng.randint(1, 3)]:
+        writer = ProgramWriter(rng, mesh, callees=tuple(callees))
+        bodies.append(writer.function(name, rng.randint(0, max_operations), "private "))
+        callees.append(writer.signature)
+    main = ProgramWriter(rng, mesh, callees=tuple(callees))
+    bodies.append(main.function("main", rng.randint(1, 2 * max_operations)))
+    rng.shuffle(bodies)
     return "\n".join([f"sdy.mesh @mesh = {mesh}", *bodies])

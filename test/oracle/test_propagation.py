@@ -10,12 +10,24 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
-from programs import random_module
+from programs import random_module, random_module_with_calls
+from pyshardy.pipeline import run_pipeline
 from pyshardy.propagation.passes import basic_propagate
 from shardy import Shardy
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
 CASES_PER_TEST = 50
+
+PIPELINE = (
+    "sdy-lift-inlined-meshes",
+    "sdy-add-func-data-flow-edges",
+    "sdy-basic-propagate",
+    "sdy-propagate-to-func-results",
+    "func.func(sdy-sink-func-data-flow-edges)",
+    "func.func(sdy-sharding-constraint-to-reshard)",
+    "sdy-close-shardings",
+)
+"""What the named pipeline stands for."""
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +82,28 @@ def test_keep_sharding_rules(shardy, context):
     for seed in range(40):
         text = random_module(30_000 + seed)
         compare(shardy, context, text, options, keep_sharding_rules=True)
+
+
+@pytest.mark.parametrize("num_passes", range(1, len(PIPELINE)))
+def test_pipeline_pass_by_pass(shardy, context, num_passes):
+    pipeline = ",".join(PIPELINE[:num_passes])
+    for seed in range(15):
+        module = parse(random_module_with_calls(40_000 + seed), context)
+        printed = asm(module)
+        expected = shardy.run(printed, f"builtin.module({pipeline})")
+        run_pipeline(module, pipeline)
+        assert asm(module) == normalised(expected, context), printed
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_pipeline(shardy, context, block):
+    seeds = range(block * CASES_PER_TEST, (block + 1) * CASES_PER_TEST)
+    texts = [random_module_with_calls(50_000 + seed) for seed in seeds]
+    if block == 0:
+        texts.extend(path.read_text() for path in EXAMPLES)
+    for text in texts:
+        module = parse(text, context)
+        printed = asm(module)
+        expected = shardy.run(printed, f"builtin.module({','.join(PIPELINE)})")
+        run_pipeline(module, "sdy-basic-propagation-pipeline")
+        assert asm(module) == normalised(expected, context), printed
