@@ -4,7 +4,8 @@
 Three moments (the third needs all meshes and so runs on modules only):
 
 1. `operations`: an operation by itself, whenever MLIR verifies.
-2. `discardable`: `sdy.*` attributes on operations and functions of any dialect.
+2. `discardable`, `sharding_rule`, `edges`: `sdy.*` attributes on operations and functions of any
+   dialect.
 3. `symbol_uses`: operations of the dialect against the meshes that they name.
 """
 
@@ -15,7 +16,9 @@ from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.verify.discardable import verify_function, verify_sharding_attribute
+from mlir_sdy.verify.edges import verify_edges_attribute, verify_edges_list_attribute
 from mlir_sdy.verify.operations import bound_manual_axes
+from mlir_sdy.verify.sharding_rule import verify_rule_attribute
 from mlir_sdy.verify.symbol_uses import SYMBOL_USE_VERIFIERS
 from mlir_sdy.verify.violation import Violation
 
@@ -75,14 +78,32 @@ class _ModuleVerifier:
             self._top_level += 1
             if not self._passes(verify_function, operation, self._meshes_around(operation)):
                 return ir.WalkResult.INTERRUPT
-        attribute = operation.attributes.get("sdy.sharding")
-        if attribute is not None:
-            manual_axes = bound_manual_axes(operation) if self._has_manual_computations else {}
-            meshes = self._meshes_around(operation)
-            check = verify_sharding_attribute
-            if not self._passes(check, operation, attribute, meshes, manual_axes):
+        attributes = operation.attributes
+        for name in attributes:
+            if name.startswith("sdy.") and not self._passes_attribute(
+                name, operation, attributes[name]
+            ):
                 return ir.WalkResult.INTERRUPT
         return ir.WalkResult.ADVANCE
+
+    def _passes_attribute(
+        self, name: str, operation: ir.Operation, attribute: ir.Attribute
+    ) -> bool:
+        match name:
+            case "sdy.sharding":
+                manual_axes = bound_manual_axes(operation) if self._has_manual_computations else {}
+                meshes = self._meshes_around(operation)
+                check = verify_sharding_attribute
+                return self._passes(check, operation, attribute, meshes, manual_axes)
+            case "sdy.sharding_rule":
+                return self._passes(verify_rule_attribute, operation, attribute)
+            case "sdy.propagation_edges":
+                meshes = self._meshes_around(operation)
+                return self._passes(verify_edges_attribute, operation, attribute, meshes)
+            case "sdy.result_propagation_edges" | "sdy.block_arg_propagation_edges":
+                return self._passes(verify_edges_list_attribute, operation, attribute)
+            case _:
+                return True
 
     def _meshes_around(self, operation: ir.Operation) -> dict[str, Mesh]:
         module = enclosing_module(operation)

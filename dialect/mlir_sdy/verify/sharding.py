@@ -24,8 +24,8 @@ def check_sharding(
 
     1. The mesh exists.
     2. On a maximal mesh, or without a value, it has rank 0 and no axes; that is all then.
-    3. The same holds for values that are no tensors, such as tokens. A tuple of one element
-       counts as that element.
+    3. The same holds for values that are no tensors, such as tokens. A tuple counts as its only
+       element.
     4. A tensor has a rank, and that of the sharding.
     5. For each dimension: the priority is not negative, there is one only with axes or when the
        dimension is open, and the axes are fine (`AxisUse.check_list`).
@@ -124,6 +124,8 @@ def _check_bare(sharding: TensorSharding, what: str) -> None:
 
 
 def _shaped(value_type: ir.Type | None) -> ir.ShapedType | None:
-    if isinstance(value_type, ir.TupleType) and value_type.num_types == 1:
+    if isinstance(value_type, ir.TupleType):
+        if value_type.num_types != 1:
+            raise Violation(f"only a tuple of one element can have a sharding, got: {value_type}")
         value_type = value_type.get_type(0)
     return value_type if isinstance(value_type, ir.ShapedType) else None

@@ -65,6 +65,23 @@ def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh
     _check_manual_axes(manual_axes, (*in_shardings, *out_shardings), meshes)
 
 
+def verify_named_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
+    """The shardings of a named computation, if it has them, fit its operands and results.
+
+    Raises:
+        Violation: they do not.
+    """
+    bound = bound_manual_axes(operation)
+    for entry, values in (
+        ("in_shardings", operation.operands),
+        ("out_shardings", operation.results),
+    ):
+        attribute = operation.attributes.get(entry)
+        if attribute is not None:
+            types = [value.type for value in values]
+            check_shardings(value_of(attribute).shardings, types, meshes, bound, entry)
+
+
 def _check_local_types(
     shardings: Sequence[TensorSharding],
     global_types: Sequence[ir.Type],
@@ -138,6 +155,7 @@ def _check_manual_axes(
 
 SYMBOL_USE_VERIFIERS: dict[str, SymbolUseVerifier] = {
     "sdy.manual_computation": verify_manual_computation,
+    "sdy.named_computation": verify_named_computation,
     "sdy.reshard": verify_sharding_of_result,
     "sdy.sharding_constraint": verify_sharding_of_result,
 }

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rules for `sdy.sharding_rule`: the rule fits the operation that carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.attributes import OpShardingRuleAttr
+from mlir_sdy.host import ir
+from mlir_sdy.model import OpShardingRule, TensorMapping, factor_name
+from mlir_sdy.verify.violation import Violation
+
+
+def verify_rule_attribute(operation: ir.Operation, attribute: ir.Attribute) -> None:
+    """Check that the sharding rule of an operation fits its operands and results.
+
+    1. There is a mapping for each operand and each result, and at least one of either.
+    2. Each mapping fits its value (`_check_mapping`).
+    3. Each factor is used.
+    4. The lists of special factors are in ascending order, and those of reduction, replication
+       and permutation factors have no factor in common.
+    5. No result has a reduction factor.
+
+    Factor sizes need not match the sizes of dimensions.
+
+    Raises:
+        Violation: the first rule that is broken.
+    """
+    if not isinstance(attribute, OpShardingRuleAttr):
+        raise Violation(
+            "should have a sharding rule attribute of type OpShardingRuleAttr: "
+            "'sdy.sharding_rule = #sdy.op_sharding_rule<...>'"
+        )
+    rule = attribute.value
+    _check_mappings(rule, rule.operand_mappings, operation.operands, "operand")
+    _check_mappings(rule, rule.result_mappings, operation.results, "result")
+    for factor, size in enumerate(rule.factor_sizes):
+        if not any(mapping.contains_factor(factor) for mapping in rule.mappings):
+            raise Violation(
+                f"has factor {factor_name(factor)}={size} that isn't used in any mapping"
+            )
+    _check_special_factors(rule)
+    for factor in rule.reduction_factors:
+        if any(mapping.contains_factor(factor) for mapping in rule.result_mappings):
+            raise Violation(
+                f"reduction factor {factor_name(factor)} is in the mapping of a result, where it "
+                "can't be: it is reduced away"
+            )
+
+
+def _check_mappings(
+    rule: OpShardingRule, mappings: Sequence[TensorMapping], values: Sequence[ir.Value], what: str
+) -> None:
+    if len(mappings) != len(values):
+        raise Violation(
+            f"number of {what}s and mappings must match: {len(values)} {what}s vs "
+            f"{len(mappings)} mappings"
+        )
+    if not values:
+        raise Violation(f"must have at least one {what} to have a sharding rule")
+    for index, (mapping, value) in enumerate(zip(mappings, values, strict=True)):
+        try:
+            _check_mapping(rule, mapping, value.type)
+        except Violation as violation:
+            number = f" {index}" if len(values) > 1 else ""
+            raise violation.prefixed(f"{what}{number} - ") from None
+
+
+def _check_mapping(rule: OpShardingRule, mapping: TensorMapping, value_type: ir.Type) -> None:
+    """Check that the mapping of a tensor of static shape has known factors, each used once."""
+    if not (isinstance(value_type, ir.ShapedType) and value_type.has_static_shape):
+        raise Violation(f"expected a tensor of static shape, got {value_type}")
+    if mapping.rank != value_type.rank:
+        raise Violation(
+            f"mapping rank must match: {mapping.rank} dimensions are mapped, {value_type} has "
+            f"{value_type.rank}"
+        )
+    used: set[int] = set()
+    for dim, dim_mapping in enumerate(mapping.dim_mappings):
+        factors = dim_mapping.factor_indices
+        if not factors:
+            raise Violation(f"dim {dim} is mapped to no factor")
+        for factor in factors:
+            name = factor_name(factor)
+            if factor >= rule.num_factors:
+                raise Violation(f"dim {dim} is mapped to factor {name}, which has no size")
+            if factor in used:
+                raise Violation(f"cannot use factor {name} more than once in a tensor")
+            if len(factors) > 1 and rule.factor_sizes[factor] == 1:
+                raise Violation(
+                    f"dim {dim} is mapped to several factors, one of which, {name}, has size 1"
+                )
+            used.add(factor)
+
+
+def _check_special_factors(rule: OpShardingRule) -> None:
+    owner: dict[int, str] = {}
+    for what, factors in (
+        ("reduction", rule.reduction_factors),
+        ("need_replication", rule.need_replication_factors),
+        ("permutation", rule.permutation_factors),
+    ):
+        _check_factor_list(rule, factors, what)
+        for factor in factors:
+            if factor in owner:
+                raise Violation(
+                    f"factor {factor_name(factor)} can't be both a {owner[factor]} and a {what} "
+                    "factor"
+                )
+            owner[factor] = what
+    _check_factor_list(rule, rule.blocked_propagation_factors, "blocked_propagation")
+
+
+def _check_factor_list(rule: OpShardingRule, factors: Sequence[int], what: str) -> None:
+    if list(factors) != sorted(set(factors)):
+        names = ", ".join(map(factor_name, factors))
+        raise Violation(f"{what} factors must be in ascending order, each once: {{{names}}}")
+    if factors and factors[-1] >= rule.num_factors:
+        raise Violation(f"{what} factor {factor_name(factors[-1])} has no size")
