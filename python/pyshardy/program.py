@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
 from mlir_sdy.diagnostics import UsageError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
-
 from pyshardy.backends import engine
 from pyshardy.backends.distribution import gather, scatter
 from pyshardy.backends.edges import ENTRY

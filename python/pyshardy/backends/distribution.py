@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+
 from mlir_sdy.diagnostics import error
 from mlir_sdy.model import Mesh, TensorSharding, device_slices
-
 from pyshardy.backends.comparison import compare
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.specs import Array, TensorSpec

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from mlir_sdy.host import ir
 
+from mlir_sdy.host import ir
 from pyshardy.backends.specs import Array, TensorSpec
 
 ENTRY = "main"

@@ -19,10 +19,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, SubAxisInfo, replica_groups
-
 from pyshardy.backends.errors import ExecutionError
 
 Groups = tuple[tuple[int, ...], ...]

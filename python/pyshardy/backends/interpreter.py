@@ -20,7 +20,6 @@ from typing import IO, Any
 
 from mlir_sdy.diagnostics import SourceLocation, error, note
 from mlir_sdy.host import ir, location_of
-
 from pyshardy.backends.edges import ENTRY, from_plain, to_plain, with_plain_edges
 from pyshardy.backends.engine import Arrays
 from pyshardy.backends.errors import ExecutionError

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Sequence
 
 from mlir_sdy.host import ir, load_stablehlo, stablehlo
-
 from pyshardy.backends.specs import Array
 from pyshardy.backends.values import array_of, attribute_of
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
-
 from pyshardy.backends import collectives
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.engine import Arrays, Engine, Executable

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
-
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.errors import ExecutionError
 

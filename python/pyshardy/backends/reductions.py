@@ -9,8 +9,8 @@ whose every result needs rounding.
 from __future__ import annotations
 
 import numpy as np
-from mlir_sdy.host import ir
 
+from mlir_sdy.host import ir
 from pyshardy.backends.collectives import Combine
 from pyshardy.backends.engine import Engine
 from pyshardy.backends.specs import Array, TensorSpec

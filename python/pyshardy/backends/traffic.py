@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, Mesh, coordinates, replica_groups
-
 from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.backends.pieces import COLLECTIVES
 from pyshardy.backends.values import spec_of

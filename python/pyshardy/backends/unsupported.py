@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import Diagnostic, error, note
 from mlir_sdy.host import ir, location_of
-
 from pyshardy.backends.errors import ExecutionError
 
 _RNG = "pass the random numbers in as an argument"

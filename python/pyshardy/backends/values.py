@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
+
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.host import ir
-
 from pyshardy.backends.specs import Array, TensorSpec
 
 

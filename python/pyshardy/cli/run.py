@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import NoReturn
 
 from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, emit, error, redirect, warning
-
 from pyshardy.backends import ENGINES
 from pyshardy.cli.source_files import SourceFiles
 
@@ -103,7 +102,6 @@ def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from mlir_sdy.assembly import asm, parse  # noqa: PLC0415
     from mlir_sdy.dialect import Context  # noqa: PLC0415
-
     from pyshardy.backends.comparison import compare  # noqa: PLC0415
     from pyshardy.backends.modules import copy_of  # noqa: PLC0415
     from pyshardy.backends.random_inputs import random_inputs  # noqa: PLC0415

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
 from pyshardy.backends.groups import Layout

@@ -9,6 +9,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from mlir_sdy.diagnostics import SdyError
 from pyshardy.backends.groups import Layout
 

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, SubAxisInfo, TensorSharding
 from pyshardy.backends.comparison import compare
 from pyshardy.backends.distribution import gather, scatter

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+
 from mlir_sdy.assembly import parse
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.interpreter import InterpreterEngine

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import SdyError
 from pyshardy.backends.groups import Layout

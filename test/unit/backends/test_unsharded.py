@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import PassError
 from pyshardy.backends.unsharded import unsharded
@@ -31,7 +32,7 @@ func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>,
   sdy.sharding_group %0 group_id=1 : tensor<4xf32>
   %1 = sdy.propagation_barrier %0 allowed_direction=NONE : tensor<4xf32>
   %2 = sdy.reshard %1 <@mesh, [{}]> : tensor<4xf32>
-  %3 = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>]>} dense<1.0> : tensor<4xf32>
+  %3 = sdy.constant dense<1.0> : tensor<4xf32>
   %4 = sdy.named_computation<"f">(%2, %3) (%x: tensor<4xf32>, %y: tensor<4xf32>) {
     %5 = sdy.sharding_constraint %y <@mesh, [{"x"}]> : tensor<4xf32>
     %6 = stablehlo.add %x, %5 : tensor<4xf32>
@@ -55,7 +56,8 @@ func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>,
 def test_manual_computations_are_refused(context):
     text = """sdy.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<2xf32>) {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>]
+      out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<2xf32>) {
     sdy.return %b : tensor<2xf32>
   } : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
