@@ -260,6 +260,26 @@ def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"
   ];
 }
 
+def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-factors"> {
+  let summary = "Makes dimensions whole whose shards would need data of their neighbours";
+  let description = [{
+    Looks at each `stablehlo.reshape`. If the shards of its operand and those of its result do not
+    hold the same data, the dimensions in question are made whole by reshards around it.
+
+    ```mlir
+    // %0 is sharded by [{}, {"x"}\]
+    %1 = stablehlo.reshape %0 : (tensor<12x24xf32>) -> tensor<8x36xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{}, {}\]> : tensor<12x24xf32>
+    %2 = stablehlo.reshape %1 : (tensor<12x24xf32>) -> tensor<8x36xf32>
+    ```
+  }];
+}
+
 def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
   let summary = "Turns reshards into collectives";
   let description = [{
@@ -284,7 +304,10 @@ def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"keepRedundantReshards", "keep-redundant-reshards", "bool", "false",
-           "whether to keep reshards that change nothing">
+           "whether to keep reshards that change nothing">,
+    Option<"divisibleOnly", "divisible-only", "bool", "false",
+           "whether to gather and slice anew where a step on the way would split a dimension "
+           "into pieces that do not divide it">
   ];
 }
 

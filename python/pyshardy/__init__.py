@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""pyshardy: sharding for StableHLO programs, from Python, on stock MLIR wheels.
+
+    import pyshardy as sdy
+
+    context = sdy.Context()
+    module = sdy.parse("transformer_block.mlir", context)
+    record = sdy.propagate(module)
+    program = sdy.partition(module)
+    outputs = program.run(inputs)
+    print(sdy.asm(program.module))
+
+The classes and builders of the dialect are here, too: `sdy.AllGatherOp`, `sdy.all_gather`,
+`sdy.TensorShardingAttr`. Names are imported when first used, so that the tools start fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mlir_sdy.assembly import asm
+    from mlir_sdy.diagnostics import (
+        Diagnostic,
+        ParseError,
+        PassError,
+        SdyError,
+        UsageError,
+        VerificationError,
+    )
+    from mlir_sdy.dialect import Context, register
+    from mlir_sdy.sdy import *  # noqa: F403 (the classes and builders of the dialect)
+    from mlir_sdy.values import get_sharding, set_sharding
+    from mlir_sdy.verify import verify
+    from pyshardy.api import parse, propagate
+    from pyshardy.pipeline import register_pass, register_pipeline, run_pipeline
+    from pyshardy.program import PartitionedProgram, partition
+    from pyshardy.rules import rule, sharding_rule
+
+__all__ = [
+    "Context",
+    "Diagnostic",
+    "ParseError",
+    "PartitionedProgram",
+    "PassError",
+    "SdyError",
+    "UsageError",
+    "VerificationError",
+    "asm",
+    "get_sharding",
+    "parse",
+    "partition",
+    "propagate",
+    "register",
+    "register_pass",
+    "register_pipeline",
+    "rule",
+    "run_pipeline",
+    "set_sharding",
+    "sharding_rule",
+    "verify",
+]
+
+_HOMES = {
+    "mlir_sdy.assembly": ("asm",),
+    "mlir_sdy.diagnostics": (
+        "Diagnostic",
+        "ParseError",
+        "PassError",
+        "SdyError",
+        "UsageError",
+        "VerificationError",
+    ),
+    "mlir_sdy.dialect": ("Context", "register"),
+    "mlir_sdy.values": ("get_sharding", "set_sharding"),
+    "mlir_sdy.verify": ("verify",),
+    "pyshardy.api": ("parse", "propagate"),
+    "pyshardy.pipeline": ("register_pass", "register_pipeline", "run_pipeline"),
+    "pyshardy.program": ("PartitionedProgram", "partition"),
+    "pyshardy.rules": ("rule", "sharding_rule"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = importlib.import_module(_HOME_OF.get(name, "mlir_sdy.sdy"))
+    try:
+        value = getattr(home, name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1274,6 +1274,28 @@ PASSES: dict[str, PassDecl] = {
             ),
         ),
     ),
+    "sdy-resolve-permutation-factors": PassDecl(
+        argument="sdy-resolve-permutation-factors",
+        class_name="ResolvePermutationFactorsPass",
+        anchor="builtin.module",
+        summary="Makes dimensions whole whose shards would need data of their neighbours",
+        description=(
+                "Looks at each `stablehlo.reshape`. If the shards of its operand and those of its result do not\n"
+                "hold the same data, the dimensions in question are made whole by reshards around it.\n"
+                "\n"
+                "```mlir\n"
+                "// %0 is sharded by [{}, {\"x\"}]\n"
+                "%1 = stablehlo.reshape %0 : (tensor<12x24xf32>) -> tensor<8x36xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<12x24xf32>\n"
+                "%2 = stablehlo.reshape %1 : (tensor<12x24xf32>) -> tensor<8x36xf32>\n"
+                "```"
+            ),
+    ),
     "sdy-reshard-to-collectives": PassDecl(
         argument="sdy-reshard-to-collectives",
         class_name="ReshardToCollectivesPass",
@@ -1304,6 +1326,12 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether to keep reshards that change nothing",
+            ),
+            OptionDecl(
+                name="divisible-only",
+                type="bool",
+                default=False,
+                description="whether to gather and slice anew where a step on the way would split a dimension into pieces that do not divide it",
             ),
         ),
     ),

@@ -86,9 +86,7 @@ def body_operand_shardings(operation: ir.Operation) -> list[TensorSharding | Non
     return _padded(shardings, len(operation.operands))
 
 
-def _sources(
-    operation: ir.Operation, shardings: list[TensorSharding | None]
-) -> Iterator[Source]:
+def _sources(operation: ir.Operation, shardings: list[TensorSharding | None]) -> Iterator[Source]:
     for index, sharding in enumerate(shardings):
         yield Source(operation, index, sharding)
 

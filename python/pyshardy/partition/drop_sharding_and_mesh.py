@@ -4,8 +4,13 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from mlir_sdy.values import SHARDING, argument_shardings, result_shardings
-from mlir_sdy.values import set_argument_shardings, set_result_shardings
+from mlir_sdy.values import (
+    SHARDING,
+    argument_shardings,
+    result_shardings,
+    set_argument_shardings,
+    set_result_shardings,
+)
 
 
 def drop_sharding_and_mesh(module: ir.Module) -> None:

@@ -61,9 +61,7 @@ _TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
 _MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
 
 
-def insert_explicit_reshards(
-    function: ir.OpView, *, enable_full_version: bool = False
-) -> None:
+def insert_explicit_reshards(function: ir.OpView, *, enable_full_version: bool = False) -> None:
     """Insert the reshards and all-reduces that a function needs to run on shards.
 
     Args:
@@ -150,9 +148,7 @@ class _FunctionResharder:
         if wanted is None:
             assert current is not None, "two absent shardings are equivalent"
             wanted = TensorSharding.fully_closed(rank_of(value.type), current.mesh_or_ref)
-        place = (
-            ir.InsertionPoint(source.operation) if before_use else _insertion_point_after(value)
-        )
+        place = ir.InsertionPoint(source.operation) if before_use else _insertion_point_after(value)
         source.operation.operands[source.index] = self._reshard(value, wanted, place)
 
     def _reshard(
@@ -189,9 +185,7 @@ class _FunctionResharder:
         if rule.is_custom_rule:
             return None
         kind = completing_reduction(operation) if rule.reduction_factors else None
-        shapes = tuple(
-            _shape(value.type) for value in (*operation.operands, *operation.results)
-        )
+        shapes = tuple(_shape(value.type) for value in (*operation.operands, *operation.results))
         key = (rule, shardings, shapes, kind)
         if key not in self._agreements:
             self._agreements[key] = self._agree(rule, shardings, shapes, kind)
@@ -242,9 +236,7 @@ class _FunctionResharder:
     ) -> None:
         new_shardings = agreement.shardings[len(agreement.shardings) - len(old_shardings) :]
         changed = {
-            index: sharding
-            for index, sharding in enumerate(new_shardings)
-            if sharding is not None
+            index: sharding for index, sharding in enumerate(new_shardings) if sharding is not None
         }
         if changed:
             set_result_shardings_of(operation, changed, self.cache)
@@ -294,9 +286,7 @@ def _is_plain(sharding: TensorSharding) -> bool:
 
 def _replicated(shardings: Shardings) -> _Agreement | None:
     """Agreement on whole tensors, for an operation that can't be computed on shards."""
-    mesh_or_ref = next(
-        s.mesh_or_ref for s in shardings if s is not None and not _is_plain(s)
-    )
+    mesh_or_ref = next(s.mesh_or_ref for s in shardings if s is not None and not _is_plain(s))
     return _Agreement(
         tuple(
             None

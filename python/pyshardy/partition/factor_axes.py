@@ -16,6 +16,7 @@ The algorithm is that of Shardy's `sdy-insert-explicit-reshards`.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -103,11 +104,7 @@ def _unary_axes(
     mesh: Mesh,
 ) -> tuple[AxisTuple, ...] | None:
     tensors = rule.non_scalar_tensor_indices
-    if (
-        len(tensors) != 2
-        or rule.need_replication_factors
-        or rule.has_dims_with_several_factors
-    ):
+    if len(tensors) != 2 or rule.need_replication_factors or rule.has_dims_with_several_factors:
         return None
 
     def preference(index: int) -> tuple[bool, int, int]:
@@ -206,7 +203,7 @@ def _dependencies(rule: OpShardingRule) -> list[set[int]]:
     for mapping in rule.mappings:
         for dim in mapping.dim_mappings:
             factors = dim.factor_indices
-            for major, minor in zip(factors, factors[1:], strict=False):
+            for major, minor in itertools.pairwise(factors):
                 waits_for[minor].add(major)
     return waits_for
 
@@ -219,9 +216,7 @@ def _candidates(
         for factor, sharding in tensor.factors.items():
             for length in range(1, len(sharding.axes) + 1):
                 axes = sharding.axes[:length]
-                found.setdefault(
-                    (factor, axes), _Candidate(factor, axes, 0, mesh.axes_size(axes))
-                )
+                found.setdefault((factor, axes), _Candidate(factor, axes, 0, mesh.axes_size(axes)))
     for candidate in found.values():
         for tensor, shape in zip(projection.tensors, shapes, strict=True):
             axes = tensor.axes(candidate.factor)
@@ -261,8 +256,7 @@ def _free_replicated_factors(rule: OpShardingRule, axes: list[AxisTuple], mesh: 
     for factor in rule.need_replication_factors:
         freed, axes[factor] = list(axes[factor]), ()
         in_all_tensors = all(
-            rule.mappings[index].contains_factor(factor)
-            for index in rule.non_scalar_tensor_indices
+            rule.mappings[index].contains_factor(factor) for index in rule.non_scalar_tensor_indices
         )
         if not (freed and in_all_tensors):
             continue

@@ -64,7 +64,13 @@ Step = AllSlice | AllGather | AllToAll | CollectivePermute
 
 
 def plan_reshard(
-    source: AxesPerDim, target: AxesPerDim, shape: Sequence[int], mesh: Mesh, *, reorder: bool
+    source: AxesPerDim,
+    target: AxesPerDim,
+    shape: Sequence[int],
+    mesh: Mesh,
+    *,
+    reorder: bool,
+    divisible_only: bool = False,
 ) -> tuple[Step, ...]:
     """The collectives that turn a tensor sharded by `source` into one sharded by `target`.
 
@@ -75,6 +81,7 @@ def plan_reshard(
         mesh: the mesh; only its axes matter.
         reorder: whether the target's mesh has the devices in another order, so that a permute is
             needed in any case.
+        divisible_only: whether no step may split a dimension into pieces that don't divide it.
 
     Examples, on a mesh of axes `a`, `b`, `c` of size 2:
 
@@ -91,14 +98,18 @@ def plan_reshard(
     others = [axis for axes in target for axis in axes]
     if all(axis.can_coexist(other) for axis in refs for other in others):
         planner = _Planner(source, target, shape, mesh, reorder)
-        if planner.run():
+        if planner.run() and not (
+            divisible_only and any(_pads(step, shape, mesh) for step in planner.steps)
+        ):
             return tuple(planner.steps)
-    return _gather_and_slice(source, target, mesh, reorder)
+    return _gather_and_slice(source, target, reorder=reorder)
 
 
-def _gather_and_slice(
-    source: AxesPerDim, target: AxesPerDim, mesh: Mesh, reorder: bool
-) -> tuple[Step, ...]:
+def _pads(step: Step, shape: Sequence[int], mesh: Mesh) -> bool:
+    return any(size % mesh.axes_size(axes) for size, axes in zip(shape, step.result, strict=True))
+
+
+def _gather_and_slice(source: AxesPerDim, target: AxesPerDim, *, reorder: bool) -> tuple[Step, ...]:
     """Replicate what differs, and slice it again: right for any shardings."""
     kept: list[AxisTuple] = []
     for before, after in zip(source, target, strict=True):
@@ -107,9 +118,9 @@ def _gather_and_slice(
             common += 1
         kept.append(before[:common])
     steps: list[Step] = []
-    if gathered := tuple(axes[len(rest) :] for axes, rest in zip(source, kept, strict=True)):
-        if any(gathered):
-            steps.append(AllGather(gathered, tuple(kept)))
+    gathered = tuple(axes[len(rest) :] for axes, rest in zip(source, kept, strict=True))
+    if any(gathered):
+        steps.append(AllGather(gathered, tuple(kept)))
     if reorder:
         steps.append(CollectivePermute(tuple(kept)))
     sliced = tuple(axes[len(rest) :] for axes, rest in zip(target, kept, strict=True))
@@ -214,9 +225,7 @@ class _Planner:
         return self.mesh.axes_size(axes)
 
     def _result(self) -> AxesPerDim:
-        return tuple(
-            _merged((*self.done[dim], *self.current[dim]), self.mesh) for dim in self.dims
-        )
+        return tuple(_merged((*self.done[dim], *self.current[dim]), self.mesh) for dim in self.dims)
 
     def _lists(self, lists: Iterable[Sequence[AxisRef]]) -> AxesPerDim:
         return tuple(_merged(axes, self.mesh) for axes in lists)
@@ -281,9 +290,7 @@ class _Planner:
     def _cut_wanted(self, parts: list[AxisRef]) -> None:
         if parts:
             # A part that was cut again stands beside its own parts: only the finest count.
-            finest = [
-                part for part in parts if not any(part.strictly_contains(o) for o in parts)
-            ]
+            finest = [part for part in parts if not any(part.strictly_contains(o) for o in parts)]
             self.wanted = self._aligned(self.wanted, finest)
 
     def _slice_before_move(
@@ -301,14 +308,12 @@ class _Planner:
             return
         common = 0
         while (
-            common < min(len(current), start)
-            and current[-1 - common] == wanted[start - 1 - common]
+            common < min(len(current), start) and current[-1 - common] == wanted[start - 1 - common]
         ):
             common += 1
         moving = current[len(current) - common :]
         if any(
-            self.place.get(axis, (None,))[0] == target
-            for axis in current[: len(current) - common]
+            self.place.get(axis, (None,))[0] == target for axis in current[: len(current) - common]
         ):
             return
         end = start

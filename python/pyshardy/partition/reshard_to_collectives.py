@@ -39,7 +39,7 @@ from pyshardy.partition.reshard_plan import (
 
 
 def reshard_to_collectives(
-    function: ir.OpView, *, keep_redundant_reshards: bool = False
+    function: ir.OpView, *, keep_redundant_reshards: bool = False, divisible_only: bool = False
 ) -> None:
     """Replace the reshards in a function.
 
@@ -49,6 +49,8 @@ def reshard_to_collectives(
     Args:
         function: the `func.func`.
         keep_redundant_reshards: keep reshards between equivalent shardings.
+        divisible_only: gather and slice anew where a step on the way would split a dimension into
+            pieces that do not divide it.
 
     Raises:
         PassError: a reshard has another rank than its operand.
@@ -65,16 +67,22 @@ def reshard_to_collectives(
 
     function.operation.walk(collect, ir.WalkOrder.PRE_ORDER)
     for reshard in reshards:
-        _Conversion(reshard, meshes, cache).run(keep_redundant=keep_redundant_reshards)
+        conversion = _Conversion(reshard, meshes, cache, divisible_only)
+        conversion.run(keep_redundant=keep_redundant_reshards)
 
 
 class _Conversion:
     """The conversion of one reshard."""
 
     def __init__(
-        self, reshard: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
+        self,
+        reshard: ir.Operation,
+        meshes: Mapping[str, Mesh],
+        cache: AttributeCache,
+        divisible_only: bool,
     ):
         self.reshard = reshard
+        self.divisible_only = divisible_only
         self.meshes = meshes
         self.cache = cache
         self.input = behind_barriers(reshard.operands[0])
@@ -117,7 +125,14 @@ class _Conversion:
         shape = list(ir.ShapedType(self.reshard.results[0].type).shape)
         shape = [-1 if size < 0 else size for size in shape]
         reorder = mesh_of(target, self.meshes) != mesh
-        steps = plan_reshard(source.dim_axes, target.dim_axes, shape, mesh, reorder=reorder)
+        steps = plan_reshard(
+            source.dim_axes,
+            target.dim_axes,
+            shape,
+            mesh,
+            reorder=reorder,
+            divisible_only=self.divisible_only,
+        )
         value = self.input
         written = source.mesh_or_ref
         with ir.InsertionPoint(self.reshard), self.reshard.location:

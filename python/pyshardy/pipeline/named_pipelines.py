@@ -15,7 +15,8 @@ def partition_pipeline() -> str:
             "sdy-close-shardings",
             "sdy-insert-func-call-reshards",
             "sdy-insert-explicit-reshards{enable-full-version=true}",
-            "sdy-reshard-to-collectives",
+            "sdy-resolve-permutation-factors",
+            "sdy-reshard-to-collectives{divisible-only=true}",
             "sdy-convert-global-to-local",
             "sdy-drop-sharding-and-mesh",
         ]

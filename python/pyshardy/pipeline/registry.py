@@ -49,6 +49,9 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-insert-explicit-reshards": (
         "pyshardy.partition.explicit_reshards:insert_explicit_reshards"
     ),
+    "sdy-resolve-permutation-factors": (
+        "pyshardy.partition.permutation_factors:resolve_permutation_factors"
+    ),
     "sdy-reshard-to-collectives": (
         "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
     ),

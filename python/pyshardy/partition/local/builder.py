@@ -113,14 +113,12 @@ class LocalBuilder:
         if not axes:
             return self.index(0)
         devices = range(mesh.total_size)
-        return self.per_device(
-            [shard_index(mesh, device, axes) * shard_size for device in devices]
-        )
+        return self.per_device([shard_index(mesh, device, axes) * shard_size for device in devices])
 
     def slice_shard(
         self, value: ir.Value, mesh: Mesh, axes_per_dim: Sequence[Sequence[AxisRef]]
     ) -> ir.Value:
-        """The device's part of a tensor that is to be split further along axes of each dimension."""
+        """The device's part of a tensor that is split further, along axes for each dimension."""
         tensor = ir.RankedTensorType(value.type)
         sizes = [
             size // mesh.axes_size(axes)

@@ -208,9 +208,7 @@ def permute_pairs(
     source_order = [*before, *(atom for atom in after if atom not in before), *unused]
     target_order = [*after, *(atom for atom in before if atom not in after), *unused]
     count = math.prod(atom.size(target_mesh) for atom in atoms)
-    receiver = {
-        shard_index(target_mesh, device, target_order): device for device in range(count)
-    }
+    receiver = {shard_index(target_mesh, device, target_order): device for device in range(count)}
     return [
         (device, receiver[shard_index(source_mesh, device, source_order)])
         for device in range(count)
