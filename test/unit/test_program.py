@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Partitioning and running whole programs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.diagnostics import SdyError
+from mlir_sdy.dialect import Context
+from mlir_sdy.host import ir
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
+
+MATMUL = """
+sdy.mesh @mesh = <["u"=2, "v"=4]>
+func.func @product(
+    %x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"u"}, {"v"}]>} loc("x"),
+    %y: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"v"}, {}]>})
+    -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"u"}, {}]>,
+                         jax.result_info = "out"}) {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0]
+    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"u"}, {}]>]>}
+    : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def context() -> Context:
+    return Context()
+
+
+@pytest.fixture(scope="module")
+def program(context: Context) -> PartitionedProgram:
+    return partition(parse(MATMUL, context, "m.mlir"))
+
+
+def operands() -> list[np.ndarray]:
+    random = np.random.default_rng(0)
+    return [random.integers(-4, 5, shape).astype(np.float32) for shape in ((8, 16), (16, 4))]
+
+
+def test_what_a_program_says_of_itself(program):
+    assert [port.name for port in program.inputs] == ["x", "%arg1"]
+    assert [port.name for port in program.outputs] == ["out"]
+    assert [str(port.local_spec) for port in program.inputs] == [
+        *("tensor<4x4xf32>", "tensor<4x4xf32>")
+    ]
+    assert str(program.in_shardings[0]) == '<@mesh, [{"u"}, {"v"}]>'
+    assert str(program.out_shardings[0]) == '<@mesh, [{"u"}, {}]>'
+    assert program.mesh.total_size == 8
+    (collective,) = program.collectives
+    assert (collective.kind, collective.nbytes) == ("all_reduce", 4 * 4 * 4)
+    assert (collective.group_size, collective.axes) == (4, ("v",))
+    assert str(collective.location).startswith("m.mlir:8")
+
+
+def test_running_gives_the_global_results(program, context):
+    x, y = operands()
+    (found,) = program.run([x, y])
+    np.testing.assert_array_equal(found, x @ y)
+    (expected,) = run_unpartitioned(parse(MATMUL, context), [x, y])
+    np.testing.assert_array_equal(expected, x @ y)
+
+
+def test_partitioning_leaves_the_module_alone(context):
+    module = parse(MATMUL, context)
+    before = str(module)
+    partition(module)
+    assert str(module) == before
+
+
+@pytest.mark.parametrize(
+    ("inputs", "complaint"),
+    [
+        ([np.zeros((8, 16))], "takes 2 arrays, but got 1"),
+        ([np.zeros((8, 16)), np.zeros((4, 16))], r"%arg1 must be .* shape \(16, 4\), got"),
+        ([np.zeros((8, 16), complex), np.zeros((16, 4))], "x must be an array of float32"),
+    ],
+)
+def test_inputs_that_do_not_fit(program, inputs, complaint):
+    with pytest.raises(SdyError, match=complaint):
+        program.run(inputs)
+
+
+def test_an_unknown_backend(program):
+    with pytest.raises(SdyError, match="unknown backend 'gpu'; there are: 'interpreter'"):
+        program.run(operands(), backend="gpu")
+
+
+def test_a_wrong_partitioning_is_noticed(program, context):
+    """Without its all-reduce, the copies of the result differ from device to device."""
+    text = str(program.module)
+    start, end = text.index("%1 ="), text.index("return %1")
+    broken = text[:start] + text[end:].replace("return %1", "return %0")
+    wrong = replace(program, module=ir.Module.parse(broken, context))
+    with pytest.raises(ExecutionError, match="out: devices 0 and 1 should both hold"):
+        wrong.run(operands())
+
+
+def test_a_program_without_a_mesh(context):
+    text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}"
+    with pytest.raises(SdyError, match=r"m.mlir:1:1: error: the program has no mesh") as failure:
+        partition(parse(text, context, "m.mlir"))
+    assert "sdy.mesh @mesh =" in failure.value.diagnostics[0].notes[0].message
+
+
+def test_a_program_without_an_entry(context):
+    text = MATMUL + MATMUL.replace("@product", "@other").replace("sdy.mesh @mesh", "sdy.mesh @n")
+    with pytest.raises(SdyError, match="has no entry: it has 2 functions, none of them '@main'"):
+        partition(parse(text, context))
+
+
+@pytest.mark.parametrize("ids", ["", ", device_ids=[3, 1, 0, 2]"])
+@pytest.mark.parametrize("spread", ['[{"a"}, {"b"}]', '[{"b", "a"}, {}]', "[{}, {}]"])
+def test_layouts_and_orders_of_devices(context, ids, spread):
+    sharding = f"#sdy.sharding<@mesh, {spread}>"
+    text = f"""
+sdy.mesh @mesh = <["a"=2, "b"=2]{ids}>
+func.func @main(%x: tensor<4x8xi32> {{sdy.sharding = {sharding}}})
+    -> (tensor<4x8xi32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"a", "b"}}]>}}) {{
+  %0 = stablehlo.add %x, %x {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, {spread}>]>}}
+    : tensor<4x8xi32>
+  return %0 : tensor<4x8xi32>
+}}"""
+    x = np.arange(32, dtype=np.int32).reshape(4, 8)
+    np.testing.assert_array_equal(partition(parse(text, context)).run([x])[0], 2 * x)
