@@ -8,12 +8,13 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from programs import random_module, random_module_with_calls
+from shardy import Shardy
+
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
-from programs import random_module, random_module_with_calls
 from pyshardy.pipeline import run_pipeline
 from pyshardy.propagation.passes import basic_propagate
-from shardy import Shardy
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
 CASES_PER_TEST = 50

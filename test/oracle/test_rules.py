@@ -9,13 +9,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from programs import ProgramWriter, random_reshape, random_shape, tensor
+from shardy import Shardy
+
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import collect
 from mlir_sdy.dialect import Context
-from programs import ProgramWriter, random_reshape, random_shape, tensor
 from pyshardy.pipeline import run_pipeline
 from pyshardy.rules.pointwise import POINTWISE_CUSTOM_CALLS
-from shardy import Shardy
 
 POPULATE = "sdy-populate-op-sharding-rules"
 

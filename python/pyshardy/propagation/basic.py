@@ -39,7 +39,6 @@ from mlir_sdy.model import (
     PropagationDirection,
     prefix_without_overlap,
 )
-
 from pyshardy.propagation.projection import ShardingProjection, TensorProjection
 
 Check = Callable[[AxisRef, int], AxisRef | None]

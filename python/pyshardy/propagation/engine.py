@@ -25,7 +25,6 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
-
 from pyshardy.propagation.effects import is_removable
 from pyshardy.propagation.program import NO_OPERATION, NOWHERE, Program
 from pyshardy.propagation.relation import Relation, ShardingTable, Stepper, Strategy, Updates

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
-
 from pyshardy.propagation.basic import propagate_basic
 from pyshardy.propagation.engine import Engine
 from pyshardy.propagation.program import Program

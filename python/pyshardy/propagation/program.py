@@ -19,8 +19,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import COMPUTATIONS, DATA_FLOW_OPERATIONS, OWN_SHARDING, SHARDING
-
-from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
 NOWHERE = 0
 """The slot of values that can't have a sharding."""
@@ -64,6 +63,7 @@ class Program:
         shardings: what is in each slot.
         functions: the functions by name.
         calls: the calls of each function by its name.
+        with_own_rule: the operations that have their rule as an attribute.
         main_results: the results of the main function.
     """
 
@@ -81,6 +81,7 @@ class Program:
         self.makers: list[int] = [NO_OPERATION]
         self.functions: dict[str, int] = {}
         self.calls: defaultdict[str, list[int]] = defaultdict(list)
+        self.with_own_rule: set[int] = set()
         self._numbers: dict[ir.Value, int] = {}
         self._given: dict[int, TensorSharding | None] = {}
         self._operation_numbers: dict[ir.Operation, int] = {}
@@ -144,6 +145,8 @@ class Program:
         if SHARDING in attributes or name in OWN_SHARDING or name in COMPUTATIONS:
             given = value_shardings.result_shardings_of(operation)
             self._given.update(zip(results, given, strict=False))
+        if SHARDING_RULE in attributes:
+            self.with_own_rule.add(number)
         if name == "func.call":
             self.calls[attributes["callee"].value].append(number)
         elif name == "func.func":
@@ -162,13 +165,15 @@ class Program:
         self.ends[number] = len(self.operations)
 
     def _add_values(self, values: Iterable[ir.Value], maker: int) -> range:
-        first = len(self.values)
+        known = self.values
+        first = number = len(known)
         for value in values:
-            self._numbers[value] = len(self.values)
-            self.values.append(value)
+            self._numbers[value] = number
+            known.append(value)
             self.types.append(self._type_key(value.type))
             self.makers.append(maker)
-        return range(first, len(self.values))
+            number += 1
+        return range(first, number)
 
     def _place(self, number: int, name: str) -> None:
         """Find the slots of an operation's results and arguments where they aren't their own."""

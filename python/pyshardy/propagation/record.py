@@ -17,7 +17,6 @@ from mlir_sdy.model import (
     TensorSharding,
     prefix_status,
 )
-
 from pyshardy.propagation.engine import Change, Engine
 from pyshardy.propagation.projection import ShardingProjection, TensorProjection
 

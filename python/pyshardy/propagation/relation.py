@@ -19,7 +19,6 @@ from mlir_sdy.model import (
     TensorSharding,
     common_mesh,
 )
-
 from pyshardy.propagation.projection import ShardingProjection
 
 Strategy = Callable[..., set[int]]

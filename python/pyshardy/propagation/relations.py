@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import OpShardingRule, PropagationDirection
-
+from mlir_sdy.model import PropagationDirection
 from pyshardy.propagation.program import Program
 from pyshardy.propagation.relation import Relation, RelationKind, RelationKinds
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, identity_rule
@@ -27,7 +26,8 @@ class RelationReader:
         self.kinds = RelationKinds()
         self._program = program
         self._lookup = lookup
-        self._kinds_of_rules: dict[OpShardingRule, RelationKind] = {}
+        # By the identity of rules: those who hand them out keep them, one for all equal ones.
+        self._kinds_of_rules: dict[int, RelationKind] = {}
 
     def read(self) -> list[Relation | None]:
         """The relation of each operation, None where there is none.
@@ -39,17 +39,17 @@ class RelationReader:
         program, lookup = self._program, self._lookup
         types, slots = program.types, program.slots
         type_of, slot_of = types.__getitem__, slots.__getitem__
+        with_own_rule = program.with_own_rule
         rows = zip(
             program.operations, program.names, program.operands, program.results, strict=True
         )
-        for operation, name, operands, results in rows:
+        for number, (operation, name, operands, results) in enumerate(rows):
             special = _SPECIAL.get(name)
             if special is not None:
                 relations.append(special(self, operation, operands, results))
                 continue
-            attributes = operation.attributes
-            if SHARDING_RULE in attributes:
-                rule = value_of(attributes[SHARDING_RULE])
+            if number in with_own_rule:
+                rule = value_of(operation.attributes[SHARDING_RULE])
             else:
                 rule = lookup.registered_rule(
                     operation, name, tuple(map(type_of, operands)), tuple(map(type_of, results))
@@ -57,10 +57,10 @@ class RelationReader:
             if rule is None:
                 relations.append(None)
                 continue
-            kind = self._kinds_of_rules.get(rule)
+            kind = self._kinds_of_rules.get(id(rule))
             if kind is None:
                 kind = self.kinds.kind(rule, conservative=lookup.conservative)
-                self._kinds_of_rules[rule] = kind
+                self._kinds_of_rules[id(rule)] = kind
             tensors = (*map(slot_of, operands), *map(slot_of, results))
             relations.append(Relation(kind, tensors, True))
         return relations

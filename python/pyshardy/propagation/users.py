@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from pyshardy.propagation.program import NO_OPERATION, NOWHERE, Program
 
-_OTHER_TERMINATORS = frozenset({"sdy.return", "stablehlo.return"})
+_FORWARDING = frozenset({"func.call", "func.return", "sdy.return", "stablehlo.return"})
 
 
 class Users:
@@ -21,7 +21,7 @@ class Users:
 
     def __init__(self, program: Program):
         self._program = program
-        self._notified: dict[int, tuple[int, ...]] = {}
+        self._notified: dict[int, list[int]] = {}
         self._last_users: list[int] = [NO_OPERATION] * len(program.values)
         self.counts = [0] * len(program.values)
         for operation, operands in enumerate(program.operands):
@@ -29,54 +29,56 @@ class Users:
                 self.counts[value] += 1
                 self._last_users[value] = operation
 
-    def notified(self, value: int) -> tuple[int, ...]:
+    def notified(self, value: int) -> Sequence[int]:
         """The operations to visit again, functions left out."""
         known = self._notified.get(value)
         if known is None:
-            known = self._notified[value] = tuple(self._find(value))
+            known = self._notified[value] = self._find(value)
         return known
 
     def of(self, value: int) -> set[int]:
         """The operations that use a value, as they were at first."""
         return {user for user, _ in self._uses(value)}
 
-    def _find(self, value: int) -> Iterator[int]:
+    def _find(self, value: int) -> list[int]:
         program = self._program
+        found: list[int] = []
         if value == NOWHERE or value >= len(program.values):
-            return
+            return found
         maker = program.makers[value]
         if program.names[maker] != "func.func":
-            yield maker
-        yield from self._users(value, set())
+            found.append(maker)
+        self._add_users(value, found, set())
+        return found
 
-    def _users(self, value: int, seen: set[int]) -> Iterator[int]:
+    def _add_users(self, value: int, found: list[int], seen: set[int]) -> None:
         if value in seen:  # A recursive function passes its argument on.
             return
         seen.add(value)
         program = self._program
         for user, position in self._uses(value):
             name = program.names[user]
-            if name == "func.return":
+            if name not in _FORWARDING:
+                found.append(user)
+            elif name == "func.return":
                 for call in program.calls_of(program.parents[user]):
-                    yield from self._users(program.results[call][position], seen)
-            elif name in _OTHER_TERMINATORS:
-                yield program.parents[user]
+                    self._add_users(program.results[call][position], found, seen)
             elif name == "func.call":
-                callee = program.callee(user)
-                arguments = program.arguments.get(callee, ())
+                arguments = program.arguments.get(program.callee(user), ())
                 if len(arguments) > position:
-                    yield from self._users(arguments[position], seen)
+                    self._add_users(arguments[position], found, seen)
             else:
-                yield user
+                found.append(program.parents[user])
 
-    def _uses(self, value: int) -> Iterator[tuple[int, int]]:
+    def _uses(self, value: int) -> list[tuple[int, int]]:
         """The users of a value, in the order of its use list, and at which operand they have it."""
         program = self._program
         if not self.counts[value]:
-            return
+            return []
         if self.counts[value] == 1:
             user = self._last_users[value]
-            yield user, program.operands[user].index(value)
-            return
-        for use in program.values[value].uses:
-            yield program.operation_number(use.owner.operation), use.operand_number
+            return [(user, program.operands[user].index(value))]
+        number = program.operation_number
+        return [
+            (number(use.owner.operation), use.operand_number) for use in program.values[value].uses
+        ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
-
 from pyshardy.propagation.program import Program
 from pyshardy.rules import ShardingRuleLookup
 

@@ -9,7 +9,6 @@ from mlir_sdy import values as value_shardings
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import COMPUTATIONS, OWN_SHARDING, SHARDING
-
 from pyshardy.propagation.engine import Engine
 
 

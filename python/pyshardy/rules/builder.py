@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.model import DimMapping, FactorType, OpShardingRule, TensorMapping
-
 from pyshardy.rules.signature import OperationSignature
 
 Dims = Sequence[int | None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from mlir_sdy.host import stablehlo
 from mlir_sdy.model import OpShardingRule
-
 from pyshardy.rules.builder import REDUCTION, RuleBuilder
 from pyshardy.rules.notation import RuleNotation, rule
 from pyshardy.rules.registry import sharding_rule

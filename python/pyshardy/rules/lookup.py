@@ -10,7 +10,6 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import PassError, emit, error, warning
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule
-
 from pyshardy.rules.notation import RuleError, RuleNotation
 from pyshardy.rules.registry import CUSTOM_CALL, RegisteredRule, registered_rule
 from pyshardy.rules.signature import OperationSignature, TensorType

@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass
 
 from mlir_sdy.model import DimMapping, OpShardingRule, TensorMapping
-
 from pyshardy.rules.signature import OperationSignature
 
 _DIM = re.compile(r"\(([^()]*)\)|([A-Za-z_]\w*)|(\S)")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from mlir_sdy.model import OpShardingRule
-
 from pyshardy.rules.builder import RuleBuilder, pointwise
 from pyshardy.rules.registry import CUSTOM_CALL, sharding_rule
 from pyshardy.rules.signature import OperationSignature

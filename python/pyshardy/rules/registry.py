@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from mlir_sdy.model import OpShardingRule
-
 from pyshardy.rules.notation import RuleNotation
 from pyshardy.rules.signature import OperationSignature
 

@@ -7,7 +7,6 @@ import math
 from dataclasses import dataclass
 
 from mlir_sdy.model import OpShardingRule
-
 from pyshardy.rules.builder import RuleBuilder
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from mlir_sdy.values import DATA_FLOW_OPERATIONS
-
 from pyshardy.rules.registry import CUSTOM_CALL, no_sharding_rule
 
 no_sharding_rule("builtin.module", "func.call", "func.func")

@@ -18,7 +18,6 @@ from __future__ import annotations
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding, set_result_shardings
-
 from pyshardy.passes.functions import functions_of, main_function, returned_values
 
 

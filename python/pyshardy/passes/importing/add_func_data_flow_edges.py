@@ -24,7 +24,6 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings_of
-
 from pyshardy.passes.functions import (
     entry_block,
     functions_of,

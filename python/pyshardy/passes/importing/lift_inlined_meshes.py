@@ -17,7 +17,6 @@ from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import map_shardings
-
 from pyshardy.passes.symbols import FreshNames
 
 MESH_FOR_STABLEHLO = "stablehlo.mesh"
