@@ -14,7 +14,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
-from pyshardy.backends import engine
+from pyshardy.backends import local_engine
 from pyshardy.backends.distribution import gather, scatter
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.groups import Layout
@@ -108,7 +108,7 @@ class PartitionedProgram:
         executable = self._executables.get(backend)
         if executable is None:
             layout = Layout(1, self.mesh.total_size)
-            executable = LockstepProgram(self.module, engine(backend), layout)
+            executable = LockstepProgram(self.module, local_engine(backend), layout)
             self._executables[backend] = executable
         scattered = [
             scatter(array, port.sharding, self.mesh, port.local_spec.shape)
@@ -169,7 +169,7 @@ def run_unpartitioned(
     plain = unsharded(_entered_at_main(module))
     entry = _main(plain)
     arrays = _fitting(inputs, list(zip(_argument_names(entry), _signature(entry)[0], strict=True)))
-    return LockstepProgram(plain, engine(backend), Layout(1, 1)).run([arrays])[0]
+    return LockstepProgram(plain, local_engine(backend), Layout(1, 1)).run([arrays])[0]
 
 
 def _mesh_of(module: ir.Module) -> Mesh:

@@ -15,7 +15,7 @@
 | `collectives`        | the collectives in NumPy                                               |
 | `reductions`         | the bodies of reducing collectives                                     |
 
-Local engines have names; `engine` gives one. Nothing is imported or started before it is used.
+Local engines have names; `local_engine` gives one. Nothing is imported or started before it is used.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ENGINES: dict[str, str] = {
 
 
 @cache
-def engine(name: str) -> Engine:
+def local_engine(name: str) -> Engine:
     """The local engine of that name; there is one of each in a process.
 
     Raises:

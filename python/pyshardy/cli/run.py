@@ -57,6 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except Exception as bug:
+        print(f"sdy-run: internal error: {type(bug).__name__}: {bug}", file=sys.stderr)
+        return 1
 
 
 class _Parser(argparse.ArgumentParser):
