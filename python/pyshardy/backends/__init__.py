@@ -15,7 +15,7 @@
 | `collectives`        | the collectives in NumPy                                               |
 | `reductions`         | the bodies of reducing collectives                                     |
 
-Local engines have names; `local_engine` gives one. Nothing is imported or started before it is used.
+Local engines have names; `local_engine` gives one. Nothing is imported or started before its use.
 """
 
 from __future__ import annotations
