@@ -57,7 +57,11 @@ def sharding_rule(
         reads: the attributes that the rule depends on; all if not given.
         memoised: pass False if the rule looks at anything but types and attributes, such as the
             operations that define operands.
+
+    Raises:
+        ValueError: a target is given for anything but custom calls.
     """
+    _check_target(names, target)
     registered_reads = None if reads is None else tuple(reads)
 
     def register(function: _Rule) -> _Rule:
@@ -69,13 +73,17 @@ def sharding_rule(
 
 def no_sharding_rule(*names: str, target: str | None = None) -> None:
     """Say that operations have no sharding rule on purpose, so that nobody is warned."""
+    _check_target(names, target)
     _register(names, target, RegisteredRule(None, ()))
+
+
+def _check_target(names: tuple[str, ...], target: str | None) -> None:
+    if target is not None and names != (CUSTOM_CALL,):
+        raise ValueError(f"only {CUSTOM_CALL} has targets, got: {', '.join(names)}")
 
 
 def _register(names: Iterable[str], target: str | None, registered: RegisteredRule) -> None:
     if target is not None:
-        if tuple(names) != (CUSTOM_CALL,):
-            raise ValueError(f"only {CUSTOM_CALL} has targets, got: {', '.join(names)}")
         _by_target[target] = registered
     else:
         _by_name.update(dict.fromkeys(names, registered))

@@ -2,6 +2,7 @@
 """Dealing the axes of dimensions to factors, and gathering them again."""
 
 import pytest
+
 from mlir_sdy.model import (
     AxisRef,
     DimensionSharding,
