@@ -55,9 +55,14 @@ def convert_global_to_local(
                 location_of(module.operation.location),
             )
         )
-    _ModuleConverter(
-        module, replicas=replica_count > 1, per_dim_all_gather=per_dim_all_gather
-    ).run()
+    with module.context:
+        _ModuleConverter(
+            module, replicas=replica_count > 1, per_dim_all_gather=per_dim_all_gather
+        ).run()
+
+
+_STAY = frozenset({"sdy.mesh", "sdy.return"})
+"""Operations of the dialect that need no conversion: what they belong to sees to them."""
 
 
 class _ModuleConverter:
@@ -87,21 +92,41 @@ class _ModuleConverter:
         ]
         functions = [operation for operation in self.operations if _is_function(operation)]
         result_types = [self._result_types(function) for function in functions]
-        changed = {value.owner.operation for value, _ in new_types if _is_result(value)}
-        changed |= {use.owner.operation for value, _ in new_types for use in value.uses}
-        self._check_convertible(changed)
+        to_convert = self._to_convert([value for value, _ in new_types])
         for value, local in new_types:
             value.set_type(local)
         for function, results in zip(functions, result_types, strict=True):
             _set_function_type(function, results)
         # Backwards, so that an operation still sees how its operands were sharded.
-        for operation in reversed(self.operations):
-            conversion = CONVERSIONS.get(operation.name)
-            if conversion is not None and (
-                operation in changed or operation.name.startswith("sdy.")
-            ):
-                with operation.location, ir.InsertionPoint(operation):
-                    conversion(operation, self.builder)
+        for operation in reversed(to_convert):
+            with operation.location, ir.InsertionPoint(operation):
+                CONVERSIONS[operation.name](operation, self.builder)
+
+    def _to_convert(self, new_values: list[ir.Value]) -> list[ir.Operation]:
+        """The operations of the dialect, and those that make or use values of a new type.
+
+        They are sorted out before any type changes, as the hash of an operation changes with it.
+        """
+        changed = {value.owner.operation for value in new_values if _is_result(value)}
+        changed |= {use.owner.operation for value in new_values for use in value.uses}
+        to_convert: list[ir.Operation] = []
+        for operation in self.operations:
+            name = operation.name
+            is_own = name.startswith("sdy.") and name not in _STAY
+            if not is_own and operation not in changed:
+                continue
+            if name in CONVERSIONS:
+                to_convert.append(operation)
+            elif name not in _STAY:
+                raise PassError(
+                    error(
+                        f"'{name}' op has no local form: its operands and results must be "
+                        "replicated; run 'sdy-insert-explicit-reshards{enable-full-version=true}' "
+                        "and 'sdy-reshard-to-collectives' first",
+                        location_of(operation.location),
+                    )
+                )
+        return to_convert
 
     def _values(self) -> Iterator[tuple[ir.Value, ir.Operation]]:
         """All values, each with the operation to name when something is wrong with it."""
@@ -136,21 +161,6 @@ class _ModuleConverter:
             self._local_type(value_type, sharding, function)
             for value_type, sharding in zip(types, result_shardings(function), strict=True)
         ]
-
-    def _check_convertible(self, changed: set[ir.Operation]) -> None:
-        for operation in self.operations:
-            name = operation.name
-            if name in CONVERSIONS or name == "sdy.return":
-                continue
-            if operation in changed or name == "sdy.reshard":
-                raise PassError(
-                    error(
-                        f"'{name}' op has no local form: its operands and results must be "
-                        "replicated; run 'sdy-insert-explicit-reshards{enable-full-version=true}' "
-                        "and 'sdy-reshard-to-collectives' first",
-                        location_of(operation.location),
-                    )
-                )
 
 
 def _local_size(
