@@ -106,11 +106,12 @@ class _HostText:
     def wrapped(cls, rewritten: RewrittenText, aliases: str) -> _HostText:
         """The text inside a module, with its own alias definitions moved in front of that."""
         body = rewritten.text()
-        for match in reversed(list(_ALIAS_DEFINITION.finditer(body))):
+        # Those of the source may use those of the attributes in it.
+        for match in _ALIAS_DEFINITION.finditer(body):
             cursor = Cursor(Source(body, rewritten.source.filename), match.end())
             _skip_attribute_or_type(cursor)
             definition = body[match.start() : cursor.position]
-            aliases = definition.replace("\n", " ") + " " + aliases
+            aliases += definition.replace("\n", " ") + " "
             blank = re.sub(r"[^\n]", " ", definition)
             body = body[: match.start()] + blank + body[cursor.position :]
         resources = _RESOURCES.search(body)
@@ -161,14 +162,17 @@ class _HostText:
 
 
 def _skip_attribute_or_type(cursor: Cursor) -> None:
-    """Pass over the right-hand side of an alias definition."""
+    """Pass over the right-hand side of an alias definition, which ends its line or its brackets."""
     cursor.skip_blank()
     text = cursor.text
-    while cursor.position < len(text) and text[cursor.position] != "\n":
-        if text[cursor.position] in "<([{":
-            cursor.balanced()
-        elif cursor.try_string() is None:
-            cursor.position += 1
+    while cursor.position < len(text) and not text.startswith(("\n", "//"), cursor.position):
+        match text[cursor.position]:
+            case "<" | "(" | "[" | "{":
+                cursor.balanced()
+            case '"':
+                cursor.string("a string")
+            case _:
+                cursor.position += 1
 
 
 def _as_module(root: ir.Operation) -> ir.Module:

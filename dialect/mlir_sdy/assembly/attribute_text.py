@@ -58,7 +58,7 @@ def read_full_attribute(cursor: Cursor) -> tuple[str, Any]:
     cursor.token("#sdy")
     if cursor.text.startswith("<", cursor.position):
         cursor.position += 1
-        mnemonic = cursor.try_word()
+        mnemonic = _glued_mnemonic(cursor)
         value = _read_body(cursor, mnemonic)
         cursor.token(">")
         return str(mnemonic), value
@@ -72,6 +72,17 @@ def read_full_attribute(cursor: Cursor) -> tuple[str, Any]:
             start,
         )
     return str(mnemonic), value
+
+
+def _glued_mnemonic(cursor: Cursor) -> str | None:
+    """The name of an attribute, to which a body that begins with a word may be glued."""
+    word = cursor.try_word()
+    if word is not None and word not in BODIES:
+        for mnemonic in _BEGINNING_WITH_WORD:
+            if word.startswith(mnemonic):
+                cursor.position -= len(word) - len(mnemonic)
+                return mnemonic
+    return word
 
 
 def _read_body(cursor: Cursor, mnemonic: str | None) -> Any:
@@ -467,6 +478,7 @@ BRACKETED = frozenset(
 """The attributes whose body starts with `<`, so that it follows the name directly."""
 
 _GLUED = frozenset(BODIES) - BRACKETED
+_BEGINNING_WITH_WORD = ("dim_mapping", "edge_value_ref")
 
 
 def read_stripped(mnemonic: str) -> ReadBody:
