@@ -86,9 +86,12 @@ def _glued_mnemonic(cursor: Cursor) -> str | None:
 
 
 def _read_body(cursor: Cursor, mnemonic: str | None) -> Any:
-    read = BODIES.get(mnemonic or "")
-    if read is None:
+    if mnemonic is None:
         raise cursor.unexpected("the name of an sdy attribute")
+    read = BODIES.get(mnemonic)
+    if read is None:
+        start = cursor.position - len(mnemonic)
+        raise cursor.source.error(f"unknown attribute '{mnemonic}' in dialect 'sdy'", start)
     start = cursor.position
     try:
         return read(cursor)

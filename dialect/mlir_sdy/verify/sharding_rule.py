@@ -73,7 +73,7 @@ def _check_mapping(rule: OpShardingRule, mapping: TensorMapping, value_type: ir.
     if mapping.rank != value_type.rank:
         raise Violation(
             f"mapping rank must match: {mapping.rank} dimensions are mapped, {value_type} has "
-            f"{value_type.rank}"
+            f"rank {value_type.rank}"
         )
     used: set[int] = set()
     for dim, dim_mapping in enumerate(mapping.dim_mappings):
