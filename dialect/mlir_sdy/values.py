@@ -110,7 +110,18 @@ def get_sharding(value: ir.Value) -> TensorSharding | None:
         if parent.name == "func.func":
             return argument_shardings(parent)[holder.arg_number]
         return _at(body_argument_shardings(parent), holder.arg_number)
-    return _at(result_shardings_of(holder.owner.operation), holder.result_number)
+    result = ir.OpResult(holder)
+    return _at(result_shardings_of(result.owner.operation), result.result_number)
+
+
+def behind_barriers(value: ir.Value) -> ir.Value:
+    """`value`, or what it is before the propagation barriers that it went through."""
+    while not isinstance(value, ir.BlockArgument):
+        operation = value.owner.operation
+        if operation.name != "sdy.propagation_barrier":
+            break
+        value = operation.operands[0]
+    return value
 
 
 def set_sharding(
@@ -131,7 +142,8 @@ def set_sharding(
         else:
             set_body_argument_shardings(parent, {index: sharding}, cache)
     else:
-        set_result_shardings_of(holder.owner.operation, {holder.result_number: sharding}, cache)
+        result = ir.OpResult(holder)
+        set_result_shardings_of(result.owner.operation, {result.result_number: sharding}, cache)
 
 
 def _at(shardings: Sequence[TensorSharding], index: int) -> TensorSharding | None:

@@ -118,9 +118,16 @@ class Program:
         """All operations in the regions of an operation, however deep."""
         return range(operation + 1, self.ends[operation])
 
+    def value(self, number: int) -> ir.Value:
+        """The value of that number, which stands for one."""
+        value = self.values[number]
+        if value is None:
+            raise ValueError("there is no such value")
+        return value
+
     def rank(self, value: int) -> int:
         """The number of dimensions of a value, 0 if it isn't a tensor."""
-        return value_shardings.rank_of(self.values[value].type)
+        return value_shardings.rank_of(self.value(value).type)
 
     def held_together(self, slot: int) -> Sequence[int]:
         """The values whose shardings are kept in one list with that in `slot`."""
@@ -187,7 +194,7 @@ class Program:
             given = value_shardings.body_argument_shardings(operation)
             self._given.update(zip(arguments, given, strict=False))
         for value in (*arguments, *(self.results[number] if name in DATA_FLOW_OPERATIONS else ())):
-            holder = value_shardings.shardable_value(self.values[value])
+            holder = value_shardings.shardable_value(self.value(value))
             self.slots[value] = NOWHERE if holder is None else self._numbers[holder]
 
     # --- The main function --------------------------------------------------------------------

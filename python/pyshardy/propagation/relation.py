@@ -64,7 +64,7 @@ class RelationKind:
     rule: OpShardingRule
     directions: tuple[PropagationDirection, ...]
     conservative: bool
-    outcomes: dict[tuple[int, ...], Updates] = field(default_factory=dict)
+    outcomes: dict[tuple[int, ...], Updates] = field(default_factory=dict[tuple[int, ...], Updates])
 
 
 @dataclass(eq=False, slots=True)

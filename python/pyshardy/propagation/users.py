@@ -80,5 +80,5 @@ class Users:
             return [(user, program.operands[user].index(value))]
         number = program.operation_number
         return [
-            (number(use.owner.operation), use.operand_number) for use in program.values[value].uses
+            (number(use.owner.operation), use.operand_number) for use in program.value(value).uses
         ]

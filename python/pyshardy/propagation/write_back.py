@@ -7,6 +7,7 @@ from collections import defaultdict
 
 from mlir_sdy import values as value_shardings
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import COMPUTATIONS, OWN_SHARDING, SHARDING
 from pyshardy.propagation.engine import Engine
@@ -23,7 +24,7 @@ def write_back(engine: Engine, cache: AttributeCache) -> None:
     results: defaultdict[int, dict[int, TensorSharding]] = defaultdict(dict)
     arguments: defaultdict[int, dict[int, TensorSharding]] = defaultdict(dict)
     function_results: dict[int, TensorSharding | None] = {}
-    per_value: dict[int, object] = {}
+    per_value: dict[int, ir.Attribute] = {}
     num_values = len(program.values)
     for slot, (before, number) in enumerate(zip(engine.initial_state, engine.state, strict=True)):
         if before == number:

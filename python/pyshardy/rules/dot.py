@@ -14,7 +14,7 @@ from pyshardy.rules.signature import OperationSignature
 @sharding_rule("stablehlo.dot_general", reads=("dot_dimension_numbers",))
 def dot_general_rule(op: OperationSignature) -> OpShardingRule:
     """`b m k, b k n -> b m n` with any number of batch, free and contracting dimensions."""
-    numbers = stablehlo.DotDimensionNumbers(op.attribute("dot_dimension_numbers"))
+    numbers = stablehlo.DotDimensionNumbers(op.operation.attributes["dot_dimension_numbers"])
     lhs, rhs = op.operand_shape(0), op.operand_shape(1)
     batch = list(zip(numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions, strict=True))
     contracting = list(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mlir_sdy.model import DimMapping, OpShardingRule, TensorMapping
@@ -46,15 +47,10 @@ class RuleNotation:
             tuple(sizes[name] for name in order),
             tuple(mappings[: len(self.operands)]),
             tuple(mappings[len(self.operands) :]),
-            *(
-                tuple(sorted(order[name] for name in names))
-                for names in (
-                    self.reduction,
-                    self.need_replication,
-                    self.permutation,
-                    self.blocked,
-                )
-            ),
+            reduction_factors=_sorted(self.reduction, order),
+            need_replication_factors=_sorted(self.need_replication, order),
+            permutation_factors=_sorted(self.permutation, order),
+            blocked_propagation_factors=_sorted(self.blocked, order),
         )
 
     def _names(self) -> tuple[str, ...]:
@@ -104,6 +100,10 @@ class RuleNotation:
 
     def _misfit(self, op: OperationSignature, why: str) -> RuleError:
         return RuleError(f"the rule '{self.text}' does not fit '{op.name}': {why}")
+
+
+def _sorted(names: Iterable[str], order: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(sorted(order[name] for name in names))
 
 
 def rule(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from mlir_sdy.host import ir
 
@@ -71,7 +72,7 @@ class OperationSignature:
 
     def integers(self, name: str) -> tuple[int, ...]:
         """The numbers in an integer array attribute; none if the operation lacks it."""
-        attribute = self.attribute(name)
+        attribute: Any = self.attribute(name)
         return () if attribute is None else tuple(attribute)
 
 

@@ -77,7 +77,7 @@ def _add_edge(
 ) -> None:
     if not has_static_shape(value.type):
         return
-    attributes = {}
+    attributes: dict[str, ir.Attribute] = {}
     if sharding is not None:
         attributes[SHARDING] = cache[TensorShardingPerValue((sharding,))]
     edge = ir.Operation.create(
