@@ -41,7 +41,13 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.values import get_sharding, rank_of, result_shardings_of, set_result_shardings_of
+from mlir_sdy.values import (
+    behind_barriers,
+    get_sharding,
+    rank_of,
+    result_shardings_of,
+    set_result_shardings_of,
+)
 from pyshardy.partition.data_flow import (
     FLOW_OPERATIONS,
     Source,
@@ -51,7 +57,6 @@ from pyshardy.partition.data_flow import (
 )
 from pyshardy.partition.factor_axes import Shape, choose_factor_axes
 from pyshardy.partition.reductions import completing_reduction
-from pyshardy.partition.reshard_to_collectives import behind_barriers
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import ShardingRuleLookup
 

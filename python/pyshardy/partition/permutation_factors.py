@@ -24,7 +24,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, mesh_of, place_data_alike
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import get_sharding, rank_of, set_result_shardings_of
+from mlir_sdy.values import behind_barriers, get_sharding, rank_of, set_result_shardings_of
 from pyshardy.partition.factor_axes import Shape
 
 Group = tuple[range, range]
@@ -43,7 +43,8 @@ def resolve_permutation_factors(module: ir.Module) -> None:
 
     module.operation.walk(collect, ir.WalkOrder.PRE_ORDER)
     for reshape in reshapes:
-        source, target = (get_sharding(v) for v in (reshape.operands[0], reshape.results[0]))
+        source = get_sharding(behind_barriers(reshape.operands[0]))
+        target = get_sharding(reshape.results[0])
         given = source or target
         mesh = None if given is None else mesh_of(given, meshes)
         if given is None or mesh is None or mesh.is_maximal:

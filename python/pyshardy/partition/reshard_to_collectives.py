@@ -27,7 +27,7 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.values import get_sharding
+from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.partition.reshard_plan import (
     AllGather,
     AllSlice,
@@ -161,16 +161,6 @@ class _Conversion:
     def _replace(self, value: ir.Value) -> None:
         self.reshard.results[0].replace_all_uses_with(value)
         self.reshard.erase()
-
-
-def behind_barriers(value: ir.Value) -> ir.Value:
-    """`value`, or what it is before the propagation barriers that it went through."""
-    while not isinstance(value, ir.BlockArgument):
-        operation = value.owner.operation
-        if operation.name != "sdy.propagation_barrier":
-            break
-        value = operation.operands[0]
-    return value
 
 
 def _closed(mesh: str | Mesh, axes: AxesPerDim, target: TensorSharding) -> TensorSharding:
