@@ -177,6 +177,12 @@ VALID = {
             'manual_axes={"nowhere"} () { sdy.return } : () -> ()'
         ),
     ],
+    "data-flow edges": [
+        body(f"%0 = sdy.data_flow_edge %a : {T}"),
+        body(f"%0 = sdy.data_flow_edge %a sharding={X} : {T}"),
+        body(f"%0 = stablehlo.negate %a : {T} %1 = sdy.data_flow_edge %0 : {T}"),
+        body(f"%0 = sdy.func_data_flow_edge %a : {T}"),
+    ],
     "other operations": [
         body(f"sdy.sharding_group %a group_id=3 : {T}"),
         body(f"sdy.sharding_group %a group_id=-3 : {T}"),
@@ -381,6 +387,14 @@ INVALID = {
         ),
         # Values from outside the body are out of reach.
         manual(OPEN, OPEN, "", T, returned="%b"),
+    ],
+    "data-flow edges": [
+        body(f"%0 = sdy.data_flow_edge %a : {T} %1 = stablehlo.negate %a : {T}"),
+        body(f"%0 = sdy.reshard %a {X} : {T} %1 = sdy.data_flow_edge %0 : {T}"),
+        body(f'%0 = sdy.data_flow_edge %a sharding=<@mesh, [{{"a"}}, {{}}]> : {T}'),
+        body("%0 = sdy.data_flow_edge %a : tensor<?xf32>", "tensor<?xf32>"),
+        body(f"%0 = stablehlo.negate %a : {T} %1 = sdy.func_data_flow_edge %0 : {T}"),
+        body(f"%0 = sdy.func_data_flow_edge %a : {T} %1 = stablehlo.negate %a : {T}"),
     ],
     "other operations": [
         body(f"sdy.sharding_group %a group_id=x : {T}"),

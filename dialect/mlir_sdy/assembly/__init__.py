@@ -127,6 +127,8 @@ class _HostText:
                 *(diagnostic.moved(self._in_source) for diagnostic in diagnostics_of(failure))
             ) from None
         self._restore_locations(root)
+        if self.suffix:
+            root.location = ir.Location.file(filename, 0, 0, context)  # as MLIR's own module
         return _as_module(root)
 
     def _in_source(self, location: SourceLocation) -> SourceLocation:

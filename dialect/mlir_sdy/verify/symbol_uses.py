@@ -9,6 +9,7 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, common_mesh, mesh_of
 from mlir_sdy.model.manual_axes import count_manual_axes
+from mlir_sdy.values import COMPUTATIONS
 from mlir_sdy.verify.operations import bound_manual_axes, returned_values
 from mlir_sdy.verify.sharding import check_sharding, check_shardings
 from mlir_sdy.verify.violation import Violation
@@ -80,6 +81,55 @@ def verify_named_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]
         if attribute is not None:
             types = [value.type for value in values]
             check_shardings(value_of(attribute).shardings, types, meshes, bound, entry)
+
+
+def verify_data_flow_edge(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
+    """An edge stands between its owner, which nothing else uses, and all uses of that.
+
+    Raises:
+        Violation: it doesn't, or its sharding does not fit.
+    """
+    _check_edge(operation)
+    owner = operation.operands[0].owner
+    if isinstance(owner, ir.OpView | ir.Operation):
+        name = owner.operation.name
+        if name.startswith("sdy.") and name not in COMPUTATIONS:
+            raise Violation(
+                f"expects an input that is not the result of an sdy operation, such as '{name}', "
+                "other than a manual or named computation",
+                (owner.location, "the input is defined here"),
+            )
+    attribute = operation.attributes.get("sharding")
+    if attribute is not None:
+        bound = bound_manual_axes(operation)
+        check_sharding(value_of(attribute), operation.results[0].type, meshes, bound)
+
+
+def verify_func_data_flow_edge(operation: ir.Operation, _: Mapping[str, Mesh]) -> None:
+    """An edge between functions belongs to an argument of a function or a result of a call.
+
+    Raises:
+        Violation: it doesn't.
+    """
+    _check_edge(operation)
+    owner = operation.operands[0].owner
+    if isinstance(owner, ir.Block):
+        belongs = owner.owner.operation.name == "func.func"
+    else:
+        belongs = owner.operation.name == "func.call"
+    if not belongs:
+        raise Violation(
+            "expects an input that is an argument of a 'func.func' or a result of a 'func.call'"
+        )
+
+
+def _check_edge(operation: ir.Operation) -> None:
+    value = operation.operands[0]
+    if not value.type.has_static_shape:
+        raise Violation(f"expects a value of static shape, got {value.type}")
+    uses = sum(1 for _ in value.uses)
+    if uses != 1:
+        raise Violation(f"expects to be the only use of its input, which has {uses} uses")
 
 
 def _check_local_types(
@@ -154,6 +204,8 @@ def _check_manual_axes(
 
 
 SYMBOL_USE_VERIFIERS: dict[str, SymbolUseVerifier] = {
+    "sdy.data_flow_edge": verify_data_flow_edge,
+    "sdy.func_data_flow_edge": verify_func_data_flow_edge,
     "sdy.manual_computation": verify_manual_computation,
     "sdy.named_computation": verify_named_computation,
     "sdy.reshard": verify_sharding_of_result,

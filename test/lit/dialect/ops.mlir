@@ -48,11 +48,13 @@ func.func @marks(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
   %1 = sdy.propagation_barrier %0 allowed_direction="FORWARD" : tensor<8xf32>
   // CHECK: sdy.propagation_barrier %1 allowed_direction=BACKWARD {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
   %2 = sdy.propagation_barrier %1 allowed_direction=BACKWARD {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
-  // CHECK: sdy.data_flow_edge %2 : tensor<8xf32>
-  %3 = sdy.data_flow_edge %2 : tensor<8xf32>
-  // CHECK: sdy.data_flow_edge %3 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  %owner = stablehlo.negate %2 : tensor<8xf32>
+  // CHECK: sdy.data_flow_edge %{{[0-9]+}} : tensor<8xf32>
+  %3 = sdy.data_flow_edge %owner : tensor<8xf32>
+  %other = stablehlo.negate %3 : tensor<8xf32>
+  // CHECK: sdy.data_flow_edge %{{[0-9]+}} sharding=<@mesh, [{"x"}]> : tensor<8xf32>
   // GENERIC: "sdy.data_flow_edge"(%{{.*}}) <{sharding = #sdy.sharding<@mesh, [{"x"}]>}> : (tensor<8xf32>) -> tensor<8xf32>
-  %4 = sdy.data_flow_edge %3 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  %4 = sdy.data_flow_edge %other sharding=<@mesh, [{"x"}]> : tensor<8xf32>
   // CHECK: sdy.func_data_flow_edge %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>]>} : tensor<8xf32>
   %5 = sdy.func_data_flow_edge %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>]>} : tensor<8xf32>
   return %5 : tensor<8xf32>
