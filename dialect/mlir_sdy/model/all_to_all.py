@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.model.axes import AxisRef
 from mlir_sdy.model.text import braced, bracketed
+from mlir_sdy.model.value_list import ValueList
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class AllToAllParam:
 
 
 @dataclass(frozen=True, slots=True)
-class AllToAllParamList:
+class AllToAllParamList(ValueList[AllToAllParam]):
     """Several moves at once: `[{"x"}: 0->2, {"y"}: 1->3]`."""
 
     value: tuple[AllToAllParam, ...] = ()

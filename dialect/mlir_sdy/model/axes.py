@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from mlir_sdy.model.errors import ModelError
 from mlir_sdy.model.text import braced, bracketed, quoted
+from mlir_sdy.model.value_list import ValueList
 
 if TYPE_CHECKING:
     pass
@@ -267,7 +268,7 @@ class AxisRef:
 
 
 @dataclass(frozen=True, slots=True)
-class AxisRefList:
+class AxisRefList(ValueList[AxisRef]):
     """A list of axis refs: `{"x", "y":(1)2}`."""
 
     value: tuple[AxisRef, ...] = ()
@@ -277,7 +278,7 @@ class AxisRefList:
 
 
 @dataclass(frozen=True, slots=True)
-class ListOfAxisRefLists:
+class ListOfAxisRefLists(ValueList[AxisRefList]):
     """A list of axis refs for each dimension of a tensor: `[{"x"}, {}]`."""
 
     value: tuple[AxisRefList, ...] = ()

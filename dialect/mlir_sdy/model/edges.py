@@ -9,6 +9,7 @@ from mlir_sdy.model.axes import AxisRef
 from mlir_sdy.model.enums import EdgeNodeType
 from mlir_sdy.model.errors import ModelError
 from mlir_sdy.model.text import bracketed
+from mlir_sdy.model.value_list import ValueList
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class PropagationOneStep:
 
 
 @dataclass(frozen=True, slots=True)
-class PropagationEdges:
+class PropagationEdges(ValueList[PropagationOneStep]):
     """The steps that changed the shardings of an op: `<[{step-2 = [...]}]>`.
 
     Raises:

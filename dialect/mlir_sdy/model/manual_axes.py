@@ -10,10 +10,11 @@ from mlir_sdy.model.axes import AxisRef
 from mlir_sdy.model.enums import ReductionOp
 from mlir_sdy.model.sharding import DimensionSharding, TensorSharding
 from mlir_sdy.model.text import braced, quoted
+from mlir_sdy.model.value_list import ValueList
 
 
 @dataclass(frozen=True, slots=True)
-class ManualAxes:
+class ManualAxes(ValueList[str]):
     """Names of the full axes that a body handles by hand: `{"x", "y"}`."""
 
     value: tuple[str, ...] = ()

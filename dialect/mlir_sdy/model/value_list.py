@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Values that are nothing but a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+class ValueList(Generic[Item]):
+    """Lets a value whose only field is `value`, a tuple, be used as that tuple."""
+
+    __slots__ = ()
+    value: tuple[Item, ...]
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __getitem__(self, index: int) -> Item:
+        return self.value[index]
