@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Installs the project into .venv, with the extras that are named:
+#     bash tools/setup.sh [EXTRA ...]
+# Does nothing if .venv holds the project already and no extras are asked for.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+extras=$(IFS=, && echo "$*")
+if [[ -z $extras && -x .venv/bin/sdy-run ]]; then
+    exit
+fi
+if ! python3 -c 'import ensurepip' 2> /dev/null; then
+    echo "Installing python3-venv, which Debian splits off Python" >&2
+    as_root=()
+    ((EUID == 0)) || as_root=(sudo)
+    "${as_root[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -qq -y python3-venv > /dev/null
+fi
+echo "Installing pyshardy into .venv" >&2
+python3 -m venv .venv
+.venv/bin/pip install --quiet --disable-pip-version-check -e ".${extras:+[$extras]}"
