@@ -27,6 +27,9 @@ NOWHERE = 0
 NO_OPERATION = -1
 """In place of the operation around one that stands directly in the module."""
 
+_SPECIAL = frozenset({"func.call", "func.func", *OWN_SHARDING, *COMPUTATIONS})
+"""Operations of which reading takes note, beside those with shardings."""
+
 
 @dataclass(frozen=True, slots=True)
 class FunctionResults:
@@ -87,8 +90,7 @@ class Program:
         self._operation_numbers: dict[ir.Operation, int] = {}
         self._type_key = lookup.type_key
 
-        for view in module.body.operations:
-            self._read(view.operation, NO_OPERATION)
+        self._read_block(module.body, NO_OPERATION)
         number_of = self._numbers.__getitem__
         self.operands = [tuple(map(number_of, op.operands)) for op in self.operations]
         self.slots = list(range(len(self.values)))
@@ -103,7 +105,7 @@ class Program:
     def operation_number(self, operation: ir.Operation) -> int:
         """The number of an operation."""
         if not self._operation_numbers:
-            self._operation_numbers = {op: number for number, op in enumerate(self.operations)}
+            self._operation_numbers = {op: at for at, op in enumerate(self.operations)}
         return self._operation_numbers[operation]
 
     def callee(self, call: int) -> int:
@@ -139,46 +141,55 @@ class Program:
 
     # --- Reading ------------------------------------------------------------------------------
 
-    def _read(self, operation: ir.Operation, parent: int) -> None:
-        number = len(self.operations)
-        name = operation.name
-        self.operations.append(operation)
-        self.names.append(name)
-        self.parents.append(parent)
-        self.ends.append(number + 1)
-        results = self._add_values(operation.results, number)
-        self.results.append(results)
-        attributes = operation.attributes
-        if SHARDING in attributes or name in OWN_SHARDING or name in COMPUTATIONS:
-            given = value_shardings.result_shardings_of(operation)
-            self._given.update(zip(results, given, strict=False))
-        if SHARDING_RULE in attributes:
-            self.with_own_rule.add(number)
-        if name == "func.call":
-            self.calls[attributes["callee"].value].append(number)
-        elif name == "func.func":
-            self.functions[attributes["sym_name"].value] = number
-        regions = operation.regions
-        if not len(regions):
-            return
+    def _read_block(self, block: ir.Block, parent: int) -> None:
+        """Add the operations of a block and all inside them. This is the hot loop of reading."""
+        operations, names, parents = self.operations, self.names, self.parents
+        ends, results, special = self.ends, self.results, _SPECIAL
+        for view in block.operations:
+            operation = view.operation
+            number = len(operations)
+            name = operation.name
+            operations.append(operation)
+            names.append(name)
+            parents.append(parent)
+            ends.append(number + 1)
+            results.append(self._add_values(operation.results, number))
+            attributes = operation.attributes
+            if name in special or SHARDING in attributes:
+                self._read_special(operation, number, name)
+            if SHARDING_RULE in attributes:
+                self.with_own_rule.add(number)
+            regions = operation.regions
+            if len(regions):
+                self._read_regions(regions, number)
+
+    def _read_regions(self, regions: ir.RegionSequence, number: int) -> None:
         blocks = [block for region in regions for block in region.blocks]
         first = len(self.values)
         for block in blocks:
             self._add_values(block.arguments, number)
         self.arguments[number] = range(first, len(self.values))
         for block in blocks:
-            for view in block.operations:
-                self._read(view.operation, number)
+            self._read_block(block, number)
         self.ends[number] = len(self.operations)
 
+    def _read_special(self, operation: ir.Operation, number: int, name: str) -> None:
+        if name == "func.func":
+            self.functions[operation.attributes["sym_name"].value] = number
+            return
+        if name == "func.call":
+            self.calls[operation.attributes["callee"].value].append(number)
+        given = value_shardings.result_shardings_of(operation)
+        self._given.update(zip(self.results[number], given, strict=False))
+
     def _add_values(self, values: Iterable[ir.Value], maker: int) -> range:
-        known = self.values
+        known, numbers, types, makers = self.values, self._numbers, self.types, self.makers
         first = number = len(known)
         for value in values:
-            self._numbers[value] = number
+            numbers[value] = number
             known.append(value)
-            self.types.append(self._type_key(value.type))
-            self.makers.append(maker)
+            types.append(self._type_key(value.type))
+            makers.append(maker)
             number += 1
         return range(first, number)
 
