@@ -24,8 +24,8 @@ def tensor(shape: Shape, element: str = "f32") -> str:
     return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
 
 
-def random_shape(rng: random.Random, max_rank: int = 3) -> Shape:
-    return tuple(rng.choice(SIZES) for _ in range(rng.randint(0, max_rank)))
+def random_shape(rng: random.Random, max_rank: int = 3, sizes: Sequence[int] = SIZES) -> Shape:
+    return tuple(rng.choice(sizes) for _ in range(rng.randint(0, max_rank)))
 
 
 def random_sharding(rng: random.Random, rank: int, mesh: Mesh, name: str) -> TensorSharding:
@@ -86,7 +86,14 @@ class Callee:
 
 
 class ProgramWriter:
-    """Writes one function of random operations."""
+    """Writes one function of random operations.
+
+    A subclass may choose the sizes of dimensions and the pointwise operations.
+    """
+
+    sizes: Sequence[int] = SIZES
+    unary_operations: Sequence[str] = UNARY
+    binary_operations: Sequence[str] = BINARY
 
     def __init__(
         self,
@@ -147,13 +154,14 @@ class ProgramWriter:
     def unary(self) -> None:
         name, shape = self.pick()
         self.emit(
-            f"stablehlo.{self.rng.choice(UNARY)} {name}{{attributes}} : {tensor(shape)}", shape
+            f"stablehlo.{self.rng.choice(self.unary_operations)} {name}{{attributes}} : {tensor(shape)}",
+            shape,
         )
 
     def binary(self) -> None:
         name, shape = self.pick()
         other, _ = self.pick(shape)
-        operation = self.rng.choice(BINARY)
+        operation = self.rng.choice(self.binary_operations)
         self.emit(f"stablehlo.{operation} {name}, {other}{{attributes}} : {tensor(shape)}", shape)
 
     def select_or_clamp(self) -> None:
@@ -223,11 +231,11 @@ class ProgramWriter:
         for _ in range(self.rng.randint(0, 2)):
             if len(result) < 4:
                 position = self.rng.randint(0, len(result))
-                result.insert(position, self.rng.choice(SIZES))
+                result.insert(position, self.rng.choice(self.sizes))
                 dims = [dim + (dim >= position) for dim in dims]
         for dim in dims:
             if result[dim] == 1 and self.rng.random() < 0.6:
-                result[dim] = self.rng.choice(SIZES)
+                result[dim] = self.rng.choice(self.sizes)
         self.emit(
             f"stablehlo.broadcast_in_dim {name}, dims = {dims}{{attributes}} : "
             f"({tensor(shape)}) -> {tensor(tuple(result))}",
@@ -301,9 +309,9 @@ class ProgramWriter:
     def function(self, name: str, num_operations: int, visibility: str = "") -> str:
         """A function of its own arguments, with some results, others dead."""
         arguments: list[str] = []
-        base = random_shape(self.rng) or (8, 4)
+        base = random_shape(self.rng, sizes=self.sizes) or (8, 4)
         for index in range(self.rng.randint(1, 4)):
-            shape = base if self.rng.random() < 0.5 else random_shape(self.rng)
+            shape = base if self.rng.random() < 0.5 else random_shape(self.rng, sizes=self.sizes)
             attribute = self.attribute(len(shape), 0.6).replace("_per_value<[", "<")
             attribute = attribute.replace("sharding<<", "sharding<").replace(">]>}", ">}")
             arguments.append(f"%a{index}: {tensor(shape)}{attribute}")
@@ -334,29 +342,40 @@ class ProgramWriter:
         )
 
 
-def random_module(seed: int, max_operations: int = 14) -> str:
+def random_module(
+    seed: int,
+    max_operations: int = 14,
+    *,
+    meshes: Sequence[Mesh] = MESHES,
+    writer_class: type[ProgramWriter] = ProgramWriter,
+) -> str:
     """A module of one function, sometimes two, with shardings everywhere."""
     rng = random.Random(seed)
-    mesh = rng.choice(MESHES)
+    mesh = rng.choice(meshes)
     functions = ["main"] if rng.random() < 0.85 else ["main", "other"]
     bodies = [
-        ProgramWriter(rng, mesh).function(name, rng.randint(1, max_operations))
-        for name in functions
+        writer_class(rng, mesh).function(name, rng.randint(1, max_operations)) for name in functions
     ]
     return "\n".join([f"sdy.mesh @mesh = {mesh}", *bodies])
 
 
-def random_module_with_calls(seed: int, max_operations: int = 8) -> str:
+def random_module_with_calls(
+    seed: int,
+    max_operations: int = 8,
+    *,
+    meshes: Sequence[Mesh] = MESHES,
+    writer_class: type[ProgramWriter] = ProgramWriter,
+) -> str:
     """A module whose main function calls others, which may call each other."""
     rng = random.Random(seed)
-    mesh = rng.choice(MESHES)
+    mesh = rng.choice(meshes)
     callees: list[Callee] = []
     bodies: list[str] = []
     for name in ("f", "g", "h")[: rng.randint(1, 3)]:
-        writer = ProgramWriter(rng, mesh, callees=tuple(callees))
+        writer = writer_class(rng, mesh, callees=tuple(callees))
         bodies.append(writer.function(name, rng.randint(0, max_operations), "private "))
         callees.append(writer.signature)
-    main = ProgramWriter(rng, mesh, callees=tuple(callees))
+    main = writer_class(rng, mesh, callees=tuple(callees))
     bodies.append(main.function("main", rng.randint(1, 2 * max_operations)))
     rng.shuffle(bodies)
     return "\n".join([f"sdy.mesh @mesh = {mesh}", *bodies])
