@@ -108,7 +108,7 @@ def test_a_wrong_command_line(sdy_run, arguments, complaint):
     [
         (PROGRAM.replace("stablehlo.reduce", "stablehlo.nothing"), "4:8", "nothing"),
         (PROGRAM.replace('[{"x"}]', '[{"y"}]'), "2:1", "unknown axis"),
-        (UNSHARDED.partition("\n")[2], "1:1", "no mesh"),
+        (UNSHARDED.partition("\n")[2], "0:0", "no mesh"),
     ],
 )
 def test_a_wrong_program(sdy_run, program, place, complaint):
