@@ -44,7 +44,7 @@ class Report:
         if not counts:
             self._line("\nNo collectives")
             return
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table = _table()
         for heading in ("collective", "axes", "group"):
             table.add_column(heading, overflow="fold")
         for heading in ("count", "bytes each", "bytes"):
@@ -68,7 +68,7 @@ class Report:
     def _ports(
         self, what: str, ports: Sequence[Port], differences: Sequence[Difference] | None = None
     ) -> Table:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table = _table()
         for heading in (what, "global", "sharding", "on each device"):
             table.add_column(heading, overflow="fold")
         if differences is not None:
@@ -92,6 +92,10 @@ class Report:
 
     def _line(self, text: str, style: str = "") -> None:
         self._console.print(Text(text, style), soft_wrap=True)
+
+
+def _table() -> Table:
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
 def _kind(collective: Collective) -> tuple[str, str, str, int]:
