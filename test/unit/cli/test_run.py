@@ -108,7 +108,6 @@ def test_a_wrong_command_line(sdy_run, arguments, complaint):
     [
         (PROGRAM.replace("stablehlo.reduce", "stablehlo.nothing"), "4:8", "nothing"),
         (PROGRAM.replace('[{"x"}]', '[{"y"}]'), "2:1", "unknown axis"),
-        (UNSHARDED.partition("\n")[2], "0:0", "no mesh"),
     ],
 )
 def test_a_wrong_program(sdy_run, program, place, complaint):
@@ -119,6 +118,12 @@ def test_a_wrong_program(sdy_run, program, place, complaint):
     assert complaint in first
     assert source in program.splitlines()
     assert caret.strip() == "^"
+
+
+def test_a_program_without_a_mesh(sdy_run):
+    status, out, err = sdy_run("-", stdin=UNSHARDED.partition("\n")[2])
+    assert (status, out) == (1, "")
+    assert err.startswith("<stdin>:0:0: error: the program has no mesh")
 
 
 def test_a_program_without_shardings(sdy_run):
