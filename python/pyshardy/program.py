@@ -135,9 +135,9 @@ def partition(module: ir.Module) -> PartitionedProgram:
         UsageError: it has no mesh, or no entry, or arguments of dynamic shape.
         PipelineError: it can't be partitioned.
     """
-    mesh = _mesh_of(module)
     local = _entered_at_main(module)
     entry = _main(local)
+    mesh = _mesh_of(local, entry)
     names = _argument_names(entry), _result_names(entry)
     shardings = argument_shardings(entry), result_shardings(entry)
     global_specs = _signature(entry)
@@ -172,12 +172,12 @@ def run_unpartitioned(
     return LockstepProgram(plain, local_engine(backend), Layout(1, 1)).run([arrays])[0]
 
 
-def _mesh_of(module: ir.Module) -> Mesh:
+def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
     """The mesh that the program is partitioned for: the first one with axes."""
     for mesh in meshes_of(module).values():
         if mesh.axes:
             return mesh
-    place = location_of(module.operation.location)
+    place = location_of(entry.location)
     mend = 'declare one, as in: sdy.mesh @mesh = <["x"=2, "y"=4]>, and say how values are sharded'
     raise UsageError(error("the program has no mesh of devices", place, [note(mend, place)]))
 
