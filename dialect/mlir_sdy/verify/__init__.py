@@ -11,6 +11,8 @@ Three moments (the third needs all meshes and so runs on modules only):
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from mlir_sdy.diagnostics import Diagnostic, VerificationError
 from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.model import Mesh
@@ -52,6 +54,8 @@ class _ModuleVerifier:
 
     def __init__(self) -> None:
         self._meshes: dict[ir.Operation, dict[str, Mesh]] = {}
+        self._meshes_by_parent: dict[ir.Operation | None, dict[str, Mesh]] = {}
+        self._passed: set[Hashable] = set()
         self._symbol_uses: list[tuple[int, ir.Operation]] = []
         self._top_level = 0
         self._has_manual_computations = False
@@ -91,10 +95,7 @@ class _ModuleVerifier:
     ) -> bool:
         match name:
             case "sdy.sharding":
-                manual_axes = bound_manual_axes(operation) if self._has_manual_computations else {}
-                meshes = self._meshes_around(operation)
-                check = verify_sharding_attribute
-                return self._passes(check, operation, attribute, meshes, manual_axes)
+                return self._passes_sharding(operation, attribute)
             case "sdy.sharding_rule":
                 return self._passes(verify_rule_attribute, operation, attribute)
             case "sdy.propagation_edges":
@@ -105,13 +106,32 @@ class _ModuleVerifier:
             case _:
                 return True
 
+    def _passes_sharding(self, operation: ir.Operation, attribute: ir.Attribute) -> bool:
+        """Check `sdy.sharding`: large programs repeat few of them on values of few types."""
+        meshes = self._meshes_around(operation)
+        manual_axes = bound_manual_axes(operation) if self._has_manual_computations else {}
+        types = [result.type for result in operation.results]
+        key = attribute, *types, id(meshes), *manual_axes
+        if key in self._passed:
+            return True
+        check = verify_sharding_attribute
+        passed = self._passes(check, operation, attribute, types, meshes, manual_axes)
+        if passed:
+            self._passed.add(key)
+        return passed
+
     def _meshes_around(self, operation: ir.Operation) -> dict[str, Mesh]:
-        module = enclosing_module(operation)
-        if module is None:
-            return {}
-        meshes = self._meshes.get(module)
+        parent = operation.parent
+        meshes = self._meshes_by_parent.get(parent)
         if meshes is None:
-            meshes = self._meshes[module] = meshes_of(module)
+            module = enclosing_module(operation)
+            if module is None:
+                return {}
+            meshes = self._meshes.get(module)
+            if meshes is None:
+                meshes = self._meshes[module] = meshes_of(module)
+            if operation.name != "builtin.module":  # whose own meshes are not those around it
+                self._meshes_by_parent[parent] = meshes
         return meshes
 
     def _passes(self, check: object, operation: ir.Operation, *arguments: object) -> bool:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mlir_sdy.attributes import TensorShardingAttr, TensorShardingPerValueAttr
 from mlir_sdy.host import ir
@@ -13,12 +13,13 @@ from mlir_sdy.verify.violation import Violation
 
 
 def verify_sharding_attribute(
-    operation: ir.Operation,
+    _: ir.Operation,
     attribute: ir.Attribute,
+    types: Sequence[ir.Type],
     meshes: Mapping[str, Mesh],
     manual_axes: ManualAxes,
 ) -> None:
-    """`sdy.sharding` on an operation holds one sharding for each result.
+    """`sdy.sharding` on an operation holds one sharding for each result, which are of `types`.
 
     Raises:
         Violation: it does not, or one of them breaks a rule.
@@ -28,7 +29,6 @@ def verify_sharding_attribute(
             "should have a sharding attribute of type TensorShardingPerValueAttr: "
             "'sdy.sharding = #sdy.sharding_per_value<[...]>'"
         )
-    types = [result.type for result in operation.results]
     check_shardings(attribute.value.shardings, types, meshes, manual_axes, "result")
 
 

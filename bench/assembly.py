@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What custom syntax costs: our share of reading and printing beside MLIR's own in jaxlib.
+
+    python bench/assembly.py                # a 24-layer training step, unrolled
+    python bench/assembly.py train.mlir
+
+Reading is MLIR's parser around our rewriting of the text before it and our verification after it;
+printing is MLIR's printer and our rewriting after it. Each of our shares is set beside the whole
+parse, or print, of the same text by the parser and printer of C++ Shardy in jaxlib, in the same
+run. The program is measured as JAX prints it, and after propagation by C++ Shardy, when every
+operation has a sharding. Prints medians and ratios; the target is a ratio of at most 2. Needs the
+`jax` extra.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.assembly.reader import Reader
+from mlir_sdy.assembly.source import Source
+from mlir_sdy.assembly.writer import Writer
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.dialect import Context
+from mlir_sdy.verify import verify_shardings
+
+MAKE_PROGRAMS = Path(__file__).parents[1] / "examples" / "make_programs.py"
+
+# The bindings in jaxlib and the host's can't live in one process.
+PEER = """
+import json, statistics, sys, time
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import sdy
+from jaxlib.mlir.passmanager import PassManager
+def median(runs, run):
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+text, runs = sys.stdin.read(), int(sys.argv[1])
+with jax_mlir.make_ir_context(), ir.Location.unknown():
+    module = ir.Module.parse(text)
+    if sys.argv[2]:
+        PassManager.parse(sys.argv[2]).run(module.operation)
+        text = str(module)
+    print(json.dumps({
+        "text": text,
+        "parse": median(runs, lambda: ir.Module.parse(text)),
+        "print": median(runs, lambda: str(module)),
+    }))
+"""
+PROPAGATE = "builtin.module(sdy-propagation-pipeline)"
+
+
+def peer(text: str, runs: int, pipeline: str) -> dict[str, float | str]:
+    """The text after `pipeline`, and how long C++ Shardy parses and prints it."""
+    command = [sys.executable, "-c", PEER, str(runs), pipeline]
+    result = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def median_seconds(runs: int, run: Callable[[], object]) -> float:
+    times: list[float] = []
+    for _ in range(runs):
+        gc.collect()
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def own(text: str, runs: int) -> dict[str, float]:
+    """How long our share of reading and of printing takes, and both as a whole."""
+    context = Context()
+    module = parse(text, context)
+    printed = module.operation.get_asm()
+    return {
+        "reader": median_seconds(
+            runs, lambda: Reader(Source(text, "-"), AttributeCache(context)).rewrite().text()
+        ),
+        "verifier": median_seconds(runs, lambda: verify_shardings(module)),
+        "writer": median_seconds(runs, lambda: Writer(context).rewrite(printed)),
+        "parse": median_seconds(runs, lambda: parse(text, context)),
+        "asm": median_seconds(runs, lambda: asm(module)),
+    }
+
+
+def report(title: str, text: str, runs: int, pipeline: str = "") -> None:
+    theirs = peer(text, runs, pipeline)
+    text = str(theirs["text"])
+    ours = own(text, runs)
+    parse_time, print_time = float(theirs["parse"]), float(theirs["print"])
+    reading = ours["reader"] + ours["verifier"]
+    print(f"{title}: {text.count(chr(10))} lines, {len(text) / 1e6:.2f} MB, medians of {runs}")
+    for name, seconds, reference in (
+        ("reader", ours["reader"], None),
+        ("verifier", ours["verifier"], None),
+        ("our share of parse", reading, parse_time),
+        ("our share of asm", ours["writer"], print_time),
+        ("parse, as a whole", ours["parse"], parse_time),
+        ("asm, as a whole", ours["asm"], print_time),
+    ):
+        ratio = "" if reference is None else f"{seconds / reference:8.2f} x of jaxlib's"
+        suffix = "" if reference is None else f" {1e3 * reference:6.1f} ms"
+        print(f"  {name:20} {1e3 * seconds:8.1f} ms {ratio}{suffix}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("program", nargs="?", type=Path, help="an MLIR file; made if not given")
+    parser.add_argument("--runs", type=int, default=7)
+    arguments = parser.parse_args()
+    if arguments.program is not None:
+        text = arguments.program.read_text()
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            made = Path(folder) / "train.mlir"
+            subprocess.run([sys.executable, MAKE_PROGRAMS, "--large", made], check=True)
+            text = made.read_text()
+    report("as JAX prints it", text, arguments.runs)
+    report("after propagation", text, arguments.runs, PROPAGATE)
+
+
+if __name__ == "__main__":
+    main()
