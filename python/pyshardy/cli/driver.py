@@ -7,6 +7,7 @@ import io
 import pkgutil
 import sys
 import traceback
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
@@ -25,7 +26,6 @@ from mlir_sdy.diagnostics import (
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.verify import verify
-
 from pyshardy.cli.flags import FLAGS, Arguments
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.split_input import SEPARATOR, Piece, near_misses, split_input
@@ -41,6 +41,7 @@ from pyshardy.pipeline.runner import run_pipeline
 from pyshardy.pipeline.suggest import did_you_mean
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
+from pyshardy.rules import strict_rules
 
 _BYTECODE_MAGIC = b"ML\xefR"
 
@@ -161,14 +162,15 @@ class Driver:
         try:
             with self._timing.measure("Parser"):
                 module = self._parsed(source, context)
-            run_pipeline(
-                module,
-                self._pipeline,
-                instrumentation=self._instrumentation(),
-                verify_each=self._verify_each,
-                # A module that failed is thrown away.
-                restore_on_failure=False,
-            )
+            with strict_rules() if self._arguments.strict_rules else nullcontext():
+                run_pipeline(
+                    module,
+                    self._pipeline,
+                    instrumentation=self._instrumentation(),
+                    verify_each=self._verify_each,
+                    # A module that failed is thrown away.
+                    restore_on_failure=False,
+                )
             with self._timing.measure("Output"):
                 return self._serialized(module)
         except SdyError as failure:

@@ -98,6 +98,7 @@ class Arguments:
         _RUN, "the passes as a textual pipeline, instead of flags", "pipeline"
     )
     verify_each: bool = switch(_RUN, "verify after each pass", default=True)
+    strict_rules: bool = switch(_RUN, "make an operation without a sharding rule an error")
     run_reproducer: bool = switch(_RUN, "run the pipeline that the input file carries")
 
     mlir_print_ir_before: tuple[str, ...] = names(_WATCH, "print the IR before these passes")

@@ -15,7 +15,6 @@ import traceback
 from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import UsageError
-
 from pyshardy.cli.flags import Arguments, parse_arguments
 from pyshardy.cli.help import help_text, pass_list, version_text
 from pyshardy.cli.source_files import SourceFiles

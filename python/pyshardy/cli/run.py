@@ -93,6 +93,11 @@ def _parser() -> argparse.ArgumentParser:
         help="what runs the program between its collectives (default: %(default)s)",
     )
     parser.add_argument(
+        "--strict-rules",
+        action="store_true",
+        help="make an operation without a sharding rule an error",
+    )
+    parser.add_argument(
         "--print-module", action="store_true", help="print the partitioned program first"
     )
     parser.add_argument(
@@ -111,13 +116,15 @@ def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
     from pyshardy.cli.run_report import Report  # noqa: PLC0415
     from pyshardy.pipeline import run_pipeline  # noqa: PLC0415
     from pyshardy.program import partition, run_unpartitioned  # noqa: PLC0415
+    from pyshardy.rules import strict_rules  # noqa: PLC0415
 
     filename = "<stdin>" if arguments.file == "-" else arguments.file
     text = _read(arguments.file)
     sources.add(filename, text)
     module = parse(text, Context(), filename)
     original = copy_of(module)
-    with _activity("partitioning"):
+    strictness = strict_rules() if arguments.strict_rules else contextlib.nullcontext()
+    with _activity("partitioning"), strictness:
         run_pipeline(module, _PROPAGATION, restore_on_failure=False)
         program = partition(module)
     if arguments.print_module:

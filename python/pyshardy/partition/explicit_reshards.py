@@ -105,7 +105,7 @@ class _FunctionResharder:
         self.module = module
         self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
         self.symbols = None if module is None else ir.SymbolTable(module)
-        self.rules = ShardingRuleLookup()
+        self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
         self.cache = AttributeCache(function.context)
         self._agreements: dict[object, _Agreement | None] = {}
 

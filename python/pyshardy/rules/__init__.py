@@ -33,7 +33,7 @@ from pyshardy.rules.builder import (
     identity_rule,
     pointwise,
 )
-from pyshardy.rules.lookup import SHARDING_RULE, ShardingRuleLookup
+from pyshardy.rules.lookup import SHARDING_RULE, ShardingRuleLookup, strict_rules
 from pyshardy.rules.notation import RuleError, RuleNotation, rule
 from pyshardy.rules.registry import no_sharding_rule, registered_rule, sharding_rule
 from pyshardy.rules.signature import OperationSignature, TensorType
@@ -56,4 +56,5 @@ __all__ = [
     "registered_rule",
     "rule",
     "sharding_rule",
+    "strict_rules",
 ]

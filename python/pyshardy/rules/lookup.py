@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import contextlib
+from collections.abc import Hashable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 from mlir_sdy.attributes import value_of
@@ -20,15 +22,30 @@ SHARDING_RULE = "sdy.sharding_rule"
 _UNKNOWN = object()
 
 
+_is_strict: ContextVar[bool] = ContextVar("pyshardy_strict_rules", default=False)
+
+
+@contextlib.contextmanager
+def strict_rules() -> Iterator[None]:
+    """Make an operation without a rule an error, inside the `with` block."""
+    token = _is_strict.set(True)
+    try:
+        yield
+    finally:
+        _is_strict.reset(token)
+
+
 class ShardingRuleLookup:
     """The rules of the operations of one context, for one run of a pass.
 
     Args:
         conservative: whether rules leave dimensions alone that windows and padding move over.
+        quiet: whether to say nothing about operations without a rule.
     """
 
-    def __init__(self, *, conservative: bool = False):
+    def __init__(self, *, conservative: bool = False, quiet: bool = False):
         self.conservative = conservative
+        self.quiet = quiet
         self._registered: dict[str, Any] = {}
         self._rules: dict[Hashable, Any] = {}
         self._types: dict[int, TensorType | None] = {}
@@ -40,7 +57,8 @@ class ShardingRuleLookup:
         A warning is emitted for the first operation of each name that nothing is registered for.
 
         Raises:
-            PassError: the registered rule does not fit the operation.
+            PassError: the registered rule does not fit the operation, or inside `strict_rules`
+                there is none.
         """
         attributes = operation.attributes
         if SHARDING_RULE in attributes:
@@ -98,9 +116,9 @@ class ShardingRuleLookup:
         target = operation.attributes["call_target_name"].value if name == CUSTOM_CALL else None
         registered = registered_rule(name, target)
         kind = name if target is None else f"{name} @{target}"
-        if registered is None and kind not in self._warned:
+        if registered is None and not self.quiet and kind not in self._warned:
             self._warned.add(kind)
-            _warn(operation, name, target)
+            _report_missing(operation, name, target)
         self._registered[name] = registered
         return registered
 
@@ -137,15 +155,16 @@ class ShardingRuleLookup:
             raise PassError(error(str(failure), location_of(operation.location))) from None
 
 
-def _warn(operation: ir.Operation, name: str, target: str | None) -> None:
+def _report_missing(operation: ir.Operation, name: str, target: str | None) -> None:
     if target is None:
         what, how = f"operation '{name}'", f'"{name}"'
     else:
         what, how = f"custom call @{target}", f'"{name}", target="{target}"'
-    emit(
-        warning(
-            f"no sharding rule for {what}: shardings do not propagate through it; "
-            f"register one with @sharding_rule({how})",
-            location_of(operation.location),
-        )
+    message = (
+        f"no sharding rule for {what}: shardings do not propagate through it; "
+        f"register one with @sharding_rule({how})"
     )
+    place = location_of(operation.location)
+    if _is_strict.get():
+        raise PassError(error(message, place))
+    emit(warning(message, place))

@@ -123,7 +123,7 @@ def test_a_wrong_program(sdy_run, program, place, complaint):
 def test_a_program_without_a_mesh(sdy_run):
     status, out, err = sdy_run("-", stdin=UNSHARDED.partition("\n")[2])
     assert (status, out) == (1, "")
-    assert err.startswith("<stdin>:0:0: error: the program has no mesh")
+    assert err.startswith("<stdin>:1:1: error: the program has no mesh")
 
 
 def test_a_program_without_shardings(sdy_run):

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a user can get wrong: one diagnostic with its place, status 1, and no traceback."""
+
+import pytest
+
+MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
+
+
+def function(sharding: str) -> str:
+    return (
+        MESH
+        + f"func.func @main(%a: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<{sharding}>}})"
+        + " -> tensor<8x8xf32> {\n  %0 = stablehlo.negate %a : tensor<8x8xf32>\n"
+        + "  return %0 : tensor<8x8xf32>\n}\n"
+    )
+
+
+SORT = """\
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = "stablehlo.sort"(%a) <{dimension = 0 : i64}> ({
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %c = stablehlo.compare LT, %l, %r : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+"""
+
+CASES = {
+    "malformed text": (
+        [],
+        'sdy.mesh @mesh = <["x"=]>',
+        """<stdin>:1:24: error: expected the axis size, found ']'""",
+    ),
+    "no such mesh": ([], function("@grid, [{}, {}]"), "<stdin>:2:1: error: 'func.func' op arg 0"),
+    "an axis used twice": (
+        [],
+        function('@mesh, [{"x"}, {"x"}]'),
+        """<stdin>:2:1: error: 'func.func' op arg 0 - duplicate axis""",
+    ),
+    "another rank": (
+        [],
+        function('@mesh, [{"x"}]'),
+        "<stdin>:2:1: error: 'func.func' op arg 0 - sharding doesn't match tensor rank",
+    ),
+    "no MLIR": ([], "SELECT * FROM meshes;", "<stdin>:1:1: error: "),
+    "an operation of MLIR that is wrong": (
+        [],
+        function('@mesh, [{"x"}, {}]').replace("return %0", "return %9"),
+        "<stdin>:4:10: error: use of undeclared SSA value",
+    ),
+    "an unknown pass": (["-sdy-basic-propogate"], MESH, "did you mean '--sdy-basic-propagate'?"),
+    "an unknown pass in a pipeline": (
+        ["--pass-pipeline=builtin.module(sdy-nothing)"],
+        MESH,
+        "<pass-pipeline>:1:16: error: unknown pass 'sdy-nothing'",
+    ),
+    "an unknown option": (
+        ["--pass-pipeline=builtin.module(sdy-basic-propagate{keep=true})"],
+        MESH,
+        "<pass-pipeline>:1:36: error: pass 'sdy-basic-propagate': no option 'keep'",
+    ),
+    "a bad value of an option": (
+        ["-sdy-basic-propagate=keep-sharding-rules=maybe"],
+        MESH,
+        "'maybe'",
+    ),
+    "an operation without a rule": (
+        ["--strict-rules", "-sdy-basic-propagate"],
+        MESH + SORT,
+        "<stdin>:3:8: error: no sharding rule for operation 'stablehlo.sort'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_input(sdy_opt, name):
+    arguments, text, expected = CASES[name]
+    result = sdy_opt("-", *arguments, stdin=text)
+    assert result.status == 1
+    assert result.out == ""
+    assert expected in result.err
+    assert result.err.count("error:") == 1
+    assert "Traceback" not in result.err
+
+
+def test_an_unreadable_file(sdy_opt, tmp_path):
+    for path, reason in ((tmp_path / "none.mlir", "No such file"), (tmp_path, "Is a directory")):
+        result = sdy_opt(str(path))
+        assert result.status == 1
+        assert result.out == ""
+        assert f"cannot open input file '{path}': {reason}" in result.err
+
+
+def test_an_operation_without_a_rule_is_a_warning_otherwise(sdy_opt):
+    result = sdy_opt("-", "-sdy-basic-propagate", stdin=MESH + SORT)
+    assert result.status == 0
+    assert "<stdin>:3:8: warning: no sharding rule for operation 'stablehlo.sort'" in result.err
+    assert '@sharding_rule("stablehlo.sort")' in result.err
