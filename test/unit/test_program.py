@@ -103,7 +103,7 @@ def test_a_wrong_partitioning_is_noticed(program, context):
 
 def test_a_program_without_a_mesh(context):
     text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}"
-    with pytest.raises(SdyError, match=r"m.mlir:0:0: error: the program has no mesh") as failure:
+    with pytest.raises(SdyError, match=r"m.mlir:1:1: error: the program has no mesh") as failure:
         partition(parse(text, context, "m.mlir"))
     assert "sdy.mesh @mesh =" in failure.value.diagnostics[0].notes[0].message
 
