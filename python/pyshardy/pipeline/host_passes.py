@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 from mlir_sdy import host
 from mlir_sdy.diagnostics import UsageError, error
-
 from pyshardy.pipeline.syntax import PassUse
 
 _UNKNOWN = re.compile(r"does not refer to a registered pass")

@@ -10,7 +10,6 @@ from pyshardy.pipeline.plan import Step
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
-
     from pyshardy.pipeline.runner import PipelineError
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
 from mlir_sdy.assembly import asm
-
 from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
 from pyshardy.pipeline.plan import Step
 

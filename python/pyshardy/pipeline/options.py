@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, error
-
 from pyshardy.pipeline.suggest import did_you_mean
 from pyshardy.pipeline.syntax import OptionText, PassUse
 

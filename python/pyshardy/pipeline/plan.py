@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mlir_sdy.diagnostics import UsageError, error
-
 from pyshardy.pipeline import host_passes
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.options import OptionValue, read_options

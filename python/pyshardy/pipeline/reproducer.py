@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import error, note
-
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
-
     from pyshardy.pipeline.plan import Step
     from pyshardy.pipeline.runner import PipelineError
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from mlir_sdy import host
 from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error
 from mlir_sdy.host import ir
-from mlir_sdy.verify import verify
-
+from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
 from pyshardy.pipeline.internal_errors import describe
 from pyshardy.pipeline.plan import Step, plan_pipeline
@@ -104,12 +103,12 @@ def _run_step(step: Step, module: ir.Module, verify_each: bool) -> None:
     try:
         if step.info is None:
             _run_host_pass(step, module, verify_each)
+            if verify_each:
+                verify_shardings(module)  # the host has verified the rest
         else:
             _run_python_pass(step, module)
             if verify_each:
-                module.operation.verify()
-        if verify_each:
-            verify(module)
+                verify(module)
     except PipelineError:
         raise
     except SdyError as failure:
