@@ -206,7 +206,8 @@ class Cursor:
     def symbol(self, what: str) -> str:
         """Consume a symbol name `@name` or `@"any name"`, given without the `@`."""
         literal = self._match(_SYMBOL)
-        if literal is None:
+        if literal is None or literal == '@""':
+            self.position -= len(literal or "")
             raise self.unexpected(f"{what} '@name'")
         name = unescape(literal[1:]) if literal[1] == '"' else literal[1:]
         if self.text.startswith("::@", self.position):

@@ -92,6 +92,11 @@ func.func private @f() attributes {a = #sdy.sharding<[{}]>}
 
 // -----
 
+// expected-error@below {{expected a mesh '@name', found '@'}}
+func.func private @f() attributes {a = #sdy.sharding<@"", [{}]>}
+
+// -----
+
 // expected-error@below {{a mesh must be a flat symbol, not a nested one}}
 func.func private @f() attributes {a = #sdy.sharding<@a::@b, [{}]>}
 
