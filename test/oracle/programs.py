@@ -153,10 +153,8 @@ class ProgramWriter:
 
     def unary(self) -> None:
         name, shape = self.pick()
-        self.emit(
-            f"stablehlo.{self.rng.choice(self.unary_operations)} {name}{{attributes}} : {tensor(shape)}",
-            shape,
-        )
+        operation = self.rng.choice(self.unary_operations)
+        self.emit(f"stablehlo.{operation} {name}{{attributes}} : {tensor(shape)}", shape)
 
     def binary(self) -> None:
         name, shape = self.pick()

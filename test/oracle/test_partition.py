@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Explicit reshards and their collectives against C++ Shardy: the same text.
+
+Where results differ on purpose, `test_numbers.py` shows that ours are right:
+
+| where                                      | Shardy                   | here                  |
+|--------------------------------------------|--------------------------|-----------------------|
+| refs that cut an axis in different ways    | fails, or drops them     | gathers and slices    |
+| a reshape by axes that split no factor     | its own search for axes  | the general one       |
+| a reduction that is not a sum              | all-reduces by a sum     | by the same, or whole |
+| from a copy on each device to another mesh | slices, then permutes    | slices                |
+| a value behind a propagation barrier       | takes it for a whole one | looks behind it       |
+| an operation without a rule                | leaves it alone          | computes it whole     |
+"""
+
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from partition_programs import (
+    OTHER_SIZES,
+    POWERS_OF_TWO,
+    Program,
+    one_operation_program,
+    random_reshard,
+)
+from programs import MESHES, ProgramWriter, random_module, random_module_with_calls
+from shardy import Shardy, ShardyAborted, ShardyRefused
+
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.diagnostics import SdyError
+from mlir_sdy.dialect import Context
+from mlir_sdy.verify import verify
+from pyshardy.api import propagate
+from pyshardy.pipeline import run_pipeline
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
+CASES_PER_TEST = 100
+
+TO_COLLECTIVES = "func.func(sdy-reshard-to-collectives)"
+EXPLICIT_RESHARDS = "func.func(sdy-insert-explicit-reshards{enable-full-version=true})"
+
+
+@pytest.fixture(scope="module")
+def shardy():
+    child = Shardy()
+    yield child
+    child.close()
+
+
+@pytest.fixture(scope="module")
+def context():
+    return Context()
+
+
+def answers(
+    shardy: Shardy, context: Context, text: str, pipeline: str
+) -> tuple[str, str, str | None]:
+    """The program, what our pass makes of it and what Shardy's does; None if that fails."""
+    module = parse(text, context)
+    printed = asm(module)
+    run_pipeline(module, pipeline)
+    verify(module)
+    try:
+        expected = shardy.run(printed, f"builtin.module({pipeline})")
+        return printed, asm(module), asm(parse(expected, context))
+    except (ShardyAborted, ShardyRefused, SdyError):
+        return printed, asm(module), None
+
+
+def check_same(shardy: Shardy, context: Context, text: str, pipeline: str) -> None:
+    printed, own, expected = answers(shardy, context, text, pipeline)
+    assert own == expected, printed
+
+
+def seeds(block: int) -> range:
+    return range(block * CASES_PER_TEST, (block + 1) * CASES_PER_TEST)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_reshards(shardy, context, block):
+    for seed in seeds(block):
+        program = random_reshard(random.Random(seed), POWERS_OF_TWO)
+        check_same(shardy, context, program.text, TO_COLLECTIVES)
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_reshards_on_other_meshes(shardy, context, block):
+    """Shardy refuses some of its own results; wherever refs coexist, the others are ours."""
+    found = Counter()
+    for seed in seeds(block):
+        program = random_reshard(random.Random(seed), OTHER_SIZES)
+        printed, own, expected = answers(shardy, context, program.text, TO_COLLECTIVES)
+        assert "sdy.reshard" not in own, printed
+        if program.refs_coexist and expected is not None:
+            assert own == expected, printed
+        found[own == expected] += 1
+    assert found[True] > 0.9 * CASES_PER_TEST
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        # To a replicated tensor, to another order of devices, to other axes.
+        ('<["a"=2, "b"=2]>', '<["a"=2, "b"=2]>', '[{"a"}, {"b"}]', "[{}, {}]"),
+        (
+            '<["a"=2, "b"=2]>',
+            '<["a"=2, "b"=2], device_ids=[2, 0, 3, 1]>',
+            '[{"a"}, {}]',
+            "[{}, {}]",
+        ),
+        (
+            '<["a"=2, "b"=2]>',
+            '<["a"=2, "b"=2], device_ids=[2, 0, 3, 1]>',
+            '[{"a"}, {"b"}]',
+            '[{"a"}, {"b"}]',
+        ),
+        (
+            '<["a"=2, "b"=2]>',
+            '<["a"=2, "b"=2], device_ids=[2, 0, 3, 1]>',
+            '[{"a"}, {"b"}]',
+            '[{}, {"a"}]',
+        ),
+        ('<["a"=2, "b"=2]>', '<["c"=4]>', '[{"a"}, {"b"}]', '[{"c"}, {}]'),
+    ],
+)
+@pytest.mark.parametrize("options", ["", "{keep-redundant-reshards=true}"])
+def test_reshards_between_meshes(shardy, context, program, options):
+    first, second, source, target = program
+    text = f"""sdy.mesh @first = {first}
+sdy.mesh @second = {second}
+func.func @main(%arg0: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@first, {source}>}})
+    -> tensor<8x8xf32> {{
+  %0 = sdy.reshard %arg0 <@first, {source}> : tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@second, {target}> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}}
+"""
+    check_same(shardy, context, text, f"func.func(sdy-reshard-to-collectives{options})")
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_one_operation(shardy, context, block):
+    for seed in seeds(block):
+        program = one_operation_program(random.Random(seed), POWERS_OF_TWO)
+        printed, own, expected = answers(shardy, context, program.text, EXPLICIT_RESHARDS)
+        assert own == expected, printed
+
+
+def is_different_on_purpose(program: Program) -> bool:
+    return program.operation == "reshape" or not program.refs_coexist
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_one_operation_on_other_meshes(shardy, context, block):
+    found = Counter()
+    for seed in seeds(block):
+        program = one_operation_program(random.Random(seed), OTHER_SIZES)
+        printed, own, expected = answers(shardy, context, program.text, EXPLICIT_RESHARDS)
+        if not is_different_on_purpose(program):
+            assert own == expected, printed
+        found[own == expected] += 1
+    assert found[True] > 0.8 * CASES_PER_TEST
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_propagated_examples(shardy, context, path):
+    module = parse(path.read_text(), context)
+    propagate(module)
+    run_pipeline(module, "sdy-sharding-constraint-to-reshard,sdy-close-shardings")
+    pipeline = f"{EXPLICIT_RESHARDS},{TO_COLLECTIVES}"
+    check_same(shardy, context, asm(module), pipeline)
+
+
+class Writer(ProgramWriter):
+    """Keeps to what is the same on purpose: no barriers, and axes that split all factors."""
+
+    sizes = (1, 2, 4, 8, 16)
+    barrier = ProgramWriter.constraint
+
+
+@pytest.mark.parametrize("generate", [random_module, random_module_with_calls])
+@pytest.mark.parametrize("full", [True, False])
+def test_propagated_random_programs(shardy, context, generate, full):
+    pipeline = EXPLICIT_RESHARDS if full else "func.func(sdy-insert-explicit-reshards)"
+    for seed in range(60):
+        module = parse(generate(seed, meshes=MESHES[:1], writer_class=Writer), context)
+        propagate(module)
+        run_pipeline(module, "sdy-sharding-constraint-to-reshard,sdy-close-shardings")
+        check_same(shardy, context, asm(module), pipeline)
