@@ -8,10 +8,12 @@ of integers and booleans must be equal.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
+from mlir_sdy.host import ir
 from pyshardy.backends.specs import Array, TensorSpec
 
 _TOLERANCES: dict[str, float] = {
@@ -23,6 +25,7 @@ _TOLERANCES: dict[str, float] = {
     "bf16": 5e-2,
 }
 _NARROW_FLOAT_TOLERANCE = 0.25
+_FLOAT = re.compile(r"(?:bf|f)\d|complex<")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,32 @@ def default_tolerance(spec: TensorSpec) -> float:
     if spec.dtype.kind in "bui":
         return 0.0
     return _TOLERANCES.get(spec.element, _NARROW_FLOAT_TOLERANCE)
+
+
+def tolerance_within(module: ir.Module) -> float:
+    """The relative difference that the coarsest rounding of any value of a program explains.
+
+    A result of type f32 that comes from sums of type bf16 is no more precise than those.
+    """
+    types: set[ir.Type] = set()
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        types.update(result.type for result in operation.results)
+        for region in operation.regions:
+            for block in region.blocks:
+                types.update(argument.type for argument in block.arguments)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    elements = {str(t.element_type) for t in types if isinstance(t, ir.RankedTensorType)}
+    return max(
+        (
+            _TOLERANCES.get(element, _NARROW_FLOAT_TOLERANCE)
+            for element in elements
+            if _FLOAT.match(element)
+        ),
+        default=0.0,
+    )
 
 
 def compare(

@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         type=float,
         metavar="T",
         help="the largest difference allowed in floating-point results, relative to the largest "
-        "value of the result (default: by element type, 1e-5 for f32)",
+        "value of the result (default: by the coarsest element type inside, 1e-5 for f32)",
     )
     parser.add_argument(
         "--backend",
@@ -110,7 +110,7 @@ def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from mlir_sdy.assembly import asm, parse  # noqa: PLC0415
     from mlir_sdy.dialect import Context  # noqa: PLC0415
-    from pyshardy.backends.comparison import compare  # noqa: PLC0415
+    from pyshardy.backends.comparison import compare, tolerance_within  # noqa: PLC0415
     from pyshardy.backends.modules import copy_of  # noqa: PLC0415
     from pyshardy.backends.random_inputs import random_inputs  # noqa: PLC0415
     from pyshardy.cli.run_report import Report  # noqa: PLC0415
@@ -150,8 +150,11 @@ def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
         return 0
     with _activity("running the unpartitioned program"):
         expected = run_unpartitioned(original, inputs, backend=arguments.backend)
+    tolerance = arguments.tolerance
+    if tolerance is None:
+        tolerance = tolerance_within(original)
     differences = [
-        compare(found, wanted, port.spec, arguments.tolerance)
+        compare(found, wanted, port.spec, tolerance)
         for found, wanted, port in zip(outputs, expected, program.outputs, strict=True)
     ]
     report.print_outputs(differences)

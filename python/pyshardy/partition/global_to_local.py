@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding, result_shardings
@@ -201,4 +201,4 @@ def _channel(operation: ir.Operation) -> int:
     """The channel id of a collective that is in the program already; 0 for other operations."""
     if "channel_handle" not in operation.attributes:
         return 0
-    return operation.attributes["channel_handle"].handle
+    return stablehlo.ChannelHandle(operation.attributes["channel_handle"]).handle

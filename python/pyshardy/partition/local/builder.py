@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import (
     AxisRef,
     Mesh,
@@ -17,6 +17,9 @@ from mlir_sdy.model import (
     replica_groups,
     shard_index,
 )
+
+_DEVICE_TO_DEVICE = 1
+"""The type of a channel between devices."""
 
 _REDUCTION_OPERATIONS = {
     ReductionOp.SUM: "stablehlo.add",
@@ -174,8 +177,7 @@ class LocalBuilder:
             return {}
         channel = self._next_channel
         self._next_channel += 1
-        text = f"#stablehlo.channel_handle<handle = {channel}, type = 1>"
-        return {"channel_handle": ir.Attribute.parse(text)}
+        return {"channel_handle": stablehlo.ChannelHandle.get(channel, _DEVICE_TO_DEVICE)}
 
     def fill_reduction(self, region: ir.Region, element_type: ir.Type, kind: ReductionOp) -> None:
         """Fill the body of a reduction: one operation on two scalars."""
