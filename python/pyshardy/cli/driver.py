@@ -29,6 +29,7 @@ from mlir_sdy.verify import verify
 from pyshardy.cli.flags import FLAGS, Arguments
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.split_input import SEPARATOR, Piece, near_misses, split_input
+from pyshardy.cli.tool import read_input
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.pipeline import passes, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
@@ -74,7 +75,7 @@ class Driver:
             return 0
         self._check_names()
         self._check_pipeline()
-        data = self._read()
+        data = read_input(self._arguments.input)
         context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
         if data.startswith(_BYTECODE_MAGIC):
             outputs = [self._output_for(data, context)]
@@ -106,16 +107,6 @@ class Driver:
         """Fail before any input is read when the passes can't run."""
         self._sources.add(SOURCE_NAME, self._pipeline)
         plan_pipeline(self._pipeline)
-
-    def _read(self) -> bytes:
-        try:
-            if self._arguments.input == "-":
-                return sys.stdin.buffer.read()
-            return Path(self._arguments.input).read_bytes()
-        except OSError as refusal:
-            reason = refusal.strerror or refusal
-            message = f"cannot open input file '{self._arguments.input}': {reason}"
-            raise UsageError(error(message)) from None
 
     def _pieces(self, data: bytes) -> list[Piece]:
         try:

@@ -9,16 +9,13 @@ Exit status: 0 when all went well, else 1.
 
 from __future__ import annotations
 
-import os
 import sys
-import traceback
 from collections.abc import Sequence
 
-from mlir_sdy.diagnostics import UsageError
 from pyshardy.cli.flags import Arguments, parse_arguments
 from pyshardy.cli.help import help_text, pass_list, version_text
 from pyshardy.cli.source_files import SourceFiles
-from pyshardy.pipeline.internal_errors import describe
+from pyshardy.cli.tool import Tool
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,32 +27,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    sources = SourceFiles()
+    tool = Tool("sdy-opt")
     arguments = Arguments()
-    try:
+
+    def work() -> int:
+        nonlocal arguments
         arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
-        status = _run(arguments, sources)
-        sys.stdout.flush()
-    except UsageError as failure:
-        for diagnostic in failure.diagnostics:
-            located = diagnostic.location is not None
-            text = sources.render(diagnostic) if located else f"error: {diagnostic.message}"
-            print(text if located else f"sdy-opt: {text}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        # The reader has gone. Python flushes once more at exit, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    except Exception as bug:
-        print(f"sdy-opt: internal error: {describe(bug)}", file=sys.stderr)
-        if arguments.mlir_print_stacktrace_on_diagnostic:
-            traceback.print_exc()
-        else:
-            print("sdy-opt: --mlir-print-stacktrace-on-diagnostic shows where", file=sys.stderr)
-        return 1
-    return status
+        return _run(arguments, tool.sources)
+
+    return tool.run(
+        work,
+        shows_traceback=lambda: arguments.mlir_print_stacktrace_on_diagnostic,
+        traceback_flag="--mlir-print-stacktrace-on-diagnostic",
+    )
 
 
 def _run(arguments: Arguments, sources: SourceFiles) -> int:

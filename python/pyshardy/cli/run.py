@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NoReturn
 
-from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, emit, error, redirect, warning
+from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from pyshardy.backends import ENGINES
 from pyshardy.cli.source_files import SourceFiles
+from pyshardy.cli.tool import Tool, read_input
 
 _PROPAGATION = "sdy-basic-propagation-pipeline"
 
@@ -36,30 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    sources = SourceFiles()
-
-    def show(diagnostic: Diagnostic) -> None:
-        located = diagnostic.location is not None
-        own = f"sdy-run: {diagnostic.severity.value}: {diagnostic.message}"
-        print(sources.render(diagnostic) if located else own, file=sys.stderr)
-
-    try:
-        with redirect(show):
-            try:
-                return _run(_parser().parse_args(argv), sources)
-            except SdyError as failure:
-                for diagnostic in failure.diagnostics:
-                    emit(diagnostic)
-                return 1
-    except BrokenPipeError:
-        # The reader has gone. Python flushes once more at exit, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    except Exception as bug:
-        print(f"sdy-run: internal error: {type(bug).__name__}: {bug}", file=sys.stderr)
-        return 1
+    tool = Tool("sdy-run")
+    return tool.run(lambda: _run(_parser().parse_args(argv), tool.sources))
 
 
 class _Parser(argparse.ArgumentParser):
@@ -162,11 +139,7 @@ def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
 
 
 def _read(file: str) -> str:
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot open input file '{file}': {reason}")) from None
+    data = read_input(file)
     try:
         return data.decode()
     except UnicodeDecodeError as broken:
