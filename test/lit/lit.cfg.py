@@ -30,6 +30,7 @@ config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.substitutions += [
     (r"\bsdy-opt\b", f"'{sys.executable}' -m pyshardy.cli.opt"),
+    (r"\bsdy-run\b", f"'{sys.executable}' -m pyshardy.cli.run"),
     (r"\bFileCheck\b", f"'{tool('filecheck')}'"),
 ]
 # lit can stop a test that hangs only with psutil.
