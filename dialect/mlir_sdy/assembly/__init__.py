@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.assembly.pieces import RewrittenText
 from mlir_sdy.assembly.reader import Reader
-from mlir_sdy.assembly.source import BLANK, Cursor, Source
+from mlir_sdy.assembly.source import BLANK, Cursor, Source, on_one_line
 from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import ParseError, SourceLocation
@@ -111,7 +111,7 @@ class _HostText:
             cursor = Cursor(Source(body, rewritten.source.filename), match.end())
             _skip_attribute_or_type(cursor)
             definition = body[match.start() : cursor.position]
-            aliases += definition.replace("\n", " ") + " "
+            aliases += on_one_line(definition) + " "
             blank = re.sub(r"[^\n]", " ", definition)
             body = body[: match.start()] + blank + body[cursor.position :]
         resources = _RESOURCES.search(body)

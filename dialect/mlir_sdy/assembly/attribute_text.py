@@ -74,6 +74,12 @@ def read_full_attribute(cursor: Cursor) -> tuple[str, Any]:
     return str(mnemonic), value
 
 
+def _read_full_or_alias(cursor: Cursor) -> tuple[str, Any]:
+    if cursor.text.startswith(("#sdy.", "#sdy<"), cursor.position):
+        return read_full_attribute(cursor)
+    return _read_full_or_alias(cursor.alias())
+
+
 def _glued_mnemonic(cursor: Cursor) -> str | None:
     """The name of an attribute, to which a body that begins with a word may be glued."""
     word = cursor.try_word()
@@ -101,13 +107,13 @@ def _read_body(cursor: Cursor, mnemonic: str | None) -> Any:
 
 
 def _or_full(mnemonic: str, read: Callable[[Cursor], T]) -> Callable[[Cursor], T]:
-    """Accept the full form, too, where the stripped one is usual."""
+    """Accept the full form or an alias, too, where the stripped form is usual."""
 
     def read_either(cursor: Cursor) -> T:
         if not cursor.peek("#"):
             return read(cursor)
         start = cursor.position
-        found, value = read_full_attribute(cursor)
+        found, value = _read_full_or_alias(cursor)
         if found != mnemonic:
             raise cursor.source.error(f"expected a '{mnemonic}' attribute, found '{found}'", start)
         return value

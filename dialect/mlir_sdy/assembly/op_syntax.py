@@ -109,8 +109,7 @@ class _OperationReader:
         """Read an attribute of an ODS kind; its generic text."""
         cursor = self.cursor
         if kind.startswith("sdy."):
-            mnemonic = kind.removeprefix("sdy.")
-            return self._sdy_attribute(attribute_text.read_stripped(mnemonic), mnemonic)
+            return self._sdy_attribute(attribute_text.read_stripped(kind.removeprefix("sdy.")))
         if kind.startswith("enum "):
             return f"{int(self._enum_case(getattr(model, kind.removeprefix('enum '))))} : i32"
         if kind == "i64":
@@ -121,29 +120,15 @@ class _OperationReader:
             return quoted(cursor.string("a name"))
         raise AssertionError(f"no syntax for attributes of kind {kind}")
 
-    def _sdy_attribute(self, read: Callable[[Cursor], Any], mnemonic: str) -> str:
+    def _sdy_attribute(self, read: Callable[[Cursor], Any]) -> str:
         cursor = self.cursor
-        if cursor.peek("#") and not cursor.text.startswith(("#sdy.", "#sdy<"), cursor.position):
-            return self._user_alias(mnemonic)
+        cursor.skip_blank()
         start = cursor.position
         value = read(cursor)
         # Upstream's attribute parser takes a type behind a full form for the attribute's own.
-        if cursor.text.startswith("#", start) and cursor.peek(":"):
+        if cursor.text.startswith("#sdy", start) and cursor.peek(":"):
             raise cursor.unexpected("'{' or the short form of the attribute before a type")
         return self.reader.alias(value)
-
-    def _user_alias(self, mnemonic: str) -> str:
-        cursor = self.cursor
-        start = cursor.position
-        cursor.position += 1
-        name = cursor.try_identifier()
-        definition = self.reader.definition_of(name or "")
-        if definition is None:
-            raise cursor.source.error(f"alias '#{name}' is not defined", start)
-        found, _ = attribute_text.read_full_attribute(definition)
-        if found != mnemonic:
-            raise cursor.source.error(f"expected a '{mnemonic}' attribute, found '{found}'", start)
-        return f"#{name}"
 
     def _enum_case(self, cases: type[IntEnum]) -> int:
         cursor = self.cursor
@@ -193,7 +178,7 @@ class _OperationReader:
     def _sharding_per_value(self, variable: ods.Directive) -> None:
         assert isinstance(variable, ods.AttributeVariable)
         read = attribute_text.read_stripped_sharding_per_value
-        self._store(variable.name, self._sdy_attribute(read, "sharding_per_value"))
+        self._store(variable.name, self._sdy_attribute(read))
 
     def _region(self, _: ods.Directive) -> None:
         cursor = self.cursor
@@ -221,29 +206,24 @@ class _OperationReader:
     def _constant_value(self, _: ods.Directive) -> None:
         """Read an elements attribute with its type, which is the type of the result."""
         cursor = self.cursor
-        value, (type_start, type_end), source = self._typed_literal(cursor)
-        if source is not cursor.source:
-            raise AssertionError("an alias is defined in the source that uses it")
-        self.operation.attributes["value"] = value
-        self.operation.result_types = [(type_start, type_end)]
-
-    def _typed_literal(self, cursor: Cursor) -> tuple[str, Span, Source]:
         cursor.skip_blank()
         start = cursor.position
-        if cursor.try_token("#"):
-            name = cursor.try_identifier()
-            definition = self.reader.definition_of(name or "")
-            if definition is None:
-                raise cursor.source.error(f"alias '#{name}' is not defined", start)
-            _, span, source = self._typed_literal(definition)
-            return f"#{name}", span, source
-        if cursor.try_identifier() is None:
-            raise cursor.unexpected("a constant such as 'dense<0.0> : tensor<2xf32>'")
-        if cursor.text.startswith("<", cursor.position):
-            cursor.balanced()
-        cursor.token(":")
-        span = _type_span(cursor)
-        return cursor.text[start : cursor.position], span, cursor.source
+        literal = cursor
+        while literal.peek("#"):
+            literal = literal.alias()
+        span = _typed_literal(literal)
+        self.operation.attributes["value"] = cursor.text[start : cursor.position]
+        self.operation.result_types = [span]
+
+
+def _typed_literal(cursor: Cursor) -> Span:
+    """Read `dense<...> : T`; where its type stands."""
+    if cursor.try_identifier() is None:
+        raise cursor.unexpected("a constant such as 'dense<0.0> : tensor<2xf32>'")
+    if cursor.text.startswith("<", cursor.position):
+        cursor.balanced()
+    cursor.token(":")
+    return _type_span(cursor)
 
 
 def _type_span(cursor: Cursor) -> Span:

@@ -26,7 +26,7 @@ from mlir_sdy.assembly.op_syntax import (
     read_operation,
 )
 from mlir_sdy.assembly.pieces import RewrittenText
-from mlir_sdy.assembly.source import STRING, Cursor, Source, end_of_brackets
+from mlir_sdy.assembly.source import STRING, Cursor, Source, end_of_brackets, on_one_line
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.ods import irdl_groups
 from mlir_sdy.ods.tables import OPERATIONS
@@ -44,7 +44,6 @@ _PART_OF_LONGER_NAME = re.compile(r"[\w.$@%#!^-]")
 _PLAIN = r'->|[^<>"\n]|"[^"\\\n]*"'
 _ATTRIBUTE = re.compile(rf"#sdy(?:\.\w+)?<(?:{_PLAIN}|<(?:{_PLAIN})*>)*>")
 _ATTRIBUTE_KEY_END = re.compile(r"\s*=")
-_ALIAS_DEFINITION = re.compile(r"^[ \t]*#(?P<name>[A-Za-z_][\w$.-]*)\s*=\s*", re.MULTILINE)
 
 
 @dataclass
@@ -130,13 +129,6 @@ class Reader:
             self.definitions[alias] = generic
         return alias
 
-    def definition_of(self, name: str) -> Cursor | None:
-        """A cursor on what the source defines the alias `#name` to be."""
-        for match in _ALIAS_DEFINITION.finditer(self.source.text):
-            if match["name"] == name:
-                return Cursor(self.source, match.end())
-        return None
-
     # --- Operations in custom syntax --------------------------------------------------------
 
     def _operation(self, name: str, start: int, position: int, out: RewrittenText) -> int:
@@ -190,7 +182,7 @@ class Reader:
         attributes = [f"{name} = {text}" for name, text in operation.attributes.items()]
         if operation.attribute_dictionary is not None:
             start, end = operation.attribute_dictionary
-            if inner := self._rewritten(start + 1, end - 1).strip():
+            if inner := on_one_line(self._rewritten(start + 1, end - 1)):
                 attributes.append(inner)
         attributes += self._group_sizes(
             operation.name, operation.operand_types, operation.result_types
@@ -268,7 +260,7 @@ class Reader:
             return []
         properties_start = cursor.position
         cursor.balanced()
-        properties = self._rewritten(properties_start + 1, cursor.position - 1).strip()
+        properties = on_one_line(self._rewritten(properties_start + 1, cursor.position - 1))
         cursor.token(">")
         out.copy(position, start)
         out.replace(start, cursor.position, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bisect
 import re
+import sys
 from functools import cached_property
 
 from mlir_sdy.diagnostics import ParseError, SourceLocation, error
@@ -19,12 +20,15 @@ _BLANK = re.compile(BLANK)
 _STRING = re.compile(STRING)
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_ALIAS_NAME = re.compile(r"[A-Za-z_][\w$.-]*")
 _INTEGER = re.compile(r"-?\d+")
 _SYMBOL = re.compile(rf"@(?:[A-Za-z_][\w$.]*|{STRING})")
 _VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
 _BRACKET = re.compile(rf"{STRING}|//[^\n]*|->|[<>]=|[(\[{{<>}}\])]")
 _BRACE = re.compile(rf"{STRING}|//[^\n]*|[{{}}]")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_LINE_END = re.compile(rf"({STRING})|(?:[ \t]*(?://[^\n]*)?\n)+[ \t]*|[ \t]*//[^\n]*\Z")
+_ALIAS_DEFINITION = re.compile(r"^[ \t]*#(?P<name>[A-Za-z_][\w$.-]*)\s*=\s*", re.MULTILINE)
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _ESCAPED_CHARACTERS = {"n": b"\n", "t": b"\t", '"': b'"', "\\": b"\\"}
 
@@ -46,6 +50,11 @@ def unescape(literal: str) -> str:
         last = match.end()
     out += inner[last:].encode()
     return out.decode("utf-8", "surrogateescape")
+
+
+def on_one_line(text: str) -> str:
+    """The text without line breaks and comments."""
+    return _LINE_END.sub(lambda match: match[1] or " ", text).strip()
 
 
 class Source:
@@ -91,6 +100,11 @@ class Source:
         end = self.text.find("\n", offset)
         return self.text[start : len(self.text) if end < 0 else end]
 
+    @cached_property
+    def alias_definitions(self) -> dict[str, tuple[int, int]]:
+        """Where the definition `#name = ...` of each alias starts, and what it is defined to be."""
+        return {match["name"]: match.span() for match in _ALIAS_DEFINITION.finditer(self.text)}
+
     def error(self, message: str, offset: int) -> ParseError:
         """A parse error at `offset`, to be raised."""
         return ParseError(error(message, self.location(offset)))
@@ -103,9 +117,10 @@ class Cursor:
     it was and say so when the token isn't there; the others raise `ParseError`.
     """
 
-    __slots__ = ("position", "source", "text")
+    __slots__ = ("known_before", "position", "source", "text")
 
-    def __init__(self, source: Source, position: int = 0):
+    def __init__(self, source: Source, position: int = 0, known_before: int = sys.maxsize):
+        self.known_before = known_before  # aliases defined from there on can't be used
         self.source = source
         self.text = source.text
         self.position = position
@@ -213,6 +228,19 @@ class Cursor:
         if self.text.startswith("::@", self.position):
             raise self.error(f"{what} must be a flat symbol, not a nested one")
         return name
+
+    def alias(self) -> Cursor:
+        """Consume an alias `#name` of the source's own; a cursor on its definition."""
+        self.skip_blank()
+        start = self.position
+        self.token("#")
+        name = self._match(_ALIAS_NAME)
+        if name is None:
+            raise self.unexpected("the name of an alias")
+        defined, definition = self.source.alias_definitions.get(name, (start, start))
+        if defined >= min(start, self.known_before):
+            raise self.source.error(f"alias '#{name}' is not defined before its use", start)
+        return Cursor(self.source, definition, defined)
 
     def value(self) -> str:
         """Consume an SSA value name such as `%0` or `%arg1#2`."""

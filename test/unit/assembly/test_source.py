@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tokens, places and rewritten texts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.assembly.pieces import RewrittenText
+from mlir_sdy.assembly.source import (
+    Cursor,
+    Source,
+    end_of_braces,
+    end_of_brackets,
+    on_one_line,
+    unescape,
+)
+from mlir_sdy.diagnostics import ParseError
+from mlir_sdy.model.text import quoted
+
+
+def cursor(text):
+    return Cursor(Source(text, "file"))
+
+
+# --- Cursor -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "value", "rest"),
+    [
+        ("  word.rest", lambda c: c.try_word(), "word", ".rest"),
+        ("// comment\n a.b$c <", lambda c: c.try_identifier(), "a.b$c", " <"),
+        ('"a\\22\\n\\\\" x', lambda c: c.string("text"), 'a"\n\\', " x"),
+        ('"\\C3\\BC"', lambda c: c.string("text"), "ü", ""),
+        (" -17p", lambda c: c.integer("a number"), -17, "p"),
+        ("@name.of$it ,", lambda c: c.symbol("a name"), "name.of$it", " ,"),
+        ('@"any \\22name"', lambda c: c.symbol("a name"), 'any "name', ""),
+        ("%arg1#2,", lambda c: c.value(), "%arg1#2", ","),
+        ("<(]>)> x", lambda c: c.try_token("<"), True, "(]>)> x"),
+        ('{a = "}", b = [(1)]} x', lambda c: c.balanced(), '{a = "}", b = [(1)]}', " x"),
+        ("(a) -> (b // )\n) x", lambda c: c.balanced(), "(a)", " -> (b // )\n) x"),
+        ("tensor<4x!x.y<1>> x", lambda c: c.type(), "tensor<4x!x.y<1>>", " x"),
+        ("!stablehlo.token x", lambda c: c.type(), "!stablehlo.token", " x"),
+        ("(i32) -> (f32, f32) x", lambda c: c.type(), "(i32) -> (f32, f32)", " x"),
+        ("() -> i32 x", lambda c: c.type(), "() -> i32", " x"),
+        ("tuple<(i32) -> i32> x", lambda c: c.type(), "tuple<(i32) -> i32>", " x"),
+        ("keyword2", lambda c: c.try_keyword("keyword"), False, "keyword2"),
+        ("replicated=", lambda c: c.try_keyword("replicated"), True, "="),
+    ],
+)
+def test_steps(text, step, value, rest):
+    at = cursor(text)
+    assert step(at) == value
+    assert at.text[at.position :] == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "step", "message"),
+    [
+        ("a", lambda c: c.token("{"), "file:1:1: error: expected '{', found 'a'"),
+        ("\n  ]", lambda c: c.integer("a size"), "file:2:3: error: expected a size, found ']'"),
+        ("", lambda c: c.string("a name"), "file:1:1: error: expected a name in double quotes"),
+        ("@a::@b", lambda c: c.symbol("a mesh"), "a mesh must be a flat symbol, not a nested one"),
+        ("9223372036854775808", lambda c: c.integer("a size"), "does not fit in 64 bits"),
+        ("x (a", lambda c: (c.try_word(), c.balanced()), "file:1:3: error: '(' is not closed"),
+        ("(a]", lambda c: c.balanced(), "file:1:1: error: '(' is not closed"),
+        ("ü x", lambda c: (setattr(c, "position", 2), c.token("{")), "file:1:4: error"),
+    ],
+)
+def test_errors(text, step, message):
+    with pytest.raises(ParseError) as failure:
+        step(cursor(text))
+    assert message in str(failure.value)
+
+
+def test_ends_of_brackets():
+    text = 'a({"}"} // )\n [->]) b'
+    assert text[: end_of_brackets(text, 1)] == text[:-2]
+    assert end_of_brackets("(]", 0) == end_of_brackets("(", 0) == -1
+    text = '{ "}" { // }\n } } }'
+    assert end_of_braces(text, 0, len(text)) == len(text) - 2
+    assert end_of_braces("{ {}", 0, 4) == -1
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_quoted_text_is_read_back(text):
+    assert unescape(quoted(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a = 1,\n  b = 2 ", "a = 1, b = 2"),
+        ("a = 1 // one\n // two\n, b", "a = 1 , b"),
+        ('a = "// no comment" // a comment', 'a = "// no comment"'),
+        ("a // one", "a"),
+    ],
+)
+def test_on_one_line(text, line):
+    assert on_one_line(text) == line
+
+
+# --- Places -------------------------------------------------------------------------------------
+
+
+@given(st.text(st.sampled_from("aü€\n"), min_size=1), st.data())
+def test_offsets_and_places_are_inverse(text, data):
+    source = Source(text, "file", first_line=data.draw(st.integers(1, 9)))
+    offset = data.draw(st.integers(0, len(text)))
+    assert source.offset(*source.line_and_column(offset)) == offset
+
+
+# --- Rewritten texts ----------------------------------------------------------------------------
+
+PIECES = st.lists(
+    st.tuples(
+        st.sampled_from(["copy", "replace"]),
+        st.text(st.sampled_from("ab \n"), min_size=1, max_size=6),
+        st.text(st.sampled_from("xyz"), max_size=6),
+    )
+)
+
+
+@given(PIECES)
+def test_rewritten_text_keeps_lines_and_knows_origins(pieces):
+    source = Source("".join(text for _, text, _ in pieces), "file")
+    out = RewrittenText(source)
+    offset = 0
+    copied = []
+    for kind, text, replacement in pieces:
+        end = offset + len(text)
+        if kind == "copy":
+            out.copy(offset, end)
+            copied += range(offset, end)
+        else:
+            out.replace(offset, end, replacement)
+        offset = end
+    rewritten = Source(out.text(), "file")
+    assert rewritten.text.count("\n") == source.text.count("\n")
+    origins = {out.source_offset(at): at for at in range(len(rewritten.text))}
+    for at in copied:
+        assert rewritten.text[origins[at]] == source.text[at]
+        line, column = source.line_and_column(at)
+        place = rewritten.line_and_column(origins[at])
+        assert place[0] == line
+        if source.text[at].strip() and line not in out.moved_lines:
+            assert place[1] == column
+
+
+# --- Comments -----------------------------------------------------------------------------------
+
+
+def test_comments_end_where_their_lines_end(context):
+    text = """
+        #axes = #sdy.sharding<@m, [ // } ]> "
+          {"x"}]> // {
+        sdy.mesh @m = <["x"=4]> { // "
+          a = 1 : i32 // }
+        } // }
+        "sdy.mesh"() <{ // ({
+          mesh = #sdy.mesh<[]>, sym_name = "n" // )
+        }> : () -> () // }
+        func.func @f(%a: tensor<8xf32> {sdy.sharding = #axes}) { // "sdy.mesh"(
+          sdy.manual_computation( // (
+            %a) in_shardings=[#axes] // sdy.return
+            out_shardings=[] manual_axes={"x"} (%b: tensor<2xf32> // )
+            ) { // {
+            sdy.return // }
+          } : (tensor<8xf32>) -> ()
+          return
+        } // the end"""
+    printed = asm(parse(text, context))
+    assert printed.splitlines() == [
+        "module {",
+        '  sdy.mesh @m = <["x"=4]> {a = 1 : i32}',
+        "  sdy.mesh @n = <[]>",
+        '  func.func @f(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) {',
+        '    sdy.manual_computation(%arg0) in_shardings=[<@m, [{"x"}]>] out_shardings=[] '
+        'manual_axes={"x"} (%arg1: tensor<2xf32>) {',
+        "      sdy.return",
+        "    } : (tensor<8xf32>) -> ()",
+        "    return",
+        "  }",
+        "}",
+    ]
