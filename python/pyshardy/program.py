@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mlir_sdy.diagnostics import UsageError, error, note
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.backends import local_engine
@@ -48,12 +48,14 @@ class Port:
         spec: the global type.
         sharding: how it is laid out over the mesh; None for a copy on each device.
         local_spec: the type on each device.
+        mesh: the devices in the order in which the sharding counts them.
     """
 
     name: str
     spec: TensorSpec
     sharding: TensorSharding | None
     local_spec: TensorSpec
+    mesh: Mesh
 
 
 @dataclass(frozen=True)
@@ -111,14 +113,14 @@ class PartitionedProgram:
             executable = LockstepProgram(self.module, local_engine(backend), layout)
             self._executables[backend] = executable
         scattered = [
-            scatter(array, port.sharding, self.mesh, port.local_spec.shape)
+            scatter(array, port.sharding, port.mesh, port.local_spec.shape)
             for array, port in zip(arrays, self.inputs, strict=True)
         ]
         devices = range(self.mesh.total_size)
         results = executable.run([[parts[device] for parts in scattered] for device in devices])
         return [
             gather(
-                [held[index] for held in results], port.sharding, self.mesh, port.spec, port.name
+                [held[index] for held in results], port.sharding, port.mesh, port.spec, port.name
             )
             for index, port in enumerate(self.outputs)
         ]
@@ -141,10 +143,13 @@ def partition(module: ir.Module) -> PartitionedProgram:
     names = _argument_names(entry), _result_names(entry)
     shardings = argument_shardings(entry), result_shardings(entry)
     global_specs = _signature(entry)
+    meshes = meshes_of(local)
     run_pipeline(local, _PIPELINE, restore_on_failure=False)
+    local_specs = _signature(_main(local))
+    port_meshes = [[_counting_mesh(s, meshes, mesh) for s in some] for some in shardings]
     inputs, outputs = (
         tuple(map(Port, *columns))
-        for columns in zip(names, global_specs, shardings, _signature(_main(local)), strict=True)
+        for columns in zip(names, global_specs, shardings, local_specs, port_meshes, strict=True)
     )
     for port in (*inputs, *outputs):
         _check_local_type(port, mesh)
@@ -251,14 +256,29 @@ def _fitting(
     return arrays
 
 
+def _counting_mesh(
+    sharding: TensorSharding | None, meshes: Mapping[str, Mesh], default: Mesh
+) -> Mesh:
+    """The mesh that a sharding counts devices by; meshes may order the same devices differently."""
+    if sharding is None or sharding.is_fully_replicated:
+        return default
+    return mesh_of(sharding, meshes) or default
+
+
 def _check_local_type(port: Port, mesh: Mesh) -> None:
     """What the partitioner made of a type must be what the sharding says."""
+    if port.mesh.total_size != mesh.total_size:
+        message = (
+            f"{port.name} is spread over {port.mesh.total_size} devices, but the program runs on "
+            f"{mesh.total_size}: all meshes must have as many"
+        )
+        raise UsageError(error(message))
     shape = port.spec.shape
     if port.sharding is not None:
         if port.sharding.unreduced_axes:
             message = f"{port.name} is unreduced: an all-reduce must complete it before it leaves"
             raise UsageError(error(message))
-        shape = port.sharding.local_shape(shape, mesh)
+        shape = port.sharding.local_shape(shape, port.mesh)
     if port.local_spec.shape != shape:
         message = (
             f"{port.name} should be {port.spec.with_shape(shape)} on each device by its sharding, "
