@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mlir_sdy import model
-from mlir_sdy.host import ir
+from mlir_sdy.host import current_context, ir
 from mlir_sdy.ods.tables import ATTRIBUTES
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class SdyAttribute(ir.DynamicAttr):
     @classmethod
     def build(cls, values: tuple[Any, ...], context: ir.Context | None) -> Self:
         """The attribute with the given parameters, in the order of their declaration."""
-        context = ir.Context.current if context is None else context
+        context = current_context() if context is None else context
         with context:
             parameters = [
                 encode(value, context)

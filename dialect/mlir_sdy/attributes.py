@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from mlir_sdy import model
 from mlir_sdy.attribute_base import SdyAttribute
-from mlir_sdy.host import cext, ir
+from mlir_sdy.host import cext, current_context, ir
 from mlir_sdy.ods import attributes as _generated
 from mlir_sdy.ods.attributes import *  # noqa: F403 (the generated classes, re-exported)
 from mlir_sdy.ods.tables import ATTRIBUTES
@@ -74,7 +74,7 @@ def _field_names(value_class: type[Any]) -> tuple[str, ...]:
 
 def attribute_of(value: Any, context: ir.Context | None = None) -> Any:
     """The attribute that stands for a plain value; see `AttributeCache` for many of them."""
-    context = ir.Context.current if context is None else context
+    context = current_context() if context is None else context
     return AttributeCache(context)[value]
 
 

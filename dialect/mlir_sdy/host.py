@@ -23,6 +23,7 @@ from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, emit
 
 __all__ = [
     "cext",
+    "current_context",
     "diagnostics_emitted",
     "diagnostics_of",
     "ext",
@@ -65,6 +66,18 @@ def load_stablehlo(context: ir.Context) -> None:
         passmanager.PassManager.parse("builtin.module(stablehlo-compatibility-expander)").run(
             ir.Module.create().operation
         )
+
+
+def current_context() -> ir.Context:
+    """The context that a `with` block around has made current.
+
+    Raises:
+        ValueError: there is none.
+    """
+    context = ir.Context.current
+    if context is None:
+        raise ValueError("no context is current: enter one with 'with context:', or pass it")
+    return context
 
 
 def parse_operation(text: str, filename: str, context: ir.Context) -> ir.Operation:

@@ -67,7 +67,7 @@ class MLIRError(Exception):
 # --- Contexts and dialects ------------------------------------------------------------------
 
 class Context(_Scope):
-    current: ClassVar[Context]
+    current: ClassVar[Context | None]
     allow_unregistered_dialects: bool
     emit_error_diagnostics: bool
     def __init__(self, *, load_on_create_dialects: Sequence[str] | None = None) -> None: ...
