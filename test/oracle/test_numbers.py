@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Partitioned programs compute the numbers of the programs they were made from."""
+
+import random
+import re
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from partition_cases import (
+    CONTROL_FLOW,
+    OPERATIONS,
+    PER_DEVICE,
+    PRELUDE,
+    SHARDINGS_OF_MATRICES,
+    sharded,
+)
+from partition_programs import OTHER_SIZES, POWERS_OF_TWO, one_operation_program
+from programs import ProgramWriter, random_module, random_module_with_calls
+
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.diagnostics import SdyError
+from mlir_sdy.dialect import Context
+from mlir_sdy.model import Mesh, MeshAxis
+from pyshardy.api import propagate
+from pyshardy.backends import local_engine
+from pyshardy.backends.comparison import compare
+from pyshardy.backends.distribution import gather, scatter
+from pyshardy.backends.groups import Layout
+from pyshardy.backends.lockstep import LockstepProgram
+from pyshardy.backends.modules import copy_of
+from pyshardy.backends.random_inputs import random_inputs
+from pyshardy.backends.specs import TensorSpec
+from pyshardy.pipeline import run_pipeline
+from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
+
+
+@pytest.fixture(scope="module")
+def context():
+    return Context()
+
+
+def whole_numbers(program: PartitionedProgram, seed: int) -> list[np.ndarray]:
+    """Inputs whose sums and products are exact, in whatever order they are taken."""
+    generator = np.random.default_rng(seed)
+    specs = [port.spec for port in program.inputs]
+    return [generator.integers(-3, 4, spec.shape).astype(spec.dtype) for spec in specs]
+
+
+def check(program: PartitionedProgram, found, expected) -> None:
+    for output, array, wanted in zip(program.outputs, found, expected, strict=True):
+        assert compare(array, wanted, output.spec).is_small, output.name
+
+
+# --- Random programs ----------------------------------------------------------------------------
+
+
+def mesh(*sizes: int, device_ids: tuple[int, ...] = ()) -> Mesh:
+    return Mesh(tuple(map(MeshAxis, "abcd", sizes)), device_ids)
+
+
+class ExactWriter(ProgramWriter):
+    """Writes operations that are exact on whole numbers, and reductions of several kinds."""
+
+    unary_operations = ("negate", "abs", "floor")
+    binary_operations = ("add", "multiply", "maximum", "subtract")
+
+    def emit(self, text, shape):
+        if text.startswith("stablehlo.constant dense<0.0>"):
+            text = text.replace("0.0", self.rng.choice(["0.0", "-2.0", "3.0"]))
+        kind = self.rng.choice(["add", "add", "maximum", "minimum"])
+        super().emit(text.replace("applies stablehlo.add", f"applies stablehlo.{kind}"), shape)
+
+
+class PowersOfTwo(ExactWriter):
+    sizes = (4, 8, 16)
+
+
+class MultiplesOfTwelve(ExactWriter):
+    sizes = (12, 24)
+
+
+RANDOM_PROGRAMS = {
+    PowersOfTwo: (
+        mesh(2, 2),
+        mesh(4),
+        mesh(2, 2, 4),
+        mesh(2, 2, device_ids=(2, 0, 3, 1)),
+    ),
+    MultiplesOfTwelve: (
+        mesh(2, 6),
+        mesh(3, 2, 2),
+        mesh(2, 3, device_ids=(4, 2, 0, 5, 1, 3)),
+    ),
+}
+
+
+def partition_if_divisible(module) -> PartitionedProgram | None:
+    """Users, and reshapes, may shard a dimension by axes that don't divide it: an error for now."""
+    try:
+        return partition(module)
+    except SdyError as failure:
+        if "is not divisible by its axes" in str(failure):
+            return None
+        raise
+
+
+@pytest.mark.parametrize("generate", [random_module, random_module_with_calls])
+@pytest.mark.parametrize("writer_class", RANDOM_PROGRAMS)
+def test_random_programs(context, writer_class, generate):
+    meshes = RANDOM_PROGRAMS[writer_class]
+    outcomes = Counter()
+    for seed in range(120):
+        module = parse(generate(seed, meshes=meshes, writer_class=writer_class), context)
+        propagate(module)
+        program = partition_if_divisible(module)
+        outcomes[program is not None] += 1
+        if program is None:
+            continue
+        inputs = whole_numbers(program, seed)
+        check(program, program.run(inputs), run_unpartitioned(module, inputs))
+    assert outcomes[True] > 2 * outcomes[False], outcomes
+
+
+@pytest.mark.parametrize("mesh_sizes", [POWERS_OF_TWO, OTHER_SIZES])
+def test_one_operation(context, mesh_sizes):
+    """Nothing is propagated, so that every tensor has a sharding of its own."""
+    for seed in range(150):
+        source = one_operation_program(random.Random(seed), mesh_sizes, divisible=True)
+        module = parse(source.text, context)
+        program = partition(module)
+        inputs = whole_numbers(program, seed)
+        check(program, program.run(inputs), run_unpartitioned(module, inputs))
+
+
+# --- Programs by hand ---------------------------------------------------------------------------
+
+
+def check_text(context: Context, text: str) -> PartitionedProgram:
+    module = parse(PRELUDE + text, context)
+    propagate(module)
+    program = partition(module)
+    inputs = random_inputs([port.spec for port in program.inputs], seed=0)
+    check(program, program.run(inputs), run_unpartitioned(module, inputs))
+    return program
+
+
+@pytest.mark.parametrize("name", CONTROL_FLOW)
+def test_control_flow(context, name):
+    check_text(context, CONTROL_FLOW[name])
+
+
+def result_type(body: str) -> str:
+    """The type of `%r`, which is the last one of the line that makes it."""
+    definition = body.partition("%r = ")[2]
+    return re.findall(r"tensor<\S*>", re.split(r"\n +reducer", definition)[0])[-1]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operations(context, name):
+    body = OPERATIONS[name]
+    result = result_type(body)
+    for given in SHARDINGS_OF_MATRICES:
+        check_text(
+            context,
+            f"func.func @main(%a: tensor<8x8xf32> {sharded(given)}) -> {result} {{{body}\n"
+            f"  return %r : {result}\n}}",
+        )
+
+
+@pytest.mark.parametrize("name", PER_DEVICE)
+def test_programs_of_one_device(context, name):
+    text, expected = PER_DEVICE[name]
+    module = parse(PRELUDE + text, context)
+    if "@cube" in text:
+        module = parse(text, context)
+    propagate(module)
+    (matrix,) = random_inputs([TensorSpec((8, 8), "f32")], seed=0)
+    (found,) = partition(module).run([matrix])
+    np.testing.assert_allclose(found, expected(matrix), rtol=1e-5, atol=1e-6)
+
+
+# --- Options ------------------------------------------------------------------------------------
+
+BEFORE_LOCAL = (
+    "sdy-sharding-constraint-to-reshard",
+    "sdy-close-shardings",
+    "sdy-insert-func-call-reshards",
+    "sdy-insert-explicit-reshards{enable-full-version=true}",
+    "sdy-resolve-permutation-factors",
+    "sdy-reshard-to-collectives{divisible-only=true}",
+)
+
+
+def localised(module, options: str):
+    """The local program of a propagated module, made with options of the last conversion."""
+    local = copy_of(module)
+    passes = (
+        *BEFORE_LOCAL,
+        f"sdy-convert-global-to-local{{{options}}}",
+        "sdy-drop-sharding-and-mesh",
+    )
+    run_pipeline(local, ",".join(passes))
+    return local
+
+
+OPTION_CASES = ("while", "case", "calls of differently sharded functions", "sub-axes")
+
+
+@pytest.mark.parametrize("name", [*OPTION_CASES, "reshards of users"])
+def test_gathering_dimension_by_dimension(context, name):
+    module = parse(PRELUDE + CONTROL_FLOW[name], context)
+    propagate(module)
+    program = partition(module)
+    local = localised(module, "per-dim-all-gather=true")
+    inputs = random_inputs([port.spec for port in program.inputs], seed=0)
+    found = replace(program, module=local).run(inputs)
+    check(program, found, run_unpartitioned(module, inputs))
+
+
+@pytest.mark.parametrize("name", [*OPTION_CASES, "reshards of users", "iota"])
+def test_devices_as_replicas(context, name):
+    text = CONTROL_FLOW.get(name) or (
+        "func.func @main(%a: tensor<8x8xf32>) -> (tensor<8x8xf32> {sdy.sharding = #tiles}) {"
+        f"{OPERATIONS['iota 1']}\n  return %r : tensor<8x8xf32>\n}}"
+    )
+    module = parse(PRELUDE + text, context)
+    propagate(module)
+    program = partition(module)
+    local = localised(module, "replica-count=4")
+    assert "channel_handle" not in asm(local)
+    assert "partition_id" not in asm(local)
+    inputs = random_inputs([port.spec for port in program.inputs], seed=0)
+    scattered = [
+        scatter(array, port.sharding, port.mesh, port.local_spec.shape)
+        for array, port in zip(inputs, program.inputs, strict=True)
+    ]
+    replicas = LockstepProgram(local, local_engine("interpreter"), Layout(4, 1))
+    held = replicas.run([[parts[device] for parts in scattered] for device in range(4)])
+    found = [
+        gather([row[index] for row in held], port.sharding, port.mesh, port.spec, port.name)
+        for index, port in enumerate(program.outputs)
+    ]
+    check(program, found, run_unpartitioned(module, inputs))
