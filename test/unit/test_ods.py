@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from mlir_sdy import host, model
 from mlir_sdy import ods as ods_package
 from mlir_sdy.host import ir

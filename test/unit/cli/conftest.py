@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
+
 from pyshardy.cli import opt
 
 

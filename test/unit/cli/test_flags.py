@@ -2,6 +2,7 @@
 """Reading the command line."""
 
 import pytest
+
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.cli.flags import FLAGS, Arguments, PassFlag, parse_arguments
 

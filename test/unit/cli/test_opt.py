@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from mlir_sdy.diagnostics import PassError, emit, error, remark
 from pyshardy.pipeline import register_pass, unregister
 

@@ -4,6 +4,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from pyshardy.cli.split_input import Piece, near_misses, split_input
 
 

@@ -2,6 +2,7 @@
 """Expected diagnostics in comments: each form, matched and not matched."""
 
 import pytest
+
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note, remark, warning
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 

@@ -5,6 +5,7 @@ import itertools
 import re
 
 from hypothesis import strategies as st
+
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, MeshAxis, TensorSharding
 
 _REF = re.compile(r"(\w+)(?::\((-?\d+)\)(-?\d+))?\Z")

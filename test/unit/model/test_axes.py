@@ -4,8 +4,9 @@
 import itertools
 
 import pytest
-from mlir_sdy.model import AxisRef, ModelError
 from model_helpers import mesh_of_sizes, ref, valid_refs
+
+from mlir_sdy.model import AxisRef, ModelError
 
 MESH = mesh_of_sizes(u=24, v=2)
 

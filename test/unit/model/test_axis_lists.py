@@ -6,6 +6,8 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_helpers import disjoint_refs, mesh_of_sizes, meshes, ref, refs, valid_refs
+
 from mlir_sdy.model import (
     AxisRef,
     Mesh,
@@ -26,7 +28,6 @@ from mlir_sdy.model import (
     sort_and_merge,
     truncate_by_removing_overlaps,
 )
-from model_helpers import disjoint_refs, mesh_of_sizes, meshes, ref, refs, valid_refs
 
 MESH = mesh_of_sizes(x=24, y=2)
 

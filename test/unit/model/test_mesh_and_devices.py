@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_helpers import disjoint_refs, mesh_of_sizes, meshes, ref, refs
+
 from mlir_sdy.model import (
     Mesh,
     MeshAxis,
@@ -19,7 +21,6 @@ from mlir_sdy.model import (
     shard_index,
     shard_indices,
 )
-from model_helpers import disjoint_refs, mesh_of_sizes, meshes, ref, refs
 
 U2, V2 = MeshAxis("u", 2), MeshAxis("v", 2)
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from mlir_sdy.model import Mesh, TensorSharding, coordinates, device_slices, place_data_alike
 from model_helpers import disjoint_refs, mesh_of_sizes, meshes, refs, sharding, shardings
+
+from mlir_sdy.model import Mesh, TensorSharding, coordinates, device_slices, place_data_alike
 
 
 def test_device_slices():

@@ -6,6 +6,8 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_helpers import refs
+
 from mlir_sdy.model import (
     AllToAllParam,
     AllToAllParamList,
@@ -24,7 +26,6 @@ from mlir_sdy.model import (
     factor_indices,
     factor_name,
 )
-from model_helpers import refs
 
 
 def mapping(text: str) -> TensorMapping:

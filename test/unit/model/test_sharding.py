@@ -4,6 +4,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_helpers import dim, mesh_of_sizes, meshes, refs, sharding, shardings
+
 from mlir_sdy.model import (
     Mesh,
     MeshAxis,
@@ -21,7 +23,6 @@ from mlir_sdy.model import (
     erase_manual_axes,
     mesh_of,
 )
-from model_helpers import dim, mesh_of_sizes, meshes, refs, sharding, shardings
 
 FULL = TensorSharding("m", (dim("x y", 2), dim("?", 1)), refs("z"), refs("w"), ReductionOp.MAX)
 

@@ -4,6 +4,8 @@ r"""The text of each value: the body of the attribute of the same name."""
 import copy
 
 import pytest
+from model_helpers import dim, mesh_of_sizes, refs, sharding
+
 from mlir_sdy.model import (
     AllToAllParam,
     AllToAllParamList,
@@ -28,7 +30,6 @@ from mlir_sdy.model import (
     TensorSharding,
     TensorShardingPerValue,
 )
-from model_helpers import dim, mesh_of_sizes, refs, sharding
 
 OPERAND_0, OPERAND_1 = (EdgeValueRef(EdgeNodeType.OPERAND, index) for index in (0, 1))
 RESULT_0 = EdgeValueRef(EdgeNodeType.RESULT, 0)

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir

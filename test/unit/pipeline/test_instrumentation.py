@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir

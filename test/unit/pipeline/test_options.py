@@ -4,6 +4,7 @@
 from typing import Literal
 
 import pytest
+
 from mlir_sdy.diagnostics import UsageError
 from mlir_sdy.ods.declarations import OptionDecl
 from pyshardy.pipeline import Option, OptionType, parse_pipeline

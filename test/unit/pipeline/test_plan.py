@@ -2,6 +2,7 @@
 """From a pipeline to its steps: look-up of names, nesting, errors."""
 
 import pytest
+
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.pipeline import plan_pipeline
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES

@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from mlir_sdy.ods import tables
 from pyshardy.pipeline import passes, pipelines, register_pass, register_pipeline, unregister
 from pyshardy.pipeline.options import options_of

@@ -2,6 +2,7 @@
 """Running pipelines: what passes get, and what is left when one fails."""
 
 import pytest
+
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import (
     PassError,

@@ -4,6 +4,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.pipeline import OptionText, PassPipeline, PassUse, parse_pipeline
 from pyshardy.pipeline.syntax import parse_options
