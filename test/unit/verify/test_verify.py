@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""When rules are checked, in which order, and what is said; the rules are in lit and oracle."""
+
+import pytest
+
+from mlir_sdy import model
+from mlir_sdy.assembly import parse
+from mlir_sdy.attributes import attribute_of
+from mlir_sdy.diagnostics import Severity, VerificationError
+from mlir_sdy.dialect import Context
+from mlir_sdy.host import ir
+from mlir_sdy.verify import verify, verify_shardings
+
+MESH = 'sdy.mesh @m = <["x"=4, "y"=2]>\n'
+
+
+@pytest.fixture(scope="module")
+def context():
+    return Context()
+
+
+def failure(text, context):
+    with pytest.raises(VerificationError) as raised:
+        parse(text, context, "f")
+    return raised.value.diagnostics[0]
+
+
+def sharded(axis):
+    return (
+        f"  %0 = stablehlo.negate %a {{sdy.sharding = "
+        f'#sdy.sharding_per_value<[<@m, [{{"{axis}"}}]>]>}} : tensor<8xf32>\n'
+    )
+
+
+def function(name, operations):
+    return f"func.func @{name}(%a: tensor<8xf32>) {{\n{operations}  return\n}}\n"
+
+
+def reshard(axis):
+    return f'  %0 = sdy.reshard %a <@m, [{{"{axis}"}}]> : tensor<8xf32>\n'
+
+
+# --- Order --------------------------------------------------------------------------------------
+
+
+def test_attributes_come_before_meshes_of_operations(context):
+    text = MESH + function("f", reshard("u")) + function("g", sharded("v"))
+    assert '"v"' in failure(text, context).message
+
+
+def test_functions_are_checked_against_meshes_from_last_to_first(context):
+    text = MESH + function("f", reshard("u")) + function("g", reshard("v"))
+    assert '"v"' in failure(text, context).message
+    operations = reshard("u") + reshard("v").replace("%0", "%1")
+    assert '"u"' in failure(MESH + function("f", operations), context).message
+
+
+# --- Meshes -------------------------------------------------------------------------------------
+
+
+def test_meshes_may_come_later(context):
+    parse(function("f", reshard("x") + sharded("x").replace("%0", "%1")) + MESH, context)
+
+
+def test_only_the_nearest_module_counts(context):
+    inner = f"module {{\n{function('f', sharded('x'))}}}\n"
+    assert "unknown mesh: @m" in failure(MESH + inner, context).message
+
+
+def test_equal_shardings_under_different_meshes(context):
+    """What is fine on one mesh is checked again on another mesh of the same name."""
+    other = 'sdy.mesh @m = <["z"=4]>\n'
+    text = f"{MESH}{function('f', sharded('x'))}module {{\n{other}{function('g', sharded('x'))}}}\n"
+    found = failure(text, context)
+    assert 'unknown axis name: "x"; the mesh has the axes "z"' in found.message
+    assert found.location.line == 9
+
+
+def test_equal_shardings_inside_of_a_manual_computation(context):
+    """What is fine outside is checked again where axes are manual."""
+    body = (
+        '  %1 = sdy.manual_computation(%a) in_shardings=[<@m, [{"y"}]>] '
+        'out_shardings=[<@m, [{"y"}]>] manual_axes={"y"} (%b: tensor<4xf32>) {\n'
+        "    %2 = stablehlo.constant dense<1.0> : tensor<8xf32>\n"
+        f"  {sharded('y').replace('%a', '%2').replace('%0', '%3')}"
+        "    sdy.return %b : tensor<4xf32>\n  } : (tensor<8xf32>) -> tensor<8xf32>\n"
+    )
+    found = failure(MESH + function("f", sharded("y") + body), context)
+    assert 'axis "y" is already bound by an enclosing manual computation' in found.message
+    (note,) = found.notes
+    assert note.severity is Severity.NOTE
+    assert (note.location.line, note.message) == (4, '"y" is a manual axis here')
+
+
+# --- Moments ------------------------------------------------------------------------------------
+
+
+def test_a_module_that_became_invalid(context):
+    module = parse(MESH + function("f", reshard("x")), context)
+    verify(module)
+    mesh, function_ = module.body.operations
+    (operation, _) = function_.regions[0].blocks[0].operations
+    sharding = model.TensorSharding("m", (model.DimensionSharding((model.AxisRef("z"),)),))
+    operation.attributes["sharding"] = attribute_of(sharding, context)
+    with pytest.raises(VerificationError, match='unknown axis name: "z"'):
+        verify(module)
+    mesh.erase()
+    with pytest.raises(VerificationError, match="unknown mesh: @m"):
+        verify_shardings(module)
+
+
+def test_a_broken_operation_fails_when_mlir_verifies(context):
+    module = parse(function("f", ""), context)
+    block = module.body.operations[0].regions[0].blocks[0]
+    with context, ir.Location.file("g", 3, 4):
+        ir.Operation.create(
+            "sdy.propagation_barrier",
+            results=[block.arguments[0].type],
+            operands=[block.arguments[0]],
+            attributes={
+                "allowed_direction": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 3)
+            },
+            ip=ir.InsertionPoint.at_block_begin(block),
+        )
+    with pytest.raises(VerificationError) as raised:
+        verify(module)
+    (diagnostic, *_) = raised.value.diagnostics
+    assert str(diagnostic).startswith(
+        "g:3:4: error: 'sdy.propagation_barrier' op expects a direction other than BOTH"
+    )
