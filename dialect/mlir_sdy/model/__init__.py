@@ -21,6 +21,7 @@ known only with the mesh, which is then an argument.
 | `placement`           | the slice of a tensor that each device holds                             |
 | `rule`                | sharding rules and the names of factors                                  |
 | `all_to_all`          | the moves of an all-to-all                                               |
+| `collectives`         | the axes of a collective's result from those of its operand              |
 | `edges`               | the record of propagation steps                                          |
 
 Whatever can't be built or answered raises `ModelError`.

@@ -5,7 +5,7 @@ Three moments (the third needs all meshes and so runs on modules only):
 
 1. `operations`: an operation by itself, whenever MLIR verifies.
 2. `discardable`, `sharding_rule`, `edges`: `sdy.*` attributes on operations and functions of any
-   dialect.
+   dialect; `collectives`: what all collectives have in common.
 3. `symbol_uses`: operations of the dialect against the meshes that they name.
 """
 
@@ -17,6 +17,8 @@ from mlir_sdy.diagnostics import Diagnostic, VerificationError
 from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import get_sharding
+from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective
 from mlir_sdy.verify.discardable import verify_function, verify_sharding_attribute
 from mlir_sdy.verify.edges import verify_edges_attribute, verify_edges_list_attribute
 from mlir_sdy.verify.operations import bound_manual_axes
@@ -83,11 +85,13 @@ class _ModuleVerifier:
             if not self._passes(verify_function, operation, self._meshes_around(operation)):
                 return ir.WalkResult.INTERRUPT
         attributes = operation.attributes
-        for name in attributes:
-            if name.startswith("sdy.") and not self._passes_attribute(
-                name, operation, attributes[name]
+        for entry in attributes:
+            if entry.startswith("sdy.") and not self._passes_attribute(
+                entry, operation, attributes[entry]
             ):
                 return ir.WalkResult.INTERRUPT
+        if name in COLLECTIVES and not self._passes_collective(operation):
+            return ir.WalkResult.INTERRUPT
         return ir.WalkResult.ADVANCE
 
     def _passes_attribute(
@@ -116,6 +120,20 @@ class _ModuleVerifier:
             return True
         check = verify_sharding_attribute
         passed = self._passes(check, operation, attribute, types, meshes, manual_axes)
+        if passed:
+            self._passed.add(key)
+        return passed
+
+    def _passes_collective(self, operation: ir.Operation) -> bool:
+        meshes = self._meshes_around(operation)
+        manual_axes = bound_manual_axes(operation) if self._has_manual_computations else {}
+        source = get_sharding(operation.operands[0])
+        result = operation.attributes["out_sharding"]
+        value_type = operation.results[0].type
+        key = operation.name, source, result, value_type, id(meshes), *manual_axes
+        if key in self._passed:
+            return True
+        passed = self._passes(verify_collective, operation, source, meshes, manual_axes)
         if passed:
             self._passed.add(key)
         return passed

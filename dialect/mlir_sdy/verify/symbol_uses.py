@@ -7,9 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh, TensorSharding, common_mesh, mesh_of
+from mlir_sdy.model import (
+    Mesh,
+    ModelError,
+    ReductionOp,
+    TensorSharding,
+    common_mesh,
+    mesh_of,
+)
+from mlir_sdy.model.collectives import check_unreduced_transition
 from mlir_sdy.model.manual_axes import count_manual_axes
-from mlir_sdy.values import COMPUTATIONS
+from mlir_sdy.values import COMPUTATIONS, behind_barriers, get_sharding
+from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective_axes
 from mlir_sdy.verify.operations import bound_manual_axes, returned_values
 from mlir_sdy.verify.sharding import check_sharding, check_shardings
 from mlir_sdy.verify.violation import Violation
@@ -17,14 +26,33 @@ from mlir_sdy.verify.violation import Violation
 SymbolUseVerifier = Callable[[ir.Operation, Mapping[str, Mesh]], None]
 
 
-def verify_sharding_of_result(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
-    """The sharding of a constraint or a reshard fits the type of its result.
+def verify_reshard(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
+    """The sharding of a constraint or a reshard fits the type of its result, and its operand.
+
+    Unreduced axes can be introduced, to be summed up, and removed; those that stay keep their kind.
+    An operand without a sharding, or on another mesh, goes with any.
 
     Raises:
         Violation: it does not.
     """
     sharding = value_of(operation.attributes["sharding"])
     check_sharding(sharding, operation.results[0].type, meshes, bound_manual_axes(operation))
+    source = get_sharding(behind_barriers(operation.operands[0]))
+    if source is None or not (source.unreduced_axes or sharding.unreduced_axes):
+        return
+    mesh = mesh_of(sharding, meshes)
+    if mesh is None or mesh_of(source, meshes) != mesh:
+        return
+    try:
+        check_unreduced_transition(
+            source,
+            sharding,
+            mesh,
+            introduced_as=ReductionOp.SUM,
+            removed_as=source.reduction_kind,
+        )
+    except ModelError as error:
+        raise Violation(str(error)) from None
 
 
 def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -204,11 +232,12 @@ def _check_manual_axes(
 
 
 SYMBOL_USE_VERIFIERS: dict[str, SymbolUseVerifier] = {
+    **dict.fromkeys(COLLECTIVES, verify_collective_axes),
     "sdy.data_flow_edge": verify_data_flow_edge,
     "sdy.func_data_flow_edge": verify_func_data_flow_edge,
     "sdy.manual_computation": verify_manual_computation,
     "sdy.named_computation": verify_named_computation,
-    "sdy.reshard": verify_sharding_of_result,
-    "sdy.sharding_constraint": verify_sharding_of_result,
+    "sdy.reshard": verify_reshard,
+    "sdy.sharding_constraint": verify_reshard,
 }
 """The check of each operation that names meshes, by its full name."""

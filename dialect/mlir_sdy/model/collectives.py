@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What collectives make of shardings: the axes of a result from those of the operand.
+
+A collective states the sharding of its result, but that sharding follows from the operand's and
+from the axes that the collective works along. The examples use a mesh `<["u"=8, "v"=2, "w"=2]>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.model.all_to_all import AllToAllParamList
+from mlir_sdy.model.axes import AxisRef
+from mlir_sdy.model.axis_lists import (
+    AxisTuple,
+    add_or_merge,
+    lists_overlap,
+    set_difference,
+    sort_and_merge,
+)
+from mlir_sdy.model.enums import ReductionOp
+from mlir_sdy.model.errors import ModelError
+from mlir_sdy.model.mesh import Mesh
+from mlir_sdy.model.sharding import TensorSharding
+from mlir_sdy.model.text import braced, bracketed
+
+# --- The axes of one dimension ----------------------------------------------------------------
+
+
+def gather_axes(axes: AxisTuple, gathered: Sequence[AxisRef], mesh: Mesh) -> AxisTuple:
+    """The axes of a dimension once it is gathered along `gathered`, a suffix of its axes.
+
+    From the most minor of the gathered axes to the most major one:
+
+    1. It must be a suffix of the last axis that is left, or that axis itself.
+    2. That axis is replaced by the part before the gathered one, if there is such a part.
+
+    `{"v", "u"}` gathered along `{"u":(2)4}` leaves `{"v", "u":(1)2}`, and along `{"v", "u"}`
+    nothing. Along `{"v"}` it can't be gathered: `"u"` is in the way.
+
+    Raises:
+        ModelError: An axis is no suffix.
+    """
+    left = list(axes)
+    for axis in reversed(gathered):
+        if not left or not axis.is_suffix_of(left[-1], mesh):
+            raise ModelError(
+                f"{axis} cannot be gathered: it is not a suffix of {braced(left)}, the axes left"
+            )
+        prefix = left.pop().prefix_without_overlap(axis)
+        if prefix is not None:
+            left.append(prefix)
+    return tuple(left)
+
+
+def slice_axes(axes: AxisTuple, sliced: Sequence[AxisRef], mesh: Mesh) -> AxisTuple:
+    """The axes of a dimension once it is sliced along `sliced`.
+
+    Each is appended in turn, and merged with the axis before it where it goes on from that.
+
+    `{"u":(1)2}` sliced along `{"u":(2)4, "w"}` gives `{"u", "w"}`; `{"u":(4)2}` along
+    `{"u":(1)4}` gives `{"u":(4)2, "u":(1)4}`.
+    """
+    for axis in sliced:
+        axes = add_or_merge(axes, axis, mesh)
+    return axes
+
+
+# --- The axes of all dimensions -----------------------------------------------------------------
+
+
+def all_to_all_axes(
+    dim_axes: Sequence[AxisTuple], params: AllToAllParamList, mesh: Mesh
+) -> tuple[AxisTuple, ...]:
+    """The axes of each dimension once axes have moved between dimensions.
+
+    1. The source of each move is gathered along its axes, the target sliced along them.
+    2. All other dimensions keep their axes.
+
+    `[{"v", "u"}, {}, {"w"}]` after `{"u":(4)2}: 0->1` is `[{"v", "u":(1)4}, {"u":(4)2}, {"w"}]`.
+
+    Raises:
+        ModelError: The axes of a move are no suffix of those of its source.
+    """
+    moved = list(dim_axes)
+    for param in params:
+        moved[param.src_dim] = gather_axes(dim_axes[param.src_dim], param.axes, mesh)
+        moved[param.tgt_dim] = slice_axes(dim_axes[param.tgt_dim], param.axes, mesh)
+    return tuple(moved)
+
+
+# --- Unreduced axes -----------------------------------------------------------------------------
+
+
+def add_unreduced_axes(unreduced: AxisTuple, added: Sequence[AxisRef], mesh: Mesh) -> AxisTuple:
+    """The unreduced axes once more have become unreduced, sorted and merged.
+
+    `{"u":(4)2}` with `{"u":(1)4, "v"}` is `{"u", "v"}`.
+    """
+    return sort_and_merge((*unreduced, *added), mesh)
+
+
+def check_unreduced_transition(
+    source: TensorSharding,
+    result: TensorSharding,
+    mesh: Mesh,
+    *,
+    introduced_as: ReductionOp | None,
+    removed_as: ReductionOp | None,
+) -> None:
+    """Check that unreduced axes come and go, from operand to result, as an operation can do it.
+
+    1. *Introduced* axes, unreduced in the result only, are of the kind `introduced_as`.
+    2. *Removed* axes, unreduced in the source only, are of the kind `removed_as`.
+    3. Axes that stay unreduced keep their kind.
+
+    With `{"u"}` unreduced before and `{"u":(1)2, "v"}` after, `"v"` is introduced and `"u":(2)4`
+    removed.
+
+    Args:
+        source: the sharding of the operand.
+        result: the sharding of the result.
+        mesh: the mesh of both.
+        introduced_as: the kind of reduction for which the operation can introduce axes; None if
+            it can't.
+        removed_as: the kind by which it reduces; None if it doesn't.
+
+    Raises:
+        ModelError: The first rule that is broken.
+    """
+    before, after = source.unreduced_axes, result.unreduced_axes
+    introduced = set_difference(after, before, mesh)
+    if introduced and result.reduction_kind is not introduced_as:
+        raise ModelError(_not_possible("introduce", introduced, result, introduced_as))
+    removed = set_difference(before, after, mesh)
+    if removed and source.reduction_kind is not removed_as:
+        raise ModelError(_not_possible("remove", removed, source, removed_as))
+    if source.reduction_kind is not result.reduction_kind and lists_overlap(before, after):
+        raise ModelError(
+            f"axes that stay unreduced must keep their kind: {_unreduced(source)} became "
+            f"{_unreduced(result)}"
+        )
+
+
+def _not_possible(
+    verb: str, axes: AxisTuple, sharding: TensorSharding, possible: ReductionOp | None
+) -> str:
+    if possible is None:
+        return f"cannot {verb} unreduced axes, here {braced(axes)}"
+    return (
+        f"can only {verb} unreduced axes of kind '{possible.keyword}', but {braced(axes)} are in "
+        f"{_unreduced(sharding)}"
+    )
+
+
+def _unreduced(sharding: TensorSharding) -> str:
+    kind = "" if sharding.reduction_kind is ReductionOp.SUM else sharding.reduction_kind.keyword
+    return f"unreduced={kind}{braced(sharding.unreduced_axes)}"
+
+
+def dims_text(dim_axes: Sequence[AxisTuple]) -> str:
+    """The axes of each dimension as text: `[{"u", "w"}, {}]`."""
+    return bracketed(map(braced, dim_axes))

@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Rules for collectives.
+
+Each states the sharding of its result. `verify_collective` checks what all have in common, with
+the other rules for single operations. `verify_collective_axes` comes with the rules that need all
+meshes: it derives what the result must be from the operand's sharding and the op's axes. Programs
+repeat few combinations of these many times, so combinations that passed are remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from mlir_sdy.attributes import value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import (
+    AxisRef,
+    AxisTuple,
+    Mesh,
+    ModelError,
+    ReductionOp,
+    TensorSharding,
+    are_equivalent,
+    mesh_of,
+)
+from mlir_sdy.model.collectives import (
+    add_unreduced_axes,
+    all_to_all_axes,
+    check_unreduced_transition,
+    dims_text,
+    gather_axes,
+    slice_axes,
+)
+from mlir_sdy.model.text import braced
+from mlir_sdy.values import get_sharding
+from mlir_sdy.verify.axes import AxisUse
+from mlir_sdy.verify.sharding import ManualAxes, check_sharding
+from mlir_sdy.verify.violation import Violation
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """What the rules for a collective are about.
+
+    Attributes:
+        name: of the operation.
+        source: the sharding of the operand; an open one without axes where it has none.
+        result: `out_sharding`.
+        source_mesh: the mesh of the operand.
+        mesh: the mesh of the result.
+        axes: the value of the attribute that holds the axes, whatever its form; None without one.
+        reduction: the kind of reduction, of those that reduce.
+    """
+
+    name: str
+    source: TensorSharding
+    result: TensorSharding
+    source_mesh: Mesh
+    mesh: Mesh
+    axes: Any
+    reduction: ReductionOp
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The rules for one kind of collective.
+
+    Attributes:
+        check: derives and compares; gets a `Collective`, raises `Violation` or `ModelError`.
+        axes: the name of the attribute that holds the axes; empty without one.
+        source_required: whether the operand must have a sharding.
+        one_mesh: whether operand and result must have the same mesh.
+    """
+
+    check: Callable[[Collective], None]
+    axes: str = ""
+    source_required: bool = True
+    one_mesh: bool = True
+
+
+# --- What all collectives have in common ------------------------------------------------------
+
+
+def verify_collective(
+    operation: ir.Operation,
+    source: TensorSharding | None,
+    meshes: Mapping[str, Mesh],
+    manual_axes: ManualAxes,
+) -> None:
+    """The shardings of operand and result of a collective go together.
+
+    1. The operand has a sharding, unless the op can do without.
+    2. `out_sharding` fits the type of the result.
+    3. Operand and result have equal meshes, unless the op goes from one mesh to another. Different
+       names of equal meshes are fine.
+    4. Both shardings have the same rank.
+
+    Args:
+        operation: the collective.
+        source: the sharding of its operand.
+        meshes: the meshes of the module.
+        manual_axes: the manual axes around.
+
+    Raises:
+        Violation: the first rule that is broken.
+    """
+    kind = COLLECTIVES[operation.name]
+    if source is None and kind.source_required:
+        raise Violation("expects an operand that has a sharding")
+    result = value_of(operation.attributes["out_sharding"])
+    check_sharding(result, operation.results[0].type, meshes, manual_axes)
+    if source is None:
+        return
+    if kind.one_mesh:
+        source_mesh, mesh = mesh_of(source, meshes), mesh_of(result, meshes)
+        if source_mesh != mesh:
+            raise Violation(
+                f"result mesh does not match operand mesh: the result is on {mesh}",
+                (_place_of(operation.operands[0]), f"the operand is on {source_mesh}"),
+            )
+    if source.rank != result.rank:
+        raise Violation(
+            f"result sharding rank does not match operand sharding rank: {result.rank} vs "
+            f"{source.rank}"
+        )
+
+
+def _place_of(value: ir.Value) -> ir.Location:
+    """Where a value is made: its operation, or what has the block that it is an argument of."""
+    owner = value.owner
+    return owner.owner.location if isinstance(owner, ir.Block) else owner.location
+
+
+# --- What each kind derives -------------------------------------------------------------------
+
+
+def verify_collective_axes(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
+    """The sharding of a collective's result is what its operand and its axes lead to.
+
+    Raises:
+        Violation: it isn't, or the axes are not fine.
+    """
+    attributes = operation.attributes
+    kind = COLLECTIVES[operation.name]
+    result = value_of(attributes["out_sharding"])
+    source = get_sharding(operation.operands[0])
+    if source is None:
+        source = TensorSharding.fully_open(result.rank, result.mesh_or_ref)
+    source_mesh, mesh = mesh_of(source, meshes), mesh_of(result, meshes)
+    assert source_mesh is not None, "the sharding of the operand was verified"
+    assert mesh is not None, "that of the result was verified"
+    reduction = attributes.get("reduction_op")
+    _check(
+        Collective(
+            operation.name,
+            source,
+            result,
+            source_mesh,
+            mesh,
+            value_of(attributes[kind.axes]) if kind.axes else None,
+            ReductionOp.SUM if reduction is None else ReductionOp(reduction.value),
+        )
+    )
+
+
+@lru_cache(maxsize=4096)
+def _check(collective: Collective) -> None:
+    """Check a collective; of the outcomes, `lru_cache` remembers those without an exception."""
+    try:
+        COLLECTIVES[collective.name].check(collective)
+    except ModelError as error:
+        raise Violation(str(error)) from None
+
+
+def _check_all_gather(collective: Collective) -> None:
+    _check_dims(collective, gather_axes)
+
+
+def _check_all_slice(collective: Collective) -> None:
+    _check_dims(collective, slice_axes)
+
+
+def _check_all_to_all(collective: Collective) -> None:
+    """An all-to-all.
+
+    1. There is a move.
+    2. The axes of all moves together are fine; each dimension is there, and is the source or the
+       target of one move only; moves are in the order of their sources.
+    3. The result is what the moves lead to.
+    """
+    params, rank = collective.axes, collective.result.rank
+    if not params.value:
+        raise Violation("expects at least one move of axes, as in '{\"x\"}: 0->1'")
+    use = AxisUse(collective.mesh)
+    seen: set[int] = set()
+    previous = -1
+    for param in params:
+        _check_parts(param.axes)
+        use.check_list(param.axes)
+        for what, dim in (("source", param.src_dim), ("target", param.tgt_dim)):
+            if not 0 <= dim < rank:
+                raise Violation(f"{what} dimension {dim} is out of range [0, {rank})")
+        for what, dim in (("source", param.src_dim), ("target", param.tgt_dim)):
+            if dim in seen:
+                raise Violation(f"overlapping moves: dimension {dim}, a {what}, is used before")
+            seen.add(dim)
+        if param.src_dim <= previous:
+            raise Violation(
+                f"source dimensions must be in ascending order: {param.src_dim} comes after "
+                f"{previous}"
+            )
+        previous = param.src_dim
+    _compare_dims(all_to_all_axes(collective.source.dim_axes, params, collective.mesh), collective)
+
+
+def _check_collective_permute(collective: Collective) -> None:
+    """A permutation.
+
+    1. The meshes have the same axes; if they are not one mesh by name, their devices differ.
+    2. Each dimension is split into as many pieces as before.
+    """
+    source, result = collective.source, collective.result
+    mesh, source_mesh = collective.mesh, collective.source_mesh
+    if source_mesh.axes != mesh.axes:
+        raise Violation(
+            f"result mesh must have the axes of the operand mesh: {mesh} vs {source_mesh}"
+        )
+    if source.mesh_or_ref != result.mesh_or_ref and source_mesh.device_ids == mesh.device_ids:
+        raise Violation(
+            f"result mesh must have other device ids than the operand mesh, or be the same: {mesh}"
+        )
+    for dim, (before, after) in enumerate(zip(source.dim_axes, result.dim_axes, strict=True)):
+        if before != after:
+            sizes = mesh.axes_size(before), mesh.axes_size(after)
+            if sizes[0] != sizes[1]:
+                raise Violation(
+                    f"sharded size of dimension {dim} must stay {sizes[0]}, as of "
+                    f"{braced(before)}, got {sizes[1]}, as of {braced(after)}"
+                )
+
+
+def _check_all_reduce(collective: Collective) -> None:
+    """An all-reduce.
+
+    1. Operand and result are sharded alike but for unreduced axes.
+    2. The axes are ordered and fine.
+    3. None of them splits or replicates the operand, nor is unreduced in the result.
+    4. Unreduced axes can go, if they are of the kind of reduction, but not come.
+    """
+    source, result, axes = collective.source, collective.result, collective.axes.value
+    if not are_equivalent(source, result, ignore_unreduced=True):
+        raise Violation(
+            "operand and result must be sharded alike, unreduced axes aside: expected "
+            f"{source}, got {result}"
+        )
+    AxisUse(collective.mesh).check_sorted_list(axes, "reduction")
+    for dim_axes in source.dim_axes:
+        _check_disjoint(axes, dim_axes, "reduction axis {} overlaps the operand's sharding axis {}")
+    _check_disjoint(
+        axes, source.replicated_axes, "reduction axis {} overlaps the operand's replicated axis {}"
+    )
+    _check_disjoint(
+        axes, result.unreduced_axes, "reduction axis {} overlaps the result's unreduced axis {}"
+    )
+    _check_reduced(collective)
+
+
+def _check_reduce_scatter(collective: Collective) -> None:
+    _check_reduced(collective)
+    _check_dims(collective, slice_axes)
+
+
+def _check_sharded_to_unreduced(collective: Collective) -> None:
+    """Axes that split dimensions become unreduced axes."""
+    _check_sum(collective)
+    _check_dims(collective, gather_axes)
+    _compare_unreduced([axis for axes in collective.axes for axis in axes], collective)
+
+
+def _check_replicated_to_unreduced(collective: Collective) -> None:
+    """Unused axes become unreduced axes.
+
+    1. The result is reduced by a sum, and its dimensions are sharded as those of the operand, with
+       priorities, and whether they are open.
+    2. There are axes; they are ordered and fine.
+    3. None of them splits the operand, or is unreduced there.
+    4. The result's unreduced axes are those of the operand and these.
+    """
+    source, result, axes = collective.source, collective.result, collective.axes.value
+    _check_sum(collective)
+    if source.dim_shardings != result.dim_shardings:
+        expected = result.with_dims(source.dim_shardings)
+        raise Violation(
+            "operand and result must have the same sharding of dimensions: expected "
+            f"{expected}, got {result}"
+        )
+    if not axes:
+        raise Violation("expects at least one axis")
+    AxisUse(collective.mesh).check_sorted_list(axes, "r2u")
+    for dim_axes in source.dim_axes:
+        _check_disjoint(axes, dim_axes, "axis {} overlaps the operand's sharding axis {}")
+    _check_disjoint(axes, source.unreduced_axes, "axis {} overlaps the operand's unreduced axis {}")
+    _compare_unreduced(axes, collective)
+
+
+COLLECTIVES: dict[str, _Kind] = {
+    "sdy.all_gather": _Kind(_check_all_gather, "gathering_axes"),
+    "sdy.all_reduce": _Kind(_check_all_reduce, "reduction_axes", source_required=False),
+    "sdy.all_slice": _Kind(_check_all_slice, "slicing_axes", source_required=False),
+    "sdy.all_to_all": _Kind(_check_all_to_all, "params"),
+    "sdy.collective_permute": _Kind(_check_collective_permute, one_mesh=False),
+    "sdy.reduce_scatter": _Kind(
+        _check_reduce_scatter, "reduce_scatter_axes", source_required=False
+    ),
+    "sdy.replicated_to_unreduced": _Kind(_check_replicated_to_unreduced, "axes"),
+    "sdy.sharded_to_unreduced": _Kind(_check_sharded_to_unreduced, "axes"),
+}
+"""The rules for each collective, by its full name."""
+
+
+# --- Pieces of these rules ----------------------------------------------------------------------
+
+
+def _check_dims(
+    collective: Collective, derive: Callable[[AxisTuple, AxisTuple, Mesh], AxisTuple]
+) -> None:
+    """The axes for each dimension are fine, and lead to those of the result."""
+    mesh, lists = collective.mesh, [axes.value for axes in collective.axes]
+    use = AxisUse(mesh)
+    for axes in lists:
+        _check_parts(axes)
+        use.check_list(axes)
+    rank = collective.result.rank
+    if len(lists) != rank:
+        raise Violation(f"expects a list of axes for each of {rank} dimensions, got {len(lists)}")
+    expected: list[AxisTuple] = []
+    for dim, (before, axes) in enumerate(zip(collective.source.dim_axes, lists, strict=True)):
+        try:
+            expected.append(derive(before, axes, mesh))
+        except ModelError as error:
+            raise Violation(f"dimension {dim}: {error}") from None
+    _compare_dims(expected, collective)
+
+
+def _compare_dims(expected: Sequence[AxisTuple], collective: Collective) -> None:
+    given = collective.result.dim_axes
+    for dim, (wanted, got) in enumerate(zip(expected, given, strict=True)):
+        if wanted != got:
+            raise Violation(
+                f"result sharding doesn't match expected sharding {dims_text(expected)}: "
+                f"dimension {dim} should have {braced(wanted)}, got {braced(got)} in "
+                f"{collective.result}"
+            )
+
+
+def _compare_unreduced(added: Sequence[AxisRef], collective: Collective) -> None:
+    expected = add_unreduced_axes(collective.source.unreduced_axes, added, collective.mesh)
+    if expected != collective.result.unreduced_axes:
+        raise Violation(
+            f"result sharding doesn't match expected unreduced axes {braced(expected)}, got "
+            f"{braced(collective.result.unreduced_axes)} in {collective.result}"
+        )
+
+
+def _check_parts(axes: Iterable[AxisRef]) -> None:
+    """Sizes of sub-axes are positive; whether they fit their axis shows in the result."""
+    for axis in axes:
+        info = axis.sub_axis_info
+        if info is not None and (info.pre_size < 1 or info.size < 1):
+            raise Violation(f"sub-axis pre-size and size must be at least 1: {axis}")
+
+
+def _check_disjoint(axes: Sequence[AxisRef], others: Sequence[AxisRef], message: str) -> None:
+    for axis in axes:
+        for other in others:
+            if axis.overlaps(other):
+                raise Violation(message.format(axis, other))
+
+
+def _check_sum(collective: Collective) -> None:
+    kind = collective.result.reduction_kind
+    if kind is not ReductionOp.SUM:
+        raise Violation(f"can only make axes unreduced of kind 'sum', got '{kind.keyword}'")
+
+
+def _check_reduced(collective: Collective) -> None:
+    check_unreduced_transition(
+        collective.source,
+        collective.result,
+        collective.mesh,
+        introduced_as=None,
+        removed_as=collective.reduction,
+    )
