@@ -8,6 +8,10 @@ import itertools
 
 import numpy as np
 
+from mlir_sdy.host import ir
+from pyshardy.backends.modules import copy_of
+from pyshardy.pipeline import run_pipeline
+
 PRELUDE = """
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 sdy.mesh @permuted = <["x"=2, "y"=2], device_ids=[3, 1, 0, 2]>
@@ -43,6 +47,23 @@ SHARDINGS_OF_MATRICES = (
 def sharded(name: str) -> str:
     """The attributes of an argument or a function's result."""
     return f"{{sdy.sharding = #{name}}}"
+
+
+def localised(module: ir.Module, options: str) -> ir.Module:
+    """The local program of a propagated module, made with options of the last conversion."""
+    local = copy_of(module)
+    passes = (
+        "sdy-sharding-constraint-to-reshard",
+        "sdy-close-shardings",
+        "sdy-insert-func-call-reshards",
+        "sdy-insert-explicit-reshards{enable-full-version=true}",
+        "sdy-resolve-permutation-factors",
+        "sdy-reshard-to-collectives{divisible-only=true}",
+        f"sdy-convert-global-to-local{{{options}}}",
+        "sdy-drop-sharding-and-mesh",
+    )
+    run_pipeline(local, ",".join(passes))
+    return local
 
 
 CONTROL_FLOW = {

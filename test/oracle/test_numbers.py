@@ -19,6 +19,7 @@ from partition_cases import (
     PER_DEVICE,
     PRELUDE,
     SHARDINGS_OF_MATRICES,
+    localised,
     sharded,
 )
 from partition_programs import OTHER_SIZES, POWERS_OF_TWO, one_operation_program
@@ -34,10 +35,8 @@ from pyshardy.backends.comparison import compare
 from pyshardy.backends.distribution import gather, scatter
 from pyshardy.backends.groups import Layout
 from pyshardy.backends.lockstep import LockstepProgram
-from pyshardy.backends.modules import copy_of
 from pyshardy.backends.random_inputs import random_inputs
 from pyshardy.backends.specs import TensorSpec
-from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 
@@ -187,28 +186,6 @@ def test_programs_of_one_device(context, name):
 
 
 # --- Options ------------------------------------------------------------------------------------
-
-BEFORE_LOCAL = (
-    "sdy-sharding-constraint-to-reshard",
-    "sdy-close-shardings",
-    "sdy-insert-func-call-reshards",
-    "sdy-insert-explicit-reshards{enable-full-version=true}",
-    "sdy-resolve-permutation-factors",
-    "sdy-reshard-to-collectives{divisible-only=true}",
-)
-
-
-def localised(module, options: str):
-    """The local program of a propagated module, made with options of the last conversion."""
-    local = copy_of(module)
-    passes = (
-        *BEFORE_LOCAL,
-        f"sdy-convert-global-to-local{{{options}}}",
-        "sdy-drop-sharding-and-mesh",
-    )
-    run_pipeline(local, ",".join(passes))
-    return local
-
 
 OPTION_CASES = ("while", "case", "calls of differently sharded functions", "sub-axes")
 
