@@ -12,8 +12,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make .venv with the project and all that its tests need
-	python3 -m venv .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	bash tools/setup.sh dev
 
 test: generate-check lint unit filecheck example ## Run every check
 
