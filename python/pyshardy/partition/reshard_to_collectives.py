@@ -33,6 +33,7 @@ from pyshardy.partition.reshard_plan import (
     AllSlice,
     AllToAll,
     AxesPerDim,
+    CollectivePermute,
     Step,
     plan_reshard,
 )
@@ -155,8 +156,9 @@ class _Conversion:
             case AllToAll(param, result):
                 sharding = cache[_closed(mesh, result, target)]
                 return mesh, sdy.all_to_all(value, cache[AllToAllParamList((param,))], sharding)
-        mesh = target.mesh_or_ref
-        return mesh, sdy.collective_permute(value, cache[_closed(mesh, step.result, target)])
+            case CollectivePermute(result):
+                mesh = target.mesh_or_ref
+                return mesh, sdy.collective_permute(value, cache[_closed(mesh, result, target)])
 
     def _replace(self, value: ir.Value) -> None:
         self.reshard.results[0].replace_all_uses_with(value)

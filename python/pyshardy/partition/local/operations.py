@@ -60,7 +60,7 @@ def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:
     """An iota: along a sharded dimension, shards begin at the offset of the device."""
     result = operation.results[0]
     sharding = get_sharding(result)
-    dim = operation.attributes["iota_dimension"].value
+    dim: int = operation.attributes["iota_dimension"].value
     if sharding is None or not sharding.dim_shardings[dim].axes:
         return
     mesh = builder.mesh_of(sharding)
