@@ -2,7 +2,7 @@
 """Text in and out: custom sdy syntax on top of MLIR's own parser and printer.
 
 `parse` reads a module, `asm` prints one. What is sdy's is rewritten between the two forms
-(`reader`, `writer`, driven by the ODS formats in `op_format`); everything else is MLIR's.
+(`reader` and `writer`, as the ODS formats say: `op_syntax`); everything else is MLIR's.
 """
 
 from __future__ import annotations

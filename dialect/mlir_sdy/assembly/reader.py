@@ -210,7 +210,10 @@ class Reader:
 
     def _group_sizes_alias(self, types: list[Span]) -> str:
         texts = [self.source.text[start:end] for start, end in types]
-        sizes = irdl_groups.group_sizes(texts)
+        try:
+            sizes = irdl_groups.group_sizes(texts)
+        except ValueError as reason:
+            raise self.source.error(str(reason), types[0][0]) from None
         return self._alias_of_text(f"array<i32: {', '.join(map(str, sizes))}>")
 
     # --- Operations in generic form ---------------------------------------------------------

@@ -37,6 +37,9 @@ def unescape(literal: str) -> str:
     r"""The text that a string literal stands for, quotes included in the input.
 
     `\n`, `\t`, `\"`, `\\` and two hexadecimal digits (a byte of UTF-8) are the escapes of MLIR.
+
+    Raises:
+        ValueError: there is another escape in it, or its bytes are not UTF-8.
     """
     inner = literal[1:-1]
     if "\\" not in inner:
@@ -46,10 +49,15 @@ def unescape(literal: str) -> str:
     for match in _ESCAPE.finditer(inner):
         out += inner[last : match.start()].encode()
         escape = match[1]
+        if len(escape) == 1 and escape not in _ESCAPED_CHARACTERS:
+            raise ValueError(f"unknown escape '\\{escape}' in a string")
         out += _ESCAPED_CHARACTERS[escape] if len(escape) == 1 else bytes.fromhex(escape)
         last = match.end()
     out += inner[last:].encode()
-    return out.decode("utf-8", "surrogateescape")
+    try:
+        return out.decode()
+    except UnicodeDecodeError:
+        raise ValueError("a string whose bytes are not UTF-8") from None
 
 
 def on_one_line(text: str) -> str:
@@ -197,7 +205,14 @@ class Cursor:
     def try_string(self) -> str | None:
         """Consume a string literal if one is next, and give the text it stands for."""
         literal = self._match(_STRING)
-        return None if literal is None else unescape(literal)
+        return None if literal is None else self._unescaped(literal)
+
+    def _unescaped(self, literal: str) -> str:
+        """The text that the literal just consumed stands for."""
+        try:
+            return unescape(literal)
+        except ValueError as reason:
+            raise self.source.error(str(reason), self.position - len(literal)) from None
 
     def string(self, what: str) -> str:
         """Consume a string literal; `what` names it in the error."""
@@ -224,7 +239,7 @@ class Cursor:
         if literal is None or literal == '@""':
             self.position -= len(literal or "")
             raise self.unexpected(f"{what} '@name'")
-        name = unescape(literal[1:]) if literal[1] == '"' else literal[1:]
+        name = self._unescaped(literal[1:]) if literal[1] == '"' else literal[1:]
         if self.text.startswith("::@", self.position):
             raise self.error(f"{what} must be a flat symbol, not a nested one")
         return name

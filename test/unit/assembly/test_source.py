@@ -184,3 +184,13 @@ def test_comments_end_where_their_lines_end(context):
         "  }",
         "}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("literal", "complaint"),
+    [(r'"a\0"', r"unknown escape '\\0'"), (r'"\FF"', "not UTF-8")],
+)
+def test_wrong_strings(literal, complaint):
+    with pytest.raises(ParseError, match=complaint) as failure:
+        Cursor(Source(f"  {literal}", "f.mlir")).string("a name")
+    assert str(failure.value.diagnostics[0].location) == "f.mlir:1:3"
