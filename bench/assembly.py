@@ -20,10 +20,11 @@ import json
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from workload import program_text
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.assembly.reader import Reader
@@ -32,8 +33,6 @@ from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.dialect import Context
 from mlir_sdy.verify import verify_shardings
-
-MAKE_PROGRAMS = Path(__file__).parents[1] / "examples" / "make_programs.py"
 
 # The bindings in jaxlib and the host's can't live in one process.
 PEER = """
@@ -122,13 +121,7 @@ def main() -> None:
     parser.add_argument("program", nargs="?", type=Path, help="an MLIR file; made if not given")
     parser.add_argument("--runs", type=int, default=7)
     arguments = parser.parse_args()
-    if arguments.program is not None:
-        text = arguments.program.read_text()
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            made = Path(folder) / "train.mlir"
-            subprocess.run([sys.executable, MAKE_PROGRAMS, "--large", made], check=True)
-            text = made.read_text()
+    text = program_text(arguments.program)
     report("as JAX prints it", text, arguments.runs)
     report("after propagation", text, arguments.runs, PROPAGATE)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Time of basic propagation beside that of C++ Shardy on the same program, in one run.
 
-    python examples/make_programs.py --large train.mlir
+    python bench/propagation.py             # a 24-layer training step, unrolled
     python bench/propagation.py train.mlir
 
 Both read the program once; what is timed is the pass on a fresh module: rules, propagation and
@@ -16,6 +16,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+from workload import program_text
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
@@ -78,14 +80,14 @@ def print_phases(text: str, context: Context) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("program", type=Path, help="a module in MLIR assembly")
+    parser.add_argument("program", nargs="?", type=Path, help="an MLIR file; made if not given")
     parser.add_argument("--runs", type=int, default=5, help="the best of so many runs counts")
     options = parser.parse_args()
     context = Context()
-    text = asm(parse(options.program.read_text(), context))
+    text = asm(parse(program_text(options.program), context))
     own = own_seconds(text, context, options.runs)
     peer = peer_seconds(text, options.runs)
-    print(f"{options.program.name}: {len(text.splitlines())} lines")
+    print(f"{len(text.splitlines())} lines")
     print(f"pyshardy             {1e3 * own:7.1f} ms")
     print_phases(text, context)
     print(f"C++ Shardy           {1e3 * peer:7.1f} ms")
