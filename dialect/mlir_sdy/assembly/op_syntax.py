@@ -62,13 +62,18 @@ class _OperationReader:
     def read(self, directives: tuple[ods.Directive, ...]) -> None:
         """Read what the directives ask for."""
         cursor = self.cursor
-        for directive in directives:
+        for previous, directive in zip((None, *directives), directives, strict=False):
             match directive:
                 case ods.Literal(text) if text[0].isalpha():
                     cursor.keyword(text)
                 case ods.Literal(text):
                     cursor.token(text)
                 case ods.AttributeVariable(name):
+                    if isinstance(previous, ods.OperandVariable) and cursor.peek("#"):
+                        raise cursor.error(
+                            "'#' behind an operand would number a result: write the attribute "
+                            "in its short form, without '#sdy' and its name"
+                        )
                     self._store(name, self._attribute(self.declaration.attribute(name).kind))
                 case ods.OperandVariable(name) if not self.declaration.operand(name).variadic:
                     self.operation.operands.append(cursor.value())

@@ -303,3 +303,13 @@ func.func @f(%a: tensor<8xf32>) {
   %0 = stablehlo.negate %a {sdy.propagation_edges = #sdy.propagation_edges<[{step-0 = [{"x" = operand-0 -> [result-0]}]}]>} : tensor<8xf32>
   func.return
 }
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+
+func.func @full_form_behind_an_operand(%a: tensor<8xf32>) {
+  // expected-error@below {{'#' behind an operand would number a result: write the attribute in its short form}}
+  %0 = sdy.reshard %a #sdy.sharding<@m, [{}]> {a} : tensor<8xf32>
+  return
+}
