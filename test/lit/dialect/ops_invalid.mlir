@@ -12,7 +12,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{expected '{' or the short form of the attribute before a type}}
+  // expected-error@below {{'#' behind an operand would number a result}}
   %0 = sdy.reshard %a #sdy.sharding<@m, [{}]> : tensor<8xf32>
 }
 
