@@ -23,7 +23,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import get_sharding, result_shardings
+from mlir_sdy.values import argument_shardings, get_sharding, result_shardings
 from pyshardy.partition.local import CONVERSIONS, LocalBuilder
 
 
@@ -91,12 +91,12 @@ class _ModuleConverter:
             if (local := self._local_type(value.type, get_sharding(value), place)) != value.type
         ]
         functions = [operation for operation in self.operations if _is_function(operation)]
-        result_types = [self._result_types(function) for function in functions]
+        function_types = [self._function_type(function) for function in functions]
         to_convert = self._to_convert([value for value, _ in new_types])
         for value, local in new_types:
             value.set_type(local)
-        for function, results in zip(functions, result_types, strict=True):
-            _set_function_type(function, results)
+        for function, function_type in zip(functions, function_types, strict=True):
+            function.attributes["function_type"] = ir.TypeAttr.get(function_type)
         # Backwards, so that an operation still sees how its operands were sharded.
         for operation in reversed(to_convert):
             with operation.location, ir.InsertionPoint(operation):
@@ -155,12 +155,20 @@ class _ModuleConverter:
             shape, value_type.element_type, value_type.encoding, loc=unknown
         )
 
-    def _result_types(self, function: ir.Operation) -> list[ir.Type]:
-        types = function.attributes["function_type"].value.results
-        return [
-            self._local_type(value_type, sharding, function)
-            for value_type, sharding in zip(types, result_shardings(function), strict=True)
-        ]
+    def _function_type(self, function: ir.Operation) -> ir.FunctionType:
+        """The local type of a function, which may be a declaration."""
+        types = function.attributes["function_type"].value
+        inputs, results = (
+            [
+                self._local_type(value_type, sharding, function)
+                for value_type, sharding in zip(values, shardings, strict=True)
+            ]
+            for values, shardings in (
+                (types.inputs, argument_shardings(function)),
+                (types.results, result_shardings(function)),
+            )
+        )
+        return ir.FunctionType.get(inputs, results, context=function.context)
 
 
 def _local_size(
@@ -187,14 +195,6 @@ def _is_function(operation: ir.Operation) -> bool:
 
 def _is_result(value: ir.Value) -> bool:
     return not isinstance(value, ir.BlockArgument)
-
-
-def _set_function_type(function: ir.Operation, results: list[ir.Type]) -> None:
-    if not function.regions[0].blocks:
-        return
-    inputs = [argument.type for argument in function.regions[0].blocks[0].arguments]
-    function_type = ir.FunctionType.get(inputs, results, context=function.context)
-    function.attributes["function_type"] = ir.TypeAttr.get(function_type)
 
 
 def _channel(operation: ir.Operation) -> int:
