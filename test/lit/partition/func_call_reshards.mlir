@@ -1,0 +1,24 @@
+// RUN: sdy-opt %s -sdy-insert-func-call-reshards | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// CHECK-LABEL: func.func @main
+func.func @main(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  // CHECK-NEXT: %0:3 = call @callee(%arg0)
+  // CHECK-SAME: sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{}]>, <@mesh, [{"y"}]>]>
+  // CHECK-NEXT: %1 = sdy.reshard %0#1 <@mesh, [{"x"}]> : tensor<8xf32>
+  // CHECK-NEXT: %2 = sdy.reshard %0#0 <@mesh, [{"y"}]> : tensor<8xf32>
+  // CHECK-NEXT: %3 = stablehlo.negate %1
+  // CHECK-NEXT: return %2, %3, %0#2
+  %0:3 = call @callee(%arg0) {sdy.sharding = #sdy.sharding_per_value<[
+      <@mesh, [{"y"}]>, <@mesh, [{"x"}]>, <@mesh, [{"y"}]>]>}
+    : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
+  %1 = stablehlo.negate %0#1 : tensor<8xf32>
+  return %0#0, %1, %0#2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+func.func private @callee(%arg0: tensor<8xf32>)
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<8xf32>,
+        tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  return %arg0, %arg0, %arg0 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}

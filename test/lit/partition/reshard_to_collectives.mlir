@@ -1,0 +1,62 @@
+// RUN: sdy-opt %s -sdy-reshard-to-collectives | FileCheck %s
+// RUN: sdy-opt %s "-sdy-reshard-to-collectives=keep-redundant-reshards=true" \
+// RUN:   | FileCheck %s --check-prefix=KEEP
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+sdy.mesh @permuted = <["x"=2, "y"=2], device_ids=[0, 2, 1, 3]>
+sdy.mesh @other = <["z"=4]>
+sdy.mesh @single = <[], device_ids=[1]>
+
+// CHECK-LABEL: func.func @each
+func.func @each(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> tensor<8x8xf32> {
+  // CHECK-NEXT: %0 = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{"x"}, {"y"}]>
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"y"}, {"x"}]>
+  %1 = sdy.reshard %0 <@mesh, [{"y"}, {"x"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %2 = sdy.all_gather [{"y"}, {}] %1 out_sharding=<@mesh, [{}, {"x"}]>
+  %2 = sdy.reshard %1 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %3 = sdy.all_to_all [{"x"}: 1->0] %2 out_sharding=<@mesh, [{"x"}, {}]>
+  %3 = sdy.reshard %2 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %3
+  return %3 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func.func @chain
+func.func @chain(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
+    -> tensor<8x8xf32> {
+  // CHECK-NEXT: %0 = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{}, {"x", "y"}]>
+  // CHECK-NEXT: %1 = sdy.all_to_all [{"x", "y"}: 1->0] %0 out_sharding=<@mesh, [{"x", "y"}, {}]>
+  // CHECK-NEXT: return %1
+  %0 = sdy.reshard %arg0 <@mesh, [{"x", "y"}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func.func @nothing_to_do
+// KEEP-LABEL: func.func @nothing_to_do
+func.func @nothing_to_do(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> tensor<8xf32> {
+  // CHECK-NEXT: return %arg0
+  // KEEP-NEXT: sdy.reshard
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @order_of_devices
+func.func @order_of_devices(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> tensor<8xf32> {
+  // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@permuted, [{"x"}]>
+  %0 = sdy.reshard %arg0 <@permuted, [{"x"}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Between meshes of other axes, and to a single device, a reshard stays.
+// CHECK-LABEL: func.func @other_meshes
+func.func @other_meshes(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@other, [{"z"}]>
+  %0 = sdy.reshard %arg0 <@other, [{"z"}]> : tensor<8xf32>
+  // CHECK-NEXT: %1 = sdy.reshard %arg0 <@single, []>
+  %1 = sdy.reshard %arg0 <@single, []> : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
