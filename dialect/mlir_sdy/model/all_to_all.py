@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir_sdy.model.axes import AxisRef
-from mlir_sdy.model.text import braced, bracketed
+from mlir_sdy.model.text import TextRepr, braced, bracketed
 from mlir_sdy.model.value_list import ValueList
 
 
-@dataclass(frozen=True, slots=True)
-class AllToAllParam:
+@dataclass(frozen=True, slots=True, repr=False)
+class AllToAllParam(TextRepr):
     """Axes that move from the end of one dimension to the end of another: `{"x"}: 0->2`."""
 
     axes: tuple[AxisRef, ...]
@@ -22,7 +22,7 @@ class AllToAllParam:
         return f"{braced(self.axes)}: {self.src_dim}->{self.tgt_dim}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AllToAllParamList(ValueList[AllToAllParam]):
     """Several moves at once: `[{"x"}: 0->2, {"y"}: 1->3]`."""
 

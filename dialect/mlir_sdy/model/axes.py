@@ -14,11 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mlir_sdy.model.errors import ModelError
-from mlir_sdy.model.text import braced, bracketed, quoted
+from mlir_sdy.model.text import TextRepr, braced, bracketed, quoted
 from mlir_sdy.model.value_list import ValueList
-
-if TYPE_CHECKING:
-    pass
 
 if TYPE_CHECKING:
     from mlir_sdy.model.mesh import Mesh
@@ -26,8 +23,8 @@ if TYPE_CHECKING:
 _ABOVE_ANY_SIZE = 2**63
 
 
-@dataclass(frozen=True, slots=True)
-class SubAxisInfo:
+@dataclass(frozen=True, slots=True, repr=False)
+class SubAxisInfo(TextRepr):
     """The part `(pre_size)size` of an axis: `size` follows a more major part of `pre_size`."""
 
     pre_size: int
@@ -42,8 +39,8 @@ class SubAxisInfo:
         return f"({self.pre_size}){self.size}"
 
 
-@dataclass(frozen=True, slots=True)
-class AxisRef:
+@dataclass(frozen=True, slots=True, repr=False)
+class AxisRef(TextRepr):
     """A mesh axis, or a part of one: `"x"` or `"x":(2)3`.
 
     Whether the part fits its axis is known only with the mesh, so any numbers are accepted here.
@@ -267,7 +264,7 @@ class AxisRef:
         return f"{quoted(self.name)}:{self.sub_axis_info}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AxisRefList(ValueList[AxisRef]):
     """A list of axis refs: `{"x", "y":(1)2}`."""
 
@@ -277,7 +274,7 @@ class AxisRefList(ValueList[AxisRef]):
         return braced(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ListOfAxisRefLists(ValueList[AxisRefList]):
     """A list of axis refs for each dimension of a tensor: `[{"x"}, {}]`."""
 

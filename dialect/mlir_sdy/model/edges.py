@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from mlir_sdy.model.axes import AxisRef
 from mlir_sdy.model.enums import EdgeNodeType
 from mlir_sdy.model.errors import ModelError
-from mlir_sdy.model.text import bracketed
+from mlir_sdy.model.text import TextRepr, bracketed
 from mlir_sdy.model.value_list import ValueList
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeValueRef:
+@dataclass(frozen=True, slots=True, repr=False)
+class EdgeValueRef(TextRepr):
     """An operand or a result of an op: `operand-0`."""
 
     type: EdgeNodeType
@@ -23,8 +23,8 @@ class EdgeValueRef:
         return f"{self.type.keyword}-{self.index}"
 
 
-@dataclass(frozen=True, slots=True)
-class AxisToPropagationDetails:
+@dataclass(frozen=True, slots=True, repr=False)
+class AxisToPropagationDetails(TextRepr):
     """An axis that went from one value to others: `{"x" = operand-1 -> [result-0]}`."""
 
     axis_name: AxisRef
@@ -35,8 +35,8 @@ class AxisToPropagationDetails:
         return f"{{{self.axis_name} = {self.source} -> {bracketed(self.targets)}}}"
 
 
-@dataclass(frozen=True, slots=True)
-class PropagationOneStep:
+@dataclass(frozen=True, slots=True, repr=False)
+class PropagationOneStep(TextRepr):
     """What one step of the propagation did: `{step-2 = [...]}`."""
 
     step_index: int
@@ -46,7 +46,7 @@ class PropagationOneStep:
         return f"{{step-{self.step_index} = {bracketed(self.axis_entries)}}}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PropagationEdges(ValueList[PropagationOneStep]):
     """The steps that changed the shardings of an op: `<[{step-2 = [...]}]>`.
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from mlir_sdy.model.text import TextRepr
 
-class HashSlot:
+
+class HashSlot(TextRepr):
     """Base of the classes decorated by `hash_once`: the room for the hash.
 
     It is no field, so it is neither compared, printed, copied nor pickled (hashes of strings

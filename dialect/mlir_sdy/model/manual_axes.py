@@ -13,7 +13,7 @@ from mlir_sdy.model.text import braced, quoted
 from mlir_sdy.model.value_list import ValueList
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ManualAxes(ValueList[str]):
     """Names of the full axes that a body handles by hand: `{"x", "y"}`."""
 

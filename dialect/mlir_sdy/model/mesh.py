@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.model.axes import AxisRef
 from mlir_sdy.model.errors import ModelError
 from mlir_sdy.model.hashing import HashSlot, hash_once
-from mlir_sdy.model.text import bracketed, comma_separated, quoted
+from mlir_sdy.model.text import TextRepr, bracketed, comma_separated, quoted
 
 
-@dataclass(frozen=True, slots=True)
-class MeshAxis:
+@dataclass(frozen=True, slots=True, repr=False)
+class MeshAxis(TextRepr):
     """A named axis of a mesh: `"x"=4`."""
 
     name: str
@@ -38,7 +39,7 @@ class _AxisTableSlot(HashSlot):
 
 
 @hash_once
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Mesh(_AxisTableSlot):
     """Devices arranged along named axes: `<["x"=4, "y"=2]>`.
 
@@ -68,6 +69,11 @@ class Mesh(_AxisTableSlot):
         self._check()
         if self.axes and self.device_ids == tuple(range(len(self.device_ids))):
             object.__setattr__(self, "device_ids", ())
+
+    @classmethod
+    def of(cls, sizes: Mapping[str, int], device_ids: Iterable[int] = ()) -> Mesh:
+        """The mesh with axes of the given sizes, major to minor: `Mesh.of({"x": 4, "y": 2})`."""
+        return cls(tuple(itertools.starmap(MeshAxis, sizes.items())), tuple(device_ids))
 
     def _check(self) -> None:
         ids = self.device_ids
@@ -149,7 +155,43 @@ class Mesh(_AxisTableSlot):
         try:
             return self._table[name][1]
         except KeyError:
-            raise ModelError(f"unknown axis name: {quoted(name)}") from None
+            known = comma_separated(map(quoted, self.axis_names))
+            raise ModelError(
+                f"unknown axis name: {quoted(name)}; the mesh has "
+                + (f"the axes {known}" if known else "no axes")
+            ) from None
+
+    def axis(self, name: str) -> AxisRef:
+        """The ref to the full axis `name`.
+
+        Raises:
+            ModelError: If the mesh has no such axis.
+        """
+        self.axis_size(name)
+        return AxisRef(name)
+
+    def sub_axis(self, name: str, pre_size: int, size: int) -> AxisRef:
+        """The ref to the part `(pre_size)size` of the axis `name`.
+
+        On `<["x"=8]>`, `sub_axis("x", 2, 2)` is the middle one of the three parts of size 2.
+
+        Raises:
+            ModelError: If the mesh has no such axis, or the axis no such proper part.
+        """
+        whole = self.axis_size(name)
+        part = AxisRef.sub(name, pre_size, size)
+        if pre_size < 1:
+            raise ModelError(f"the pre-size of {part} must be at least 1")
+        if size < 2:
+            raise ModelError(f"the size of {part} must be at least 2")
+        if whole % (pre_size * size):
+            raise ModelError(
+                f"{part} does not divide its axis: its pre-size times its size is "
+                f"{pre_size * size}, the size of {quoted(name)} is {whole}"
+            )
+        if size == whole:
+            raise ModelError(f"{part} is the full axis: write {quoted(name)}")
+        return part
 
     def sort_key(self, axis: AxisRef) -> tuple[int, str, int, int]:
         """The key of the order of refs on this mesh: by the axis' position, then as `<` has it.

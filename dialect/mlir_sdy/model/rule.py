@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mlir_sdy.model.enums import FactorType
 from mlir_sdy.model.errors import ModelError
 from mlir_sdy.model.hashing import HashSlot, hash_once
-from mlir_sdy.model.text import bracketed, comma_separated
+from mlir_sdy.model.text import TextRepr, bracketed, comma_separated
 
 _FIRST_LETTER = ord("i")
 _LAST_LETTER_FACTOR = ord("z") - _FIRST_LETTER
@@ -42,8 +42,8 @@ def factor_indices(names: str) -> tuple[int, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DimMapping:
+@dataclass(frozen=True, slots=True, repr=False)
+class DimMapping(TextRepr):
     """The factors of a dimension, major to minor: `ij`."""
 
     factor_indices: tuple[int, ...] = ()
@@ -56,8 +56,8 @@ class DimMapping:
         return bool(self.factor_indices) and self.factor_indices[-1] == factor
 
 
-@dataclass(frozen=True, slots=True)
-class TensorMapping:
+@dataclass(frozen=True, slots=True, repr=False)
+class TensorMapping(TextRepr):
     """The factors of each dimension of a tensor: `[i, jk]`."""
 
     dim_mappings: tuple[DimMapping, ...] = ()
@@ -76,7 +76,7 @@ class TensorMapping:
 
 
 @hash_once
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OpShardingRule(HashSlot):
     """The rule of an op: `<([i, j], [j, k])->([i, k]) {i=2, j=3, k=5} reduction={j}>`.
 

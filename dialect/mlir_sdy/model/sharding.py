@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from mlir_sdy.model.axes import AxisRef
-from mlir_sdy.model.axis_lists import ordered_refs
+from mlir_sdy.model.axis_lists import ordered_refs, sort_and_merge
 from mlir_sdy.model.enums import ReductionOp
 from mlir_sdy.model.errors import ModelError
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.model.mesh import Mesh
-from mlir_sdy.model.text import braced, bracketed, quoted, symbol
+from mlir_sdy.model.text import braced, bracketed, symbol
 
 Shape = tuple[int, ...]
 """The sizes of the dimensions of a tensor; dynamic ones are negative."""
 
 
 @hash_once
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DimensionSharding(HashSlot):
     """The axes that shard a dimension, major to minor: `{"x", "y"}`, open `{"x", ?}p1`.
 
@@ -53,21 +53,13 @@ class DimensionSharding(HashSlot):
         """Other axes with the same closedness and priority."""
         return DimensionSharding(axes, self.is_closed, self.priority)
 
-    def shard_further(self, name: str) -> DimensionSharding:
-        """This open dimension with the full axis `name` appended; the priority is dropped.
-
-        Raises:
-            ModelError: If the dimension is closed or has a part of that axis.
-        """
-        if self.is_closed:
-            raise ModelError(f"{self} is closed and can't be sharded further")
-        if any(axis.name == name for axis in self.axes):
-            raise ModelError(f"{self} is already sharded along {quoted(name)}")
-        return DimensionSharding((*self.axes, AxisRef(name)))
-
     def __str__(self) -> str:
         axes = braced(self.axes if self.is_closed else (*self.axes, "?"))
         return axes if self.priority is None else f"{axes}p{self.priority}"
+
+
+def _as_ref(axis: str | AxisRef) -> AxisRef:
+    return AxisRef(axis) if isinstance(axis, str) else axis
 
 
 _OPEN = DimensionSharding()
@@ -75,7 +67,7 @@ _CLOSED = DimensionSharding(is_closed=True)
 
 
 @hash_once
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TensorSharding(HashSlot):
     """How a tensor is laid out on a mesh: `<@mesh, [{"x"}, {?}], replicated={"y"}>`.
 
@@ -139,18 +131,6 @@ class TensorSharding(HashSlot):
             self.reduction_kind,
         )
 
-    def open_like(self) -> TensorSharding:
-        """The same axes and priorities, all open; all the rest is kept."""
-        return self.with_dims(tuple(dim.opened() for dim in self.dim_shardings))
-
-    def close_dims(self, dims: Iterable[int]) -> TensorSharding:
-        """The same sharding with the given dimensions closed."""
-        return self.with_dims_replaced({dim: self.dim_shardings[dim].closed() for dim in dims})
-
-    def open_dims(self, dims: Iterable[int]) -> TensorSharding:
-        """The same sharding with the given dimensions open."""
-        return self.with_dims_replaced({dim: self.dim_shardings[dim].opened() for dim in dims})
-
     def with_dims(self, dim_shardings: tuple[DimensionSharding, ...]) -> TensorSharding:
         """The same sharding with those of all dimensions replaced."""
         return TensorSharding(
@@ -184,26 +164,84 @@ class TensorSharding(HashSlot):
         """The same sharding on another mesh, such as the one that a name stands for."""
         return replace(self, mesh_or_ref=mesh_or_ref)
 
-    def shard_further(self, dim: int, name: str) -> TensorSharding:
-        """The full axis `name` appended to an open dimension, which loses its priority.
+    # --- Editing ----------------------------------------------------------------------------
+
+    def close(self, *dims: int) -> TensorSharding:
+        """The same sharding with the given dimensions closed: all of them if none is given."""
+        dims = dims or tuple(range(self.rank))
+        return self.with_dims_replaced({dim: self._dim(dim).closed() for dim in dims})
+
+    def open(self, *dims: int) -> TensorSharding:
+        """The same sharding with the given dimensions open: all of them if none is given."""
+        dims = dims or tuple(range(self.rank))
+        return self.with_dims_replaced({dim: self._dim(dim).opened() for dim in dims})
+
+    def with_axis(self, dim: int, axis: str | AxisRef, *, force: bool = False) -> TensorSharding:
+        """The same sharding with one more axis, the most minor, on a dimension.
+
+        Args:
+            dim: the dimension, which keeps its priority.
+            axis: the name of an axis, or a ref to one or to a part of one.
+            force: whether a closed dimension takes the axis, too; it stays closed.
 
         Raises:
-            ModelError: Unless `can_shard(dim, name)`.
+            ModelError: If the axis is bound already, at least in part, if it directly follows the
+                part of it that the dimension ends with (the two are written as one), or if the
+                dimension is closed and `force` is not set.
         """
-        if self.is_axis_bound(name):
-            raise ModelError(f"axis {quoted(name)} is already used in {self}")
-        return self.with_dim(dim, self.dim_shardings[dim].shard_further(name))
+        ref = _as_ref(axis)
+        dim_sharding = self._dim(dim)
+        if dim_sharding.is_closed and not force:
+            raise ModelError(f"dimension {dim} of {self} is closed; open it, or pass force=True")
+        self._check_free(ref)
+        if dim_sharding.axes and dim_sharding.axes[-1].can_merge(ref):
+            raise ModelError(f"{ref} directly follows {dim_sharding.axes[-1]}: make them one part")
+        return self.with_dim(dim, dim_sharding.with_axes((*dim_sharding.axes, ref)))
 
-    def replicate(self, name: str, mesh: Mesh) -> TensorSharding:
-        """The full axis `name` put among the replicated axes at its position in the mesh.
+    def without_axis(self, axis: str | AxisRef) -> TensorSharding:
+        """The same sharding with an axis and all its parts removed from wherever they are.
 
         Raises:
-            ModelError: Unless `can_replicate(name)`.
+            ModelError: If `axis` is a part of an axis of which more is used in one piece.
         """
-        if self.is_axis_bound(name):
-            raise ModelError(f"axis {quoted(name)} is already used in {self}")
-        axes = sorted((*self.replicated_axes, AxisRef(name)), key=mesh.sort_key)
-        return self.with_replicated_axes(tuple(axes))
+        removed = _as_ref(axis)
+        for used in self.all_axes():
+            if used.overlaps(removed) and not removed.contains(used):
+                raise ModelError(f"{removed} can't be taken out of {used} in {self}")
+
+        def kept(axes: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
+            return tuple(axis for axis in axes if not removed.contains(axis))
+
+        return replace(
+            self,
+            dim_shardings=tuple(dim.with_axes(kept(dim.axes)) for dim in self.dim_shardings),
+            replicated_axes=kept(self.replicated_axes),
+            unreduced_axes=kept(self.unreduced_axes),
+        )
+
+    def replicated_on(self, axis: str | AxisRef, mesh: Mesh) -> TensorSharding:
+        """The same sharding with an axis among the replicated ones, at its place in the mesh.
+
+        Raises:
+            ModelError: If the axis is bound already, at least in part.
+        """
+        ref = _as_ref(axis)
+        self._check_free(ref)
+        return self.with_replicated_axes(sort_and_merge((*self.replicated_axes, ref), mesh))
+
+    def _dim(self, dim: int) -> DimensionSharding:
+        if not 0 <= dim < self.rank:
+            raise ModelError(f"{self} has no dimension {dim}: its rank is {self.rank}")
+        return self.dim_shardings[dim]
+
+    def _check_free(self, axis: AxisRef) -> None:
+        for used in self.all_axes():
+            if used.overlaps(axis):
+                what = "axis" if axis.sub_axis_info is None else "sub-axis"
+                where = "" if used == axis else f" as {used}"
+                raise ModelError(f"{what} {axis} is already used{where} in {self}")
+            if not used.can_coexist(axis):
+                raise ModelError(f"sub-axes {used} and {axis} can't both be used in {self}")
 
     # --- Questions --------------------------------------------------------------------------
 
@@ -314,7 +352,7 @@ class TensorSharding(HashSlot):
 
 
 @hash_once
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TensorShardingPerValue(HashSlot):
     """The shardings of several values: `<[<@mesh, [{"x"}]>, <@mesh, []>]>`."""
 

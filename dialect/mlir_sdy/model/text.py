@@ -46,3 +46,12 @@ def braced(items: Iterable[object]) -> str:
 def bracketed(items: Iterable[object]) -> str:
     """The texts of `items` as a list in `[]`."""
     return f"[{comma_separated(items)}]"
+
+
+class TextRepr:
+    """Base of the values that show their text in a REPL: `Mesh(<["x"=4]>)`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"

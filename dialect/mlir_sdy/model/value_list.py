@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
+from mlir_sdy.model.text import TextRepr
+
 Item = TypeVar("Item")
 
 
-class ValueList(Generic[Item]):
+class ValueList(TextRepr, Generic[Item]):
     """Lets a value whose only field is `value`, a tuple, be used as that tuple."""
 
     __slots__ = ()

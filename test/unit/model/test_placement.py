@@ -97,7 +97,7 @@ def test_data_on_other_meshes_or_with_other_replication_is_elsewhere():
     value = sharding("x")
     assert not place_data_alike(value, (4,), value.with_mesh("n"), (4,), MESH)
     assert not place_data_alike(value, (4,), value.with_replicated_axes(refs("y")), (4,), MESH)
-    assert place_data_alike(value, (4,), value.open_like(), (4,), MESH)
+    assert place_data_alike(value, (4,), value.open(), (4,), MESH)
 
 
 def elements_by_device(value: TensorSharding, shape: tuple[int, ...], mesh: Mesh):

@@ -9,7 +9,6 @@ from model_helpers import dim, mesh_of_sizes, meshes, refs, sharding, shardings
 from mlir_sdy.model import (
     Mesh,
     MeshAxis,
-    ModelError,
     ReductionOp,
     TensorSharding,
     TensorShardingPerValue,
@@ -34,18 +33,10 @@ def test_dimension_builders():
     assert dim("x ?", 3).closed() == dim("x", 3)
     assert dim("x", 3).opened() == dim("x ?", 3)
     assert dim("x", 3).with_axes(refs("y")) == dim("y", 3)
-    assert dim("x ?", 3).shard_further("y") == dim("x y ?")
     assert [d.effective_priority for d in (dim("?"), dim("?", 0), dim("?", 4))] == [0, 0, 4]
     assert dim("?") != dim("?", 0)
     assert dim("x, y:(2)2").sharded_size(mesh_of_sizes(x=3, y=8)) == 6
     assert dim("").sharded_size(Mesh()) == 1
-
-
-def test_sharding_a_dimension_further_is_refused():
-    with pytest.raises(ModelError, match="is closed"):
-        dim("x").shard_further("y")
-    with pytest.raises(ModelError, match='already sharded along "x"'):
-        dim("x:(1)2 ?").shard_further("x")
 
 
 # --- Questions ------------------------------------------------------------------------------
@@ -103,12 +94,6 @@ def test_builders():
     )
     assert str(FULL.closed_like()) == '<@m, [{"x", "y"}p2, {}p1], unreduced=max{"w"}>'
     assert (
-        str(FULL.open_like())
-        == '<@m, [{"x", "y", ?}p2, {?}p1], replicated={"z"}, unreduced=max{"w"}>'
-    )
-    assert str(FULL.open_dims([0])).startswith('<@m, [{"x", "y", ?}p2, {?}p1], rep')
-    assert str(FULL.close_dims([1])).startswith('<@m, [{"x", "y"}p2, {}p1], rep')
-    assert (
         str(FULL.with_dim(1, dim("u")))
         == '<@m, [{"x", "y"}p2, {"u"}], replicated={"z"}, unreduced=max{"w"}>'
     )
@@ -119,19 +104,6 @@ def test_builders():
 
 def test_the_kind_of_no_reduction_is_sum():
     assert FULL.with_unreduced_axes(()) == TensorSharding("m", FULL.dim_shardings, refs("z"))
-
-
-def test_shard_further_and_replicate():
-    mesh = mesh_of_sizes(u=2, w=2, x=2, y=2, z=2)
-    value = FULL.shard_further(1, "u")
-    assert str(value.dim_shardings[1]) == '{"u", ?}'
-    assert value.dim_shardings[0] == FULL.dim_shardings[0]
-    assert FULL.replicate("u", mesh).replicated_axes == refs("u z")
-    for name in "xzw":
-        with pytest.raises(ModelError, match=f'axis "{name}" is already used'):
-            FULL.shard_further(1, name)
-        with pytest.raises(ModelError, match=f'axis "{name}" is already used'):
-            FULL.replicate(name, mesh)
 
 
 def test_per_value_builders():
