@@ -6,32 +6,17 @@ A table of snippets for each rule, and random collectives: valid ones, whose res
 """
 
 import random
-from dataclasses import replace
+import sys
+from pathlib import Path
 
 import pytest
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import SdyError
-from mlir_sdy.model import (
-    AllToAllParam,
-    AllToAllParamList,
-    AxisRef,
-    AxisRefList,
-    DimensionSharding,
-    ListOfAxisRefLists,
-    Mesh,
-    MeshAxis,
-    TensorSharding,
-    add_or_merge,
-    set_difference,
-    sort_and_merge,
-)
-from mlir_sdy.model.collectives import (
-    add_unreduced_axes,
-    all_to_all_axes,
-    gather_axes,
-    slice_axes,
-)
+from mlir_sdy.model import set_difference
+
+sys.path.insert(0, str(Path(__file__).parent))
+from random_collectives import MESH, mutated, random_collective
 
 MESHES = """
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
@@ -320,155 +305,6 @@ def test_kinds_of_reduction(snippet, context):
 
 # --- Random collectives -------------------------------------------------------------------------
 
-MESH = Mesh((MeshAxis("u", 8), MeshAxis("v", 2), MeshAxis("w", 12)))
-RANDOM_MESHES = f"sdy.mesh @m = {MESH}\n"
-OPS = [
-    "all_gather",
-    "all_slice",
-    "all_to_all",
-    "collective_permute",
-    "all_reduce",
-    "reduce_scatter",
-    "sharded_to_unreduced",
-    "replicated_to_unreduced",
-]
-
-
-def random_pieces(rng):
-    """The axes of the mesh, some of them cut in two or three, in random order."""
-    pieces = []
-    for axis in MESH.axes:
-        start = 1
-        while start < axis.size and rng.random() < 0.5:
-            rest = axis.size // start
-            size = rng.choice([size for size in range(2, rest + 1) if rest % size == 0])
-            if size == axis.size:
-                break
-            pieces.append(AxisRef.sub(axis.name, start, size))
-            start *= size
-        if start == 1:
-            pieces.append(AxisRef(axis.name))
-        elif start < axis.size:
-            pieces.append(AxisRef.sub(axis.name, start, axis.size // start))
-    rng.shuffle(pieces)
-    return pieces
-
-
-def random_source(rng, rank):
-    """A sharding, and the pieces of axes that it does not use."""
-    dims, replicated, unreduced, unused = [()] * rank, [], [], []
-    for piece in random_pieces(rng):
-        match rng.randrange(6):
-            case 0:
-                replicated.append(piece)
-            case 1:
-                unreduced.append(piece)
-            case 2:
-                unused.append(piece)
-            case _:
-                dim = rng.randrange(rank)
-                dims[dim] = add_or_merge(dims[dim], piece, MESH)
-    sharding = TensorSharding(
-        "m",
-        tuple(
-            DimensionSharding(axes, bool(axes) and rng.random() < 0.5, rng.choice([None, None, 1]))
-            for axes in dims
-        ),
-        sort_and_merge(replicated, MESH),
-        sort_and_merge(unreduced, MESH),
-    )
-    return sharding, unused
-
-
-def random_suffix(rng, axes):
-    """Axes along which a dimension can be gathered."""
-    taken = list(axes[rng.randrange(len(axes) + 1) :])
-    position = len(axes) - len(taken) - 1
-    if position >= 0 and rng.random() < 0.4:
-        axis = axes[position]
-        inner = [size for size in range(2, axis.size(MESH)) if axis.size(MESH) % size == 0]
-        if inner:
-            size = rng.choice(inner)
-            pre_size = axis.next_pre_size(MESH) // size
-            part = AxisRef.sub(axis.name, pre_size, size)
-            taken = [part, *taken]
-    return tuple(taken)
-
-
-def lists(axes_per_dim):
-    return ListOfAxisRefLists(tuple(map(AxisRefList, axes_per_dim)))
-
-
-def random_collective(rng):
-    """The name, axes and shardings of a collective that is valid."""
-    rank = rng.randint(1, 4)
-    source, unused = random_source(rng, rank)
-    name = rng.choice(OPS)
-    dims, unreduced, axes = list(source.dim_axes), source.unreduced_axes, None
-    if name in ("all_gather", "sharded_to_unreduced"):
-        axes = lists(random_suffix(rng, axes) for axes in dims)
-        dims = [
-            gather_axes(before, taken.value, MESH) for before, taken in zip(dims, axes, strict=True)
-        ]
-        if name == "sharded_to_unreduced":
-            added = [axis for taken in axes for axis in taken]
-            unreduced = add_unreduced_axes(unreduced, added, MESH)
-    elif name in ("all_slice", "reduce_scatter"):
-        taken = [()] * rank
-        for axis in unused + (list(unreduced) if name == "reduce_scatter" else []):
-            dim = rng.randrange(rank)
-            taken[dim] = add_or_merge(taken[dim], axis, MESH)
-        axes = lists(taken)
-        dims = [slice_axes(before, new, MESH) for before, new in zip(dims, taken, strict=True)]
-        if name == "reduce_scatter":
-            unreduced = ()
-    elif name == "all_to_all":
-        order = rng.sample(range(rank), rank)
-        moves = []
-        for src, tgt in zip(order[::2], order[1::2], strict=False):
-            if moved := random_suffix(rng, dims[src]):
-                moves.append(AllToAllParam(moved, src, tgt))
-        axes = AllToAllParamList(tuple(sorted(moves, key=lambda move: move.src_dim)))
-        dims = all_to_all_axes(dims, axes, MESH)
-    elif name == "all_reduce":
-        axes = AxisRefList(sort_and_merge([*unused, *unreduced], MESH))
-        unreduced = ()
-    elif name == "replicated_to_unreduced":
-        axes = AxisRefList(sort_and_merge(unused, MESH))
-        unreduced = add_unreduced_axes(unreduced, unused, MESH)
-    result = TensorSharding(
-        "m",
-        tuple(
-            DimensionSharding(new, old.is_closed, old.priority)
-            for new, old in zip(dims, source.dim_shardings, strict=True)
-        ),
-        set_difference(source.replicated_axes, unreduced, MESH),
-        unreduced,
-    )
-    return name, axes, source, result
-
-
-def mutated(rng, name, axes, source, result):
-    """The same with one part changed, which may or may not leave it valid."""
-    match rng.randrange(6):
-        case 0:
-            dim = rng.randrange(result.rank)
-            result = result.with_dim(dim, DimensionSharding(random_suffix(rng, (AxisRef("u"),))))
-        case 1:
-            result = replace(result, replicated_axes=())
-        case 2:
-            result = result.with_unreduced_axes(source.unreduced_axes[1:])
-        case 3:
-            dims = rng.sample(result.dim_shardings, result.rank)
-            result = result.with_dims(tuple(dims))
-        case 4 if axes is not None and len(axes):
-            axes = type(axes)(axes.value[1:])
-        case _:
-            other_name, other_axes, *_ = random_collective(rng)
-            if type(other_axes) is type(axes):
-                name, axes = other_name, other_axes
-    return name, axes, source, result
-
 
 def reduces_and_introduces(name, _, source, result):
     """Whether a reduction leads to unreduced axes that were not there."""
@@ -478,7 +314,9 @@ def reduces_and_introduces(name, _, source, result):
 
 def text_of(name, axes, source, result):
     op = f"{name} {'' if axes is None else axes}"
-    return RANDOM_MESHES + collective(op, str(result)[1:-1], str(source)[1:-1], result.rank)
+    return f"sdy.mesh @m = {MESH}\n" + collective(
+        op, str(result)[1:-1], str(source)[1:-1], result.rank
+    )
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from mlir_sdy import host
 from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error
 from mlir_sdy.host import ir
 from mlir_sdy.verify import verify, verify_shardings
+from pyshardy.pipeline import canonicalize
 from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
 from pyshardy.pipeline.internal_errors import describe
 from pyshardy.pipeline.plan import Step, plan_pipeline
@@ -102,7 +104,11 @@ def _run_observed(
 def _run_step(step: Step, module: ir.Module, verify_each: bool) -> None:
     try:
         if step.info is None:
-            _run_host_pass(step, module, verify_each)
+            run_host_pass = functools.partial(_run_host_pass, step, module, verify_each)
+            if step.argument == canonicalize.NAME:
+                canonicalize.run_canonicalize(step, module, run_host_pass)
+            else:
+                run_host_pass()
             if verify_each:
                 verify_shardings(module)  # the host has verified the rest
         else:

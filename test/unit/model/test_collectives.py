@@ -135,9 +135,7 @@ def check(before, after, kinds=(SUM, SUM), introduced_as=None, removed_as=None):
 def test_unreduced_axes_that_stay():
     check("", "")
     check("u v", "u v", (MAX, MAX))
-    with pytest.raises(
-        ModelError, match=r"keep their kind: unreduced=max.* became unreduced="
-    ):
+    with pytest.raises(ModelError, match=r"keep their kind: unreduced=max.* became unreduced="):
         check("u v", "u v", (MAX, SUM))
 
 

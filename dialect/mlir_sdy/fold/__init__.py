@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Canonicalization of the dialect's operations, as rewrite patterns.
+
+| module          | what its patterns simplify                                          |
+|-----------------|---------------------------------------------------------------------|
+| `reshards`      | reshards of reshards                                                |
+| `reshard_reuse` | reshards to where a value, or a reshape of it, has been brought     |
+| `collectives`   | collectives that do nothing, or undo the one before                 |
+| `reduce_scatter`| all-reduces whose results are only sliced                           |
+| `computations`  | arguments of manual computations that nothing uses, trivial bodies  |
+
+`canonicalize` applies them by themselves. In a pipeline, `canonicalize` does so together with
+upstream's pass of that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from mlir_sdy.fold.collectives import PATTERNS as _COLLECTIVES
+from mlir_sdy.fold.computations import PATTERNS as _COMPUTATIONS
+from mlir_sdy.fold.pattern import Pattern
+from mlir_sdy.fold.reduce_scatter import PATTERNS as _REDUCE_SCATTER
+from mlir_sdy.fold.reshard_reuse import PATTERNS as _RESHARD_REUSE
+from mlir_sdy.fold.reshards import PATTERNS as _RESHARDS
+from mlir_sdy.host import ir, rewrite
+
+__all__ = ["PATTERNS", "Pattern", "apply_patterns", "canonicalize"]
+
+PATTERNS: tuple[Pattern, ...] = (
+    *_RESHARDS,
+    *_RESHARD_REUSE,
+    *_COLLECTIVES,
+    *_REDUCE_SCATTER,
+    *_COMPUTATIONS,
+)
+"""All patterns; of those for one operation, the earlier is tried first."""
+
+
+def canonicalize(
+    root: ir.Module | ir.Operation | ir.OpView, labels: Collection[str] | None = None
+) -> bool:
+    """Simplify the dialect's operations in `root` until nothing changes any more.
+
+    Args:
+        root: the operation to work in; it stays itself.
+        labels: apply only the patterns with one of these labels (`sdy-reshard`,
+            `sdy-collective`); by default all patterns, also those without a label.
+
+    Returns:
+        Whether a pattern was applied.
+    """
+    selected = (pattern for pattern in PATTERNS if labels is None or pattern.label in labels)
+    return apply_patterns(root, selected)
+
+
+def apply_patterns(
+    root: ir.Module | ir.Operation | ir.OpView,
+    patterns: Iterable[Pattern],
+    *,
+    top_down: bool = True,
+) -> bool:
+    """Apply patterns in `root` until none matches; returns whether one did.
+
+    Where two patterns compete for an operation, the order in which operations are visited can
+    decide which wins: top down, or from the last to the first.
+    """
+    applied = False
+
+    def callback(pattern: Pattern) -> Callable[[ir.OpView, rewrite.PatternRewriter], bool]:
+        def match_and_rewrite(view: ir.OpView, rewriter: rewrite.PatternRewriter) -> bool:
+            nonlocal applied
+            matched = pattern.rewrite(view.operation, rewriter)
+            applied |= matched
+            return not matched  # for the host, False is success
+
+        return match_and_rewrite
+
+    config = rewrite.GreedyRewriteConfig()
+    config.max_iterations = -1  # each pattern leaves fewer operations of the dialect
+    config.enable_folding = False
+    config.enable_constant_cse = False
+    config.region_simplification_level = rewrite.GreedySimplifyRegionLevel.DISABLED
+    config.use_top_down_traversal = top_down
+    operation = root.operation
+    with operation.context, operation.location:
+        patterns_of_host = rewrite.RewritePatternSet()
+        for pattern in patterns:
+            patterns_of_host.add(pattern.root, callback(pattern))
+        rewrite.apply_patterns_and_fold_greedily(operation, patterns_of_host.freeze(), config)
+    return applied

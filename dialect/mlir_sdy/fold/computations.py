@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Manual computations: arguments that nothing uses, and bodies that need no computation around."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import attribute_of, value_of
+from mlir_sdy.fold.pattern import Pattern, is_used
+from mlir_sdy.host import ir, rewrite
+from mlir_sdy.model import TensorSharding, TensorShardingPerValue, common_mesh
+from mlir_sdy.ods.irdl_groups import OPERAND_SIZES, RESULT_SIZES
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import manual_axes
+
+_OWN = frozenset({"in_shardings", "out_shardings", "manual_axes", OPERAND_SIZES, RESULT_SIZES})
+
+
+def drop_unused_inputs(computation: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+    """Arguments of the body that nothing uses go, with their operands and shardings."""
+    body = computation.regions[0].blocks[0]
+    used = [is_used(argument) for argument in body.arguments]
+    if all(used):
+        return False
+    attributes = computation.attributes
+    in_shardings = value_of(attributes["in_shardings"]).shardings
+    with rewriter.ip, computation.location:
+        smaller = sdy.ManualComputationOp(
+            [result.type for result in computation.results],
+            [value for value, kept in zip(computation.operands, used, strict=True) if kept],
+            attribute_of(
+                TensorShardingPerValue(
+                    tuple(each for each, kept in zip(in_shardings, used, strict=True) if kept)
+                )
+            ),
+            attributes["out_shardings"],
+            attributes["manual_axes"],
+        ).operation
+    for name in attributes:
+        if name not in _OWN:
+            smaller.attributes[name] = attributes[name]
+    body.append_to(smaller.regions[0])
+    for index in reversed(range(len(used))):
+        if not used[index]:
+            body.erase_argument(index)
+    rewriter.replace_op(computation, smaller)
+    return True
+
+
+def inline_on_one_device(computation: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+    """A body that runs once along its manual axes takes the place of its computation.
+
+    1. A computation without values whose body is empty is erased, whatever its manual axes.
+    2. If the sizes of its manual axes are all 1, or there are no values, the body is inlined. The
+       shardings of operands and results are gone then.
+    """
+    in_shardings, out_shardings = (
+        value_of(computation.attributes[name]).shardings
+        for name in ("in_shardings", "out_shardings")
+    )
+    body = computation.regions[0].blocks[0]
+    if in_shardings or out_shardings:
+        axes = manual_axes(computation)
+        if axes and _devices_along(axes, computation, (*in_shardings, *out_shardings)) != 1:
+            return False
+    # What moves is in the block before, and its uses outside of the body are those of the results.
+    *inner, terminator = [view.operation for view in body.operations]
+    for argument, operand in zip(body.arguments, computation.operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    for operation in inner:
+        operation.move_before(computation)
+    returned = list(terminator.operands)
+    if returned:
+        rewriter.replace_op(computation, returned)
+    else:
+        rewriter.erase_op(computation)
+    return True
+
+
+def _devices_along(
+    axes: Sequence[str], computation: ir.Operation, shardings: Iterable[TensorSharding]
+) -> int | None:
+    """The number of devices along manual axes; None if there is no mesh to tell."""
+    module = enclosing_module(computation)
+    meshes = {} if module is None else meshes_of(module)
+    written = common_mesh(shardings, meshes)
+    mesh = meshes.get(written) if isinstance(written, str) else written
+    return None if mesh is None else math.prod(map(mesh.axis_size, axes))
+
+
+PATTERNS = (
+    Pattern("sdy.manual_computation", drop_unused_inputs),
+    Pattern("sdy.manual_computation", inline_on_one_device),
+)

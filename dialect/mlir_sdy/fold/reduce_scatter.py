@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""All-reduces whose results are only sliced become reduce-scatters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.fold.pattern import COLLECTIVE, Pattern, producer
+from mlir_sdy.host import ir, rewrite
+from mlir_sdy.model import (
+    AxisRef,
+    AxisRefList,
+    AxisTuple,
+    ListOfAxisRefLists,
+    Mesh,
+    TensorSharding,
+    mesh_of,
+)
+from mlir_sdy.model.collectives import slice_axes
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import get_sharding
+
+
+def slice_of_reduce(all_slice: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+    """`all_slice(all_reduce(x, R), S)` becomes a reduce-scatter of `x`, and a slice of the rest.
+
+    1. Every user of the all-reduce is a slice along the same axes in the same block; this is the
+       first one. All are replaced.
+    2. Each dimension is scattered along the longest prefix of its slicing axes that are also
+       reduction axes, compared as they are written. No reduction axis may be left.
+    3. The remaining slicing axes, if there are any, are left to a slice.
+    """
+    reduce = producer(all_slice.operands[0], "sdy.all_reduce")
+    module = enclosing_module(all_slice)
+    if reduce is None or module is None:
+        return False
+    slices = _slices_alike(reduce, all_slice)
+    split = _split(
+        [axes.value for axes in value_of(all_slice.attributes["slicing_axes"])],
+        value_of(reduce.attributes["reduction_axes"]).value,
+    )
+    if slices is None or split is None:
+        return False
+    mesh = mesh_of(value_of(reduce.attributes["out_sharding"]), meshes_of(module))
+    if mesh is None:
+        return False
+    scattered, rest = split
+    cache = AttributeCache(all_slice.context)
+    with rewriter.ip, all_slice.location:
+        result = sdy.reduce_scatter(
+            reduce.operands[0],
+            cache[_lists(scattered)],
+            cache[_scattered_sharding(reduce, all_slice, scattered, mesh)],
+            reduction_op=reduce.attributes.get("reduction_op"),
+        )
+        if any(rest):
+            out_sharding = all_slice.attributes["out_sharding"]
+            result = sdy.all_slice(result, cache[_lists(rest)], out_sharding)
+    for each in slices:
+        rewriter.replace_op(each, [result])
+    rewriter.erase_op(reduce)
+    return True
+
+
+def _slices_alike(reduce: ir.Operation, first: ir.Operation) -> list[ir.Operation] | None:
+    """The users of `reduce`, if all are slices like `first`, which comes first in the block."""
+    users = [use.owner.operation for use in reduce.results[0].uses]
+    for user in users:
+        if user.name != "sdy.all_slice" or user.block != first.block:
+            return None
+        if user.attributes["slicing_axes"] != first.attributes["slicing_axes"]:
+            return None
+        if user.is_before_in_block(first):
+            return None
+    return users
+
+
+def _split(
+    slicing: list[AxisTuple], reduction: AxisTuple
+) -> tuple[list[AxisTuple], list[AxisTuple]] | None:
+    """The slicing axes to scatter along, and the rest; None if a reduction axis is left over."""
+    remaining: set[AxisRef] = set(reduction)
+    scattered: list[AxisTuple] = []
+    rest: list[AxisTuple] = []
+    for axes in slicing:
+        count = 0
+        while count < len(axes) and axes[count] in remaining:
+            remaining.remove(axes[count])
+            count += 1
+        scattered.append(axes[:count])
+        rest.append(axes[count:])
+    return None if remaining else (scattered, rest)
+
+
+def _scattered_sharding(
+    reduce: ir.Operation, all_slice: ir.Operation, scattered: list[AxisTuple], mesh: Mesh
+) -> TensorSharding:
+    source = get_sharding(reduce.operands[0])
+    given = ((),) * len(scattered) if source is None else source.dim_axes
+    dims = [slice_axes(axes, new, mesh) for axes, new in zip(given, scattered, strict=True)]
+    reduced = value_of(reduce.attributes["out_sharding"])
+    sliced = value_of(all_slice.attributes["out_sharding"])
+    return replace(
+        TensorSharding.from_axes(reduced.mesh_or_ref, dims, sliced.unreduced_axes),
+        replicated_axes=sliced.replicated_axes,
+        reduction_kind=sliced.reduction_kind,
+    )
+
+
+def _lists(axes_per_dim: list[AxisTuple]) -> ListOfAxisRefLists:
+    return ListOfAxisRefLists(tuple(map(AxisRefList, axes_per_dim)))
+
+
+PATTERNS = (Pattern("sdy.all_slice", slice_of_reduce, COLLECTIVE),)

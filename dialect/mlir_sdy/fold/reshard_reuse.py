@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A reshard to where its value has been brought before, directly or seen through reshapes.
+
+    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<4x8xf32>
+    %2 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+    %3 = sdy.reshard %2 <@mesh, [{}, {"x"}]> : tensor<8x4xf32>
+
+Here `%3` is the transpose of `%1`, and need not be brought there a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlir_sdy.attributes import value_of
+from mlir_sdy.fold.pattern import Pattern
+from mlir_sdy.host import ir, rewrite
+from mlir_sdy.model import DimensionSharding, Shape, TensorSharding, mesh_of, place_data_alike
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import rank_of
+
+_RESHAPE = "stablehlo.reshape"
+_TRANSPOSE = "stablehlo.transpose"
+
+
+def reuse_reshard(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+    """A reshard becomes reshapes and transposes of an earlier reshard that puts data alike.
+
+    1. Walk up from the operand through reshapes and transposes to the *root*, and carry the
+       sharding along through them as far as it can be said of the value there.
+    2. Among the reshards of the root and of its reshapes look for one earlier in the block that
+       has the same unreduced axes and places the data as the carried sharding does.
+    3. Reshape its result to the type of the root, and do on that again what leads from the root to
+       the operand.
+    """
+    target = _carry_up(reshard)
+    if target is None:
+        return False
+    for candidate in _reshards_of(target.root):
+        if _serves(candidate, reshard, target):
+            rewriter.replace_op(reshard, [_follow(candidate, target)])
+            return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where a reshard leads to, as seen from further up.
+
+    Attributes:
+        root: what is at the top of the chain of reshapes and transposes.
+        chain: those between the root and the operand, from the operand up.
+        sharding: that of the reshard, carried up as far as possible.
+        type: the type of the value that `sharding` is about.
+    """
+
+    root: ir.Value
+    chain: tuple[ir.Operation, ...]
+    sharding: TensorSharding
+    type: ir.Type
+
+
+def _carry_up(reshard: ir.Operation) -> _Target | None:
+    """The target of a reshard.
+
+    A transpose permutes the sharding; a reshape to as many dimensions leaves it, and one to another
+    number ends its way. None if a transpose is above that, which would change the order of data.
+    """
+    root: ir.Value = reshard.operands[0]
+    sharding, sharded_type = value_of(reshard.attributes["sharding"]), root.type
+    chain: list[ir.Operation] = []
+    carries_on = True
+    while not isinstance(root, ir.BlockArgument):
+        operation = root.owner.operation
+        if operation.name not in (_RESHAPE, _TRANSPOSE):
+            break
+        chain.append(operation)
+        root = operation.operands[0]
+        if operation.name == _TRANSPOSE:
+            if not carries_on:
+                return None
+            permutation = list(ir.DenseI64ArrayAttr(operation.attributes["permutation"]))
+            sharding = _permuted(sharding, permutation)
+        elif rank_of(root.type) != rank_of(operation.results[0].type):
+            carries_on = False
+        if carries_on:
+            sharded_type = root.type
+    return _Target(root, tuple(chain), sharding, sharded_type)
+
+
+def _permuted(sharding: TensorSharding, permutation: list[int]) -> TensorSharding:
+    """The sharding before a transpose of what is sharded so afterwards."""
+    if not sharding.dim_shardings:  # on a single device
+        return sharding
+    dims = [DimensionSharding()] * len(permutation)
+    for result_dim, operand_dim in enumerate(permutation):
+        dims[operand_dim] = sharding.dim_shardings[result_dim]
+    return sharding.with_dims(tuple(dims))
+
+
+def _reshards_of(value: ir.Value) -> Iterator[ir.Operation]:
+    """The reshards of a value and of its reshapes."""
+    for use in value.uses:
+        user = use.owner.operation
+        if user.name == "sdy.reshard":
+            yield user
+        elif user.name == _RESHAPE:
+            yield from _reshards_of(user.results[0])
+
+
+def _serves(candidate: ir.Operation, reshard: ir.Operation, target: _Target) -> bool:
+    """Whether `candidate` is earlier in the block and has brought the data to the target."""
+    if candidate.block != reshard.block or not candidate.is_before_in_block(reshard):
+        return False
+    sharding = value_of(candidate.attributes["sharding"])
+    if (
+        sharding.unreduced_axes != target.sharding.unreduced_axes
+        or sharding.reduction_kind is not target.sharding.reduction_kind
+    ):
+        return False
+    given_type = candidate.results[0].type
+    # Shardy compares with the type of the reshard, for which a sharding that went through a
+    # transpose was not meant. Asking for both merges what it merges, where that is right.
+    return all(
+        _place_alike(sharding, given_type, target.sharding, target_type, reshard)
+        for target_type in {target.type, reshard.results[0].type}
+    )
+
+
+def _place_alike(
+    first: TensorSharding,
+    first_type: ir.Type,
+    second: TensorSharding,
+    second_type: ir.Type,
+    place: ir.Operation,
+) -> bool:
+    if first == second and first_type == second_type:
+        return True
+    first_shape, second_shape = _static_shape(first_type), _static_shape(second_type)
+    module = enclosing_module(place)
+    mesh = mesh_of(first, {} if module is None else meshes_of(module))
+    if first_shape is None or second_shape is None or mesh is None:
+        return False
+    return place_data_alike(first, first_shape, second, second_shape, mesh)
+
+
+def _static_shape(value_type: ir.Type) -> Shape | None:
+    """The shape of a plain tensor of static sizes; None for any other type."""
+    if (
+        isinstance(value_type, ir.RankedTensorType)
+        and value_type.has_static_shape
+        and value_type.encoding is None
+    ):
+        return tuple(value_type.shape)
+    return None
+
+
+def _follow(candidate: ir.Operation, target: _Target) -> ir.Value:
+    """What leads from the root to the operand, done on the result of `candidate` instead."""
+    value = candidate.results[0]
+    if value.type != target.root.type:
+        reshape = ir.Operation.create(
+            _RESHAPE,
+            [target.root.type],
+            [value],
+            loc=candidate.location,
+            ip=ir.InsertionPoint.after(candidate),
+        )
+        value = reshape.results[0]
+    for operation in reversed(target.chain):
+        clone = operation.clone(ir.InsertionPoint.after(value.owner)).operation
+        clone.operands[0] = value
+        value = clone.results[0]
+    return value
+
+
+PATTERNS = (Pattern("sdy.reshard", reuse_reshard),)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reshards one after the other."""
+
+from __future__ import annotations
+
+from mlir_sdy import sdy
+from mlir_sdy.fold.pattern import RESHARD, Pattern, has_one_use, producer
+from mlir_sdy.host import ir, rewrite
+
+
+def merge_reshards(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+    """`reshard(reshard(x, s1), s2)` becomes `reshard(x, s2)`.
+
+    Only if nothing else uses the inner one: otherwise it stays, and the data would be moved from
+    further away.
+    """
+    inner = producer(reshard.operands[0], "sdy.reshard")
+    if inner is None or not has_one_use(inner.results[0]):
+        return False
+    with rewriter.ip, reshard.location:
+        merged = sdy.ReshardOp(inner.operands[0], reshard.attributes["sharding"])
+    rewriter.replace_op(reshard, merged)
+    return True
+
+
+PATTERNS = (Pattern("sdy.reshard", merge_reshards, RESHARD),)

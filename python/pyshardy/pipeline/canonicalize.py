@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `canonicalize`: the host's, together with the patterns of the dialect.
+
+The host's pass knows the patterns of the dialects written in C++ only. The options
+`enable-patterns` and `disable-patterns` choose among the dialect's patterns by label, as
+`sdy-reshard`, or by name, as `merge-reshards`; `top-down` is about both. The other options are
+about the host's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlir_sdy.fold import PATTERNS, Pattern, apply_patterns
+from mlir_sdy.host import ir
+from pyshardy.pipeline.instrumentation import operations_at
+from pyshardy.pipeline.plan import Step
+
+NAME = "canonicalize"
+
+
+def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], None]) -> None:
+    """Run the host's pass and the dialect's patterns in turn, until these find nothing to do."""
+    patterns = selected_patterns(step)
+    top_down = "false" not in _names(step, "top-down")
+    changed = [True]
+    while any(changed):
+        run_host_pass()
+        targets = operations_at(module, step.nesting)
+        changed = [apply_patterns(target, patterns, top_down=top_down) for target in targets]
+
+
+def selected_patterns(step: Step) -> tuple[Pattern, ...]:
+    """The patterns of the dialect that the options of `step` leave in."""
+    enabled = _names(step, "enable-patterns")
+    disabled = _names(step, "disable-patterns")
+    return tuple(
+        pattern
+        for pattern in PATTERNS
+        if (not enabled or enabled & {pattern.label, pattern.name})
+        and not disabled & {pattern.label, pattern.name}
+    )
+
+
+def _names(step: Step, option: str) -> set[str]:
+    texts = [written.value or "" for written in step.use.options if written.name == option]
+    return {name.strip() for text in texts for name in text.split(",")} - {""}
