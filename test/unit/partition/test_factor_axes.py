@@ -195,6 +195,11 @@ def test_freed_axes_that_fit_nowhere_are_dropped():
     assert choose(small, ("", "z x"), ("", "z x")) == ["", ""]
 
 
+def test_a_batching_factor_that_its_axes_do_not_divide_takes_no_more():
+    padded = rule("bi -> bi", {"b": 2, "i": 8}, need_replication="i")
+    assert choose(padded, ("z", "x"), ("z", "x")) == ["z", ""]
+
+
 def test_axes_of_a_factor_that_some_tensor_lacks_are_dropped():
     partial = rule("bi, b -> bi", {"b": 8, "i": 8}, need_replication="i")
     assert choose(partial, ("", "x"), ("",), ("", "x")) == ["", ""]
