@@ -89,6 +89,11 @@ def all_to_all_axes(
     return tuple(moved)
 
 
+def dims_text(dim_axes: Sequence[AxisTuple]) -> str:
+    """The axes of each dimension as text: `[{"u", "w"}, {}]`."""
+    return bracketed(map(braced, dim_axes))
+
+
 # --- Unreduced axes -----------------------------------------------------------------------------
 
 
@@ -156,8 +161,3 @@ def _not_possible(
 def _unreduced(sharding: TensorSharding) -> str:
     kind = "" if sharding.reduction_kind is ReductionOp.SUM else sharding.reduction_kind.keyword
     return f"unreduced={kind}{braced(sharding.unreduced_axes)}"
-
-
-def dims_text(dim_axes: Sequence[AxisTuple]) -> str:
-    """The axes of each dimension as text: `[{"u", "w"}, {}]`."""
-    return bracketed(map(braced, dim_axes))
