@@ -28,7 +28,7 @@ unit: ## Run the tests in Python, and those against C++ Shardy
 	$(PYTHON) -m pytest -n 2
 
 filecheck: ## Run the tests of the tools on MLIR files
-	$(PYTHON) -m lit.main -j $(LIT_JOBS) test/lit
+	lit -j $(LIT_JOBS) test/lit
 
 example: ## Run the first example of the README
 	sdy-run examples/transformer_block.mlir

@@ -121,6 +121,8 @@ def _run_step(step: Step, module: ir.Module, verify_each: bool) -> None:
         raise PipelineError(step.argument, *failure.diagnostics) from failure
     except ir.MLIRError as failure:
         raise PipelineError(step.argument, *_reported(failure, step, module)) from failure
+    except Exception as bug:
+        raise PipelineError(step.argument, _internal_error(step, module.operation, bug)) from bug
 
 
 def _run_python_pass(step: Step, module: ir.Module) -> None:
@@ -133,9 +135,8 @@ def _run_python_pass(step: Step, module: ir.Module) -> None:
             except (SdyError, ir.MLIRError):
                 raise
             except Exception as bug:
-                message = f"internal error in pass '{step.argument}': {describe(bug)}"
-                location = host.location_of(target.operation.location)
-                raise PipelineError(step.argument, error(message, location)) from bug
+                place = target.operation
+                raise PipelineError(step.argument, _internal_error(step, place, bug)) from bug
 
 
 def _run_host_pass(step: Step, module: ir.Module, verify_each: bool) -> None:
@@ -143,6 +144,11 @@ def _run_host_pass(step: Step, module: ir.Module, verify_each: bool) -> None:
         manager = host.passmanager.PassManager.parse(str(step.pipeline))
         manager.enable_verifier(verify_each)
         manager.run(module.operation)
+
+
+def _internal_error(step: Step, place: ir.Operation, bug: Exception) -> Diagnostic:
+    message = f"internal error in pass '{step.argument}': {describe(bug)}"
+    return error(message, host.location_of(place.location))
 
 
 def _reported(failure: ir.MLIRError, step: Step, module: ir.Module) -> tuple[Diagnostic, ...]:

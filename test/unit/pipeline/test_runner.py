@@ -3,7 +3,7 @@
 
 import pytest
 
-from mlir_sdy.assembly import parse
+from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import (
     PassError,
     SourceLocation,
@@ -14,7 +14,7 @@ from mlir_sdy.diagnostics import (
     warning,
 )
 from mlir_sdy.host import ir
-from pyshardy.pipeline import Instrumentation, PipelineError, run_pipeline
+from pyshardy.pipeline import Instrumentation, PipelineError, canonicalize, run_pipeline
 
 
 class Recorder(Instrumentation):
@@ -191,3 +191,16 @@ def test_warnings_of_python_and_host_passes_are_emitted(context, add_pass):
         run_pipeline(module, "warn,transform-interpreter")
     assert [diagnostic.message for diagnostic in diagnostics] == ["careful", "here"]
     assert diagnostics[1].severity.value == "remark"
+
+
+def test_a_bug_in_a_pattern_of_canonicalize_is_a_failure(monkeypatch, context):
+    """The patterns run between those of the host, whose driver lets exceptions through."""
+
+    def broken(*_: object, **__: object) -> bool:
+        raise KeyError("nothing")
+
+    monkeypatch.setattr(canonicalize, "apply_patterns", broken)
+    module = parse("func.func private @f()", context, "f.mlir")
+    with pytest.raises(PipelineError, match="internal error in pass 'canonicalize': KeyError"):
+        run_pipeline(module, "canonicalize")
+    assert "@f" in asm(module)
