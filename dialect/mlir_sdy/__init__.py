@@ -4,6 +4,7 @@
 | module        | what it is for                                                        |
 |---------------|-----------------------------------------------------------------------|
 | `model`       | axes, meshes, shardings, rules: plain values with their algebra       |
+| `drawing`     | pictures of which device holds what                                   |
 | `dialect`     | registering the dialect with a context                                |
 | `assembly`    | reading and printing the custom syntax                                |
 | `sdy`         | operation, attribute and enum classes with their builders             |

@@ -57,6 +57,12 @@ class SdyAttribute(ir.DynamicAttr):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.plain_value()})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text, and a picture of the mesh where that is known."""
+        from mlir_sdy.drawing import html_of  # noqa: PLC0415 (only for notebooks)
+
+        return html_of(repr(self), self.plain_value())
+
 
 def _encode_integer(value: int, context: ir.Context) -> ir.Attribute:
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64, context), value)

@@ -30,24 +30,34 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from mlir_sdy.dialect import Context, register
+    from mlir_sdy.drawing import Drawing, draw, draw_mesh
+    from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, ModelError, TensorSharding
     from mlir_sdy.sdy import *  # noqa: F403 (the classes and builders of the dialect)
     from mlir_sdy.values import get_sharding, set_sharding
     from mlir_sdy.verify import verify
-    from pyshardy.api import parse, propagate
+    from pyshardy.api import parse, propagate, sharding
     from pyshardy.pipeline import register_pass, register_pipeline, run_pipeline
     from pyshardy.program import PartitionedProgram, partition
     from pyshardy.rules import rule, sharding_rule
 
 __all__ = [
+    "AxisRef",
     "Context",
     "Diagnostic",
+    "DimensionSharding",
+    "Drawing",
+    "Mesh",
+    "ModelError",
     "ParseError",
     "PartitionedProgram",
     "PassError",
     "SdyError",
+    "TensorSharding",
     "UsageError",
     "VerificationError",
     "asm",
+    "draw",
+    "draw_mesh",
     "get_sharding",
     "parse",
     "partition",
@@ -58,6 +68,7 @@ __all__ = [
     "rule",
     "run_pipeline",
     "set_sharding",
+    "sharding",
     "sharding_rule",
     "verify",
 ]
@@ -73,9 +84,11 @@ _HOMES = {
         "VerificationError",
     ),
     "mlir_sdy.dialect": ("Context", "register"),
+    "mlir_sdy.drawing": ("Drawing", "draw", "draw_mesh"),
+    "mlir_sdy.model": ("AxisRef", "DimensionSharding", "Mesh", "ModelError", "TensorSharding"),
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
-    "pyshardy.api": ("parse", "propagate"),
+    "pyshardy.api": ("parse", "propagate", "sharding"),
     "pyshardy.pipeline": ("register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.program": ("PartitionedProgram", "partition"),
     "pyshardy.rules": ("rule", "sharding_rule"),

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlir_sdy import assembly
+from mlir_sdy.assembly.attribute_text import read_stripped
+from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from pyshardy.pipeline import run_pipeline
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
+    from mlir_sdy.model import TensorSharding
     from pyshardy.propagation.record import Propagation
 
 
@@ -42,6 +45,23 @@ def parse(text_or_path: str | os.PathLike[str], context: ir.Context) -> ir.Modul
 
 def _is_path(text: str) -> bool:
     return "\n" not in text and text.endswith(".mlir")
+
+
+def sharding(text: str) -> TensorSharding:
+    """Read a sharding, as it is written in a program: `<@mesh, [{"x"}, {?}]>`.
+
+    Args:
+        text: the sharding; `#sdy.sharding` may stand in front of it.
+
+    Raises:
+        ParseError: the text can't be read.
+    """
+    cursor = Cursor(Source(text, "sharding"))
+    value: TensorSharding = read_stripped("sharding")(cursor)
+    cursor.skip_blank()
+    if cursor.position < len(text):
+        raise cursor.unexpected("the end of the sharding")
+    return value
 
 
 _BEFORE = "sdy-lift-inlined-meshes,sdy-add-func-data-flow-edges"

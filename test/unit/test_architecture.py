@@ -19,6 +19,7 @@ SOURCES = {
 # may import each other.
 LAYERS = [
     ["mlir_sdy.model"],
+    ["mlir_sdy.drawing"],
     ["mlir_sdy"],
     ["pyshardy.pipeline"],
     ["pyshardy.rules"],

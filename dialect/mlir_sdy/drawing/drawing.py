@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Drawing shardings and meshes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlir_sdy.drawing.figure import Figure
+from mlir_sdy.drawing.meshes import mesh_figure
+from mlir_sdy.drawing.svg import to_svg
+from mlir_sdy.drawing.tensors import tensor_figure
+from mlir_sdy.model import Mesh, ModelError, TensorSharding
+from mlir_sdy.model.text import symbol
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture, which notebooks show by themselves and `rich.print` prints to a terminal."""
+
+    figure: Figure
+
+    @property
+    def svg(self) -> str:
+        """The picture as the text of a self-contained SVG image."""
+        return to_svg(self.figure)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to an SVG file."""
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+    def table(self) -> RenderableType:
+        """The picture as coloured text, which `rich.print` prints."""
+        from mlir_sdy.drawing.terminal import to_table  # noqa: PLC0415 (loads rich)
+
+        return to_table(self.figure)
+
+    def __rich__(self) -> RenderableType:
+        return self.table()
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow-x: auto">{self.svg}</div>'
+
+    def __repr__(self) -> str:
+        return f"Drawing({self.figure.title}, {self.figure.subtitle})"
+
+
+def draw(sharding: TensorSharding, shape: Sequence[int], mesh: Mesh | None = None) -> Drawing:
+    """Draw which device holds which slice of a tensor.
+
+    A tile is a shard, and the numbers on it are the devices that hold it. Where a dimension is
+    not a multiple of its number of shards, the padding is hatched. With more than two dimensions,
+    there is a panel of tiles for each slice along the leading ones.
+
+    Args:
+        sharding: how the tensor is laid out.
+        shape: its global shape.
+        mesh: the mesh that the sharding names; it may be left out if that is inlined.
+
+    Raises:
+        ModelError: If no mesh is known, or the sharding does not fit the shape or the mesh.
+    """
+    if mesh is None:
+        if isinstance(sharding.mesh_or_ref, str):
+            name = symbol(sharding.mesh_or_ref)
+            raise ModelError(f"{sharding} only names its mesh: pass the one that {name} stands for")
+        mesh = sharding.mesh_or_ref
+    return Drawing(tensor_figure(sharding, tuple(shape), mesh))
+
+
+def draw_mesh(mesh: Mesh) -> Drawing:
+    """Draw the devices of a mesh along its axes."""
+    return Drawing(mesh_figure(mesh))

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a notebook shows for a value of the dialect."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+from mlir_sdy.drawing.drawing import draw_mesh
+from mlir_sdy.model import Mesh
+
+
+def html_of(text: str, value: Any) -> str:
+    """A value as HTML: its text, and a picture of its mesh where that is known.
+
+    Args:
+        text: how the value is written.
+        value: the plain value; a sharding that only names its mesh has no picture.
+    """
+    shown = f"<code>{html.escape(text)}</code>"
+    mesh = value if isinstance(value, Mesh) else getattr(value, "mesh_or_ref", None)
+    return shown + draw_mesh(mesh)._repr_html_() if isinstance(mesh, Mesh) else shown

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The figure of a sharded tensor: a tile for each shard, with the devices that hold it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+
+from mlir_sdy.drawing.colors import shard_color
+from mlir_sdy.drawing.figure import Figure, Index, Tile, arrange, by, is_darker
+from mlir_sdy.model import (
+    AxisRef,
+    Mesh,
+    ModelError,
+    Shape,
+    TensorSharding,
+    device_slices,
+    set_difference,
+    shard_indices,
+)
+
+
+def tensor_figure(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> Figure:
+    """The figure of a tensor.
+
+    Raises:
+        ModelError: If the sharding does not fit the shape or the mesh.
+    """
+    _check(sharding, shape, mesh)
+    rank = len(shape)
+    dim_axes = sharding.dim_axes or ((),) * rank
+    pieces = tuple(mesh.axes_size(axes) for axes in dim_axes)
+    capacity = sharding.local_shape(shape, mesh)
+    devices_at, slices_at = _holders(sharding, shape, mesh)
+    labels = [dict[int, str]() for _ in shape]
+    for index, slices in slices_at.items():
+        for label_of, at, part in zip(labels, index, slices, strict=True):
+            label_of[at] = _text(part)
+
+    def tile_at(index: Index) -> Tile:
+        slices = slices_at[index]
+        sizes = tuple(part.stop - part.start for part in slices)
+        is_empty = 0 in sizes and 0 not in capacity
+        number = 0
+        for at, count in zip(index, pieces, strict=True):
+            number = number * count + at
+        color = shard_color(number, math.prod(pieces), darker=is_darker(index, pieces))
+        return Tile(
+            devices=devices_at[index],
+            color=color,
+            where=_brackets(map(_text, slices)),
+            elements=(0, 0) if is_empty else _last_two(sizes),
+            capacity=_last_two(capacity),
+            note="empty" if is_empty else "" if sizes == capacity else by(sizes),
+        )
+
+    def title(leading: Index) -> str:
+        parts = (labels[dim][at] for dim, at in enumerate(leading))
+        return _brackets((*parts, ":", ":"))
+
+    count = mesh.total_size
+    return Figure(
+        title=str(sharding),
+        subtitle=f"{by(shape)} over {count} device{'s' * (count > 1)}: {by(capacity)} on each",
+        row_axis=_axis_label(rank - 2, dim_axes),
+        column_axis=_axis_label(rank - 1, dim_axes),
+        panels=arrange(pieces, tile_at, lambda dim, at: labels[dim][at], title),
+        captions=tuple(_captions(sharding, mesh)),
+    )
+
+
+def _check(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> None:
+    for size in shape:
+        if size < 0:
+            raise ModelError("a tensor of dynamic shape has no picture: give its sizes")
+    if len(shape) != sharding.rank and not mesh.is_maximal:
+        raise ModelError(
+            f"{sharding} has {sharding.rank} dimensions, the shape {by(shape)} has {len(shape)}"
+        )
+    axes = list(sharding.all_axes())
+    for axis in axes:
+        info = axis.sub_axis_info
+        if info is None:
+            mesh.axis(axis.name)
+        else:
+            mesh.sub_axis(axis.name, info.pre_size, info.size)
+    for one, other in itertools.combinations(axes, 2):
+        if one.overlaps(other) or not one.can_coexist(other):
+            raise ModelError(f"{one} and {other} can't both be used in {sharding}")
+
+
+def _holders(
+    sharding: TensorSharding, shape: Shape, mesh: Mesh
+) -> tuple[dict[Index, tuple[int, ...]], dict[Index, tuple[slice, ...]]]:
+    """The devices that hold each piece, and its slice of the tensor."""
+    slices = device_slices(sharding, mesh, shape)
+    if sharding.dim_shardings:
+        by_dim = [shard_indices(mesh, axes) for axes in sharding.dim_axes]
+        indices: list[Index] = list(zip(*by_dim, strict=True))
+    else:
+        indices = [(0,) * len(shape)] * len(slices)
+    devices_at: dict[Index, tuple[int, ...]] = {}
+    slices_at: dict[Index, tuple[slice, ...]] = {}
+    for device, index in sorted(zip(mesh.devices, indices, strict=True)):
+        devices_at[index] = (*devices_at.get(index, ()), device)
+        slices_at[index] = slices[device]
+    return devices_at, slices_at
+
+
+def _captions(sharding: TensorSharding, mesh: Mesh) -> Iterable[str]:
+    if isinstance(sharding.mesh_or_ref, str):
+        yield f"mesh {mesh}"
+    every = tuple(AxisRef(axis.name) for axis in mesh.axes)
+    implicit = set_difference(every, sharding.all_axes(), mesh)
+    if implicit:
+        yield f"replicated over {_listed(implicit)}"
+    if sharding.replicated_axes:
+        yield f"replicated over {_listed(sharding.replicated_axes)}, explicitly"
+    if sharding.unreduced_axes:
+        kind = sharding.reduction_kind.keyword
+        yield f"partial values over {_listed(sharding.unreduced_axes)}, to be combined by {kind}"
+
+
+def _axis_label(dim: int, dim_axes: tuple[tuple[AxisRef, ...], ...]) -> str:
+    if dim < 0:
+        return ""
+    axes = dim_axes[dim]
+    return f"dim {dim}: {_listed(axes)}" if axes else f"dim {dim}"
+
+
+def _listed(axes: Iterable[AxisRef]) -> str:
+    return ", ".join(map(str, axes))
+
+
+def _text(part: slice) -> str:
+    return f"{part.start}:{part.stop}"
+
+
+def _brackets(parts: Iterable[str]) -> str:
+    return f"[{', '.join(parts)}]"
+
+
+def _last_two(sizes: tuple[int, ...]) -> tuple[int, int]:
+    """The sizes of the rows and the columns; 1 for dimensions that are not there."""
+    rows, columns = (1, 1, *sizes)[-2:]
+    return rows, columns
