@@ -26,6 +26,7 @@ __all__ = [
     "current_context",
     "diagnostics_emitted",
     "diagnostics_of",
+    "emit_error",
     "ext",
     "func",
     "ir",
@@ -135,12 +136,25 @@ _SEVERITIES = {
 }
 
 
+_notes: dict[str, tuple[Diagnostic, ...]] = {}
+
+
+def emit_error(diagnostic: Diagnostic, location: ir.Location) -> None:
+    """Emit an error through MLIR, for a verifier that MLIR called.
+
+    The bindings can't emit notes: `diagnostics_of` adds those of `diagnostic` again.
+    """
+    if diagnostic.notes:
+        _notes[diagnostic.message] = diagnostic.notes
+    location.emit_error(diagnostic.message)
+
+
 def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
     return Diagnostic(
         _SEVERITIES[info.severity],
         info.message,
         location_of(info.location),
-        tuple(_diagnostic(note) for note in info.notes),
+        (*_notes.pop(info.message, ()), *(_diagnostic(note) for note in info.notes)),
     )
 
 

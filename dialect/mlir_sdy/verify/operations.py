@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from mlir_sdy.attributes import value_of
-from mlir_sdy.host import ir
+from mlir_sdy.host import emit_error, ir
 from mlir_sdy.model import Mesh, PropagationDirection
 from mlir_sdy.verify.violation import Violation
 
@@ -134,7 +134,8 @@ def _trait(verifier: Verifier) -> type[ir.DynamicOpTrait]:
         try:
             verifier(view.operation)
         except Violation as violation:
-            view.operation.location.emit_error(f"'{view.operation.name}' op {violation.message}")
+            operation = view.operation
+            emit_error(violation.diagnostic(operation), operation.location)
             return False
         return True
 

@@ -313,3 +313,19 @@ func.func @full_form_behind_an_operand(%a: tensor<8xf32>) {
   %0 = sdy.reshard %a #sdy.sharding<@m, [{}]> {a} : tensor<8xf32>
   return
 }
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+
+func.func @nested_manual_axis(%a: tensor<8xf32>) {
+  // expected-note@below {{"x" is a manual axis here}}
+  sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[] manual_axes={"x"} (%b: tensor<4xf32>) {
+    // expected-error@below {{cannot use the axis "x" as manual axis: it is already bound}}
+    sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={"x"} () {
+      sdy.return
+    } : () -> ()
+    sdy.return
+  } : (tensor<8xf32>) -> ()
+  return
+}
