@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The guides are true: their code gives what they say, and their pictures are up to date."""
+
+import ast
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
+_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_RESULT = re.compile(r"\s# -> (.*)\Z")
+_LINK = re.compile(r"\]\(([^)#]+)\)")
+
+
+def statements(text):
+    """The statements of all blocks of code, each with the result that it is said to have."""
+    for block in _BLOCK.finditer(text):
+        first_line = text.count("\n", 0, block.start(1))
+        lines = block[1].split("\n")
+        for statement in ast.parse(block[1]).body:
+            said = _RESULT.search(lines[statement.end_lineno - 1])
+            ast.increment_lineno(statement, first_line)
+            yield statement, said and said[1].strip()
+
+
+@pytest.mark.parametrize("path", sorted(GUIDE.glob("*.md")), ids=lambda path: path.stem)
+def test_code_does_what_the_guide_says(path):
+    names = {}
+    results = 0
+    for statement, said in statements(path.read_text(encoding="utf-8")):
+        if isinstance(statement, ast.Expr):
+            code = compile(ast.Expression(statement.value), str(path), "eval")
+            assert repr(eval(code, names)) == said, f"{path.name}:{statement.lineno}"
+            results += 1
+        else:
+            assert said is None, f"{path.name}:{statement.lineno}: only expressions have results"
+            exec(compile(ast.Module([statement], []), str(path), "exec"), names)
+    assert results
+
+
+@pytest.mark.parametrize("path", sorted(GUIDE.glob("*.md")), ids=lambda path: path.stem)
+def test_links_lead_somewhere(path):
+    links = _LINK.findall(path.read_text(encoding="utf-8"))
+    assert [link for link in links if "://" not in link and not (GUIDE / link).exists()] == []
+
+
+def test_pictures_are_what_the_script_draws():
+    drawn = runpy.run_path(str(GUIDE / "make_pictures.py"))["pictures"]()
+    assert {path.stem for path in GUIDE.glob("*.svg")} == set(drawn)
+    for name, picture in drawn.items():
+        checked_in = (GUIDE / f"{name}.svg").read_text(encoding="utf-8")
+        assert checked_in == picture.svg, f"run docs/guide/make_pictures.py: {name}.svg is old"
+
+
+def test_every_picture_is_shown():
+    shown = {link for path in GUIDE.glob("*.md") for link in _LINK.findall(path.read_text())}
+    assert {path.name for path in GUIDE.glob("*.svg")} <= shown
