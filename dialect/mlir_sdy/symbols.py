@@ -28,3 +28,13 @@ def meshes_of(module: ir.Module | ir.Operation | ir.OpView) -> dict[str, model.M
             attributes = operation.attributes
             meshes[attributes["sym_name"].value] = value_of(attributes["mesh"])
     return meshes
+
+
+def mesh_operation(operation: ir.Operation, name: str) -> ir.Operation | None:
+    """The `sdy.mesh` of that name in the nearest module around `operation`, if there is one."""
+    module = enclosing_module(operation)
+    for view in () if module is None else module.regions[0].blocks[0].operations:
+        mesh = view.operation
+        if mesh.name == "sdy.mesh" and mesh.attributes["sym_name"].value == name:
+            return mesh
+    return None

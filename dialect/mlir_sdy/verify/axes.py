@@ -15,11 +15,11 @@ class AxisUse:
 
     def __init__(self, mesh: Mesh):
         self.mesh = mesh
-        self.seen: set[AxisRef] = set()
+        self.seen: dict[AxisRef, str] = {}
         self.sub_axes: dict[str, list[AxisRef]] = {}
 
-    def check_list(self, axes: Sequence[AxisRef]) -> None:
-        """Check a list, major to minor, and count its axes as used.
+    def check_list(self, axes: Sequence[AxisRef], where: str = "this list") -> None:
+        """Check a list, major to minor, and count its axes as used; `where` says what it is.
 
         1. Each name is an axis of the mesh.
         2. No axis is used twice, in this list or an earlier one.
@@ -37,8 +37,11 @@ class AxisUse:
                     + (f"the axes {known}" if known else "no axes")
                 )
             if axis in self.seen:
-                raise Violation(f"duplicate axis: {axis} may be used once in a sharding")
-            self.seen.add(axis)
+                raise Violation(
+                    f"duplicate axis: {axis} in {where} is used in {self.seen[axis]} already; "
+                    "an axis may be used once"
+                )
+            self.seen[axis] = where
             if axis.sub_axis_info is not None:
                 self.sub_axes.setdefault(axis.name, []).append(axis)
                 if previous is not None and previous.can_merge(axis):
@@ -61,7 +64,7 @@ class AxisUse:
                 raise Violation(
                     f"{kind} axes are not ordered w.r.t. mesh: {later} belongs before {earlier}"
                 )
-        self.check_list(axes)
+        self.check_list(axes, f"the {kind} axes")
 
     def check_sub_axes(self) -> None:
         """Check that the sub-axes of each axis, from all lists, fit it and each other.

@@ -172,7 +172,9 @@ def _check(collective: Collective) -> None:
     try:
         COLLECTIVES[collective.name].check(collective)
     except ModelError as error:
-        raise Violation(str(error)) from None
+        raise Violation(str(error)).on_mesh(collective.result.mesh_or_ref) from None
+    except Violation as violation:
+        raise violation.on_mesh(collective.result.mesh_or_ref) from None
 
 
 def _check_all_gather(collective: Collective) -> None:
@@ -199,7 +201,7 @@ def _check_all_to_all(collective: Collective) -> None:
     previous = -1
     for param in params:
         _check_parts(param.axes)
-        use.check_list(param.axes)
+        use.check_list(param.axes, f"the move from {param.src_dim} to {param.tgt_dim}")
         for what, dim in (("source", param.src_dim), ("target", param.tgt_dim)):
             if not 0 <= dim < rank:
                 raise Violation(f"{what} dimension {dim} is out of range [0, {rank})")
@@ -330,9 +332,9 @@ def _check_dims(
     """The axes for each dimension are fine, and lead to those of the result."""
     mesh, lists = collective.mesh, [axes.value for axes in collective.axes]
     use = AxisUse(mesh)
-    for axes in lists:
+    for dim, axes in enumerate(lists):
         _check_parts(axes)
-        use.check_list(axes)
+        use.check_list(axes, f"the axes for dimension {dim}")
     rank = collective.result.rank
     if len(lists) != rank:
         raise Violation(f"expects a list of axes for each of {rank} dimensions, got {len(lists)}")

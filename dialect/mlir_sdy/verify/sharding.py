@@ -56,7 +56,20 @@ def check_sharding(
             f"sharding doesn't match tensor rank: {sharding.rank} dimension shardings for "
             f"{value_type}, which has rank {shaped.rank}"
         )
-    use = AxisUse(mesh)
+    try:
+        _check_axes(sharding, AxisUse(mesh))
+    except Violation as violation:
+        raise violation.on_mesh(sharding.mesh_or_ref) from None
+    for axis in sharding.all_axes():
+        if axis.name in manual_axes:
+            raise Violation(
+                f'axis "{axis.name}" is already bound by an enclosing manual computation',
+                (manual_axes[axis.name], f'"{axis.name}" is a manual axis here'),
+            )
+
+
+def _check_axes(sharding: TensorSharding, use: AxisUse) -> None:
+    """Rules 5 to 7 of `check_sharding`."""
     for dim, dim_sharding in enumerate(sharding.dim_shardings):
         priority = dim_sharding.priority
         if priority is not None:
@@ -67,16 +80,10 @@ def check_sharding(
                     f"dim {dim} is empty and closed and has priority {priority}: nothing can "
                     "propagate there; remove the priority or open the dimension"
                 )
-        use.check_list(dim_sharding.axes)
+        use.check_list(dim_sharding.axes, f"dimension {dim}")
     use.check_sorted_list(sharding.replicated_axes, "replicated")
     use.check_sorted_list(sharding.unreduced_axes, "unreduced")
     use.check_sub_axes()
-    for axis in sharding.all_axes():
-        if axis.name in manual_axes:
-            raise Violation(
-                f'axis "{axis.name}" is already bound by an enclosing manual computation',
-                (manual_axes[axis.name], f'"{axis.name}" is a manual axis here'),
-            )
 
 
 def check_shardings(

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import Diagnostic, error, note
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh
+from mlir_sdy.symbols import mesh_operation
 
 
 class Violation(Exception):
@@ -13,21 +16,37 @@ class Violation(Exception):
     Attributes:
         message: what is wrong, with the numbers and where there is one the mend.
         notes: other places that belong to it, as operations or values with a message.
+        mesh_name: the symbol of the mesh that the rule is about, if that is to be shown as well.
     """
 
-    def __init__(self, message: str, *notes: tuple[ir.Location, str]):
+    def __init__(self, message: str, *notes: tuple[ir.Location, str], mesh_name: str | None = None):
         self.message = message
         self.notes = notes
+        self.mesh_name = mesh_name
         super().__init__(message)
 
     def prefixed(self, prefix: str) -> Violation:
         """The same violation with `prefix`, which says what part it is about, in front."""
-        return Violation(prefix + self.message, *self.notes)
+        return Violation(prefix + self.message, *self.notes, mesh_name=self.mesh_name)
+
+    def on_mesh(self, mesh_or_ref: str | Mesh) -> Violation:
+        """The same violation, of a rule about a mesh; one that is inlined is in sight already."""
+        name = mesh_or_ref if isinstance(mesh_or_ref, str) else None
+        return Violation(self.message, *self.notes, mesh_name=self.mesh_name or name)
 
     def diagnostic(self, operation: ir.Operation) -> Diagnostic:
         """The violation as an error at `operation`."""
         return error(
             f"'{operation.name}' op {self.message}",
             location_of(operation.location),
-            [note(message, location_of(place)) for place, message in self.notes],
+            [note(message, location_of(place)) for place, message in self._all_notes(operation)],
         )
+
+    def _all_notes(self, operation: ir.Operation) -> list[tuple[ir.Location, str]]:
+        notes = list(self.notes)
+        if self.mesh_name is not None:
+            mesh = mesh_operation(operation, self.mesh_name)
+            if mesh is not None:
+                value = value_of(mesh.attributes["mesh"])
+                notes.append((mesh.location, f"the mesh is {value}"))
+        return notes

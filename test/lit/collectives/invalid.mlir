@@ -22,6 +22,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op unknown axis name: "a"}}
@@ -44,6 +45,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // --- Axes for each dimension ---
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"v", "u"}]>}) {
   // expected-error@below {{op dimension 0: "v" cannot be gathered: it is not a suffix of {"v", "u"}, the axes left}}
@@ -53,6 +55,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"v", "u"}
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"v", "u"}]>}) {
   // expected-error@below {{op result sharding doesn't match expected sharding [{"v", "u":(1)2}]: dimension 0 should have {"v", "u":(1)2}, got {"v"} in <@k, [{"v"}]>}}
@@ -62,6 +65,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"v", "u"}
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op expects a list of axes for each of 1 dimensions, got 2}}
@@ -71,6 +75,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op unknown axis name: "a"; the mesh has the axes "u", "v", "w"}}
@@ -80,6 +85,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u":(1)2}]>}) {
   // expected-error@below {{op result sharding doesn't match expected sharding [{"u"}]: dimension 0 should have {"u"}, got {"v"}}}
@@ -89,6 +95,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u":(1)2}
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}], unreduced={"v"}>}) {
   // expected-error@below {{op duplicate axis: "v"}}
@@ -100,6 +107,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}], un
 
 // --- Moves between dimensions ---
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op expects at least one move of axes}}
@@ -109,6 +117,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op target dimension 1 is out of range [0, 1)}}
@@ -118,6 +127,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op overlapping moves: dimension 0, a target, is used before}}
@@ -129,6 +139,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // --- Permutation ---
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u":(1)4}]>}) {
   // expected-error@below {{op sharded size of dimension 0 must stay 4, as of {"u":(1)4}, got 2, as of {"v"}}}
@@ -139,6 +150,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u":(1)4}
 // -----
 
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
+// expected-note@below {{the mesh is}}
 sdy.mesh @same = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op result mesh must have other device ids than the operand mesh, or be the same}}
@@ -149,6 +161,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 // -----
 
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
+// expected-note@below {{the mesh is}}
 sdy.mesh @turned = <["u"=2], device_ids=[1, 0]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op result mesh must have the axes of the operand mesh}}
@@ -160,6 +173,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // --- Reductions ---
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op operand and result must be sharded alike, unreduced axes aside: expected <@k, [{"u"}]>, got <@k, [{"w"}]>}}
@@ -169,6 +183,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}]>}) {
   // expected-error@below {{op reduction axes are not ordered w.r.t. mesh: "v" belongs before "w"}}
@@ -178,6 +193,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}]>}) {
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op reduction axis "u":(2)2 overlaps the operand's sharding axis "u"}}
@@ -187,6 +203,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}], replicated={"v"}>}) {
   // expected-error@below {{op reduction axis "v" overlaps the operand's replicated axis "v"}}
@@ -196,6 +213,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}], re
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}], unreduced={"v"}>}) {
   // expected-error@below {{op reduction axis "v" overlaps the result's unreduced axis "v"}}
@@ -205,6 +223,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}], unred
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}]>}) {
   // expected-error@below {{op cannot introduce unreduced axes, here {"w"}}}
@@ -214,6 +233,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}]>}) {
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}], unreduced={"v"}>}) {
   // expected-error@below {{op can only remove unreduced axes of kind 'max', but {"v"} are in unreduced={"v"}}}
@@ -225,6 +245,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}], unred
 
 // --- Towards unreduced axes ---
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
   // expected-error@below {{op can only make axes unreduced of kind 'sum', got 'min'}}
@@ -234,6 +255,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) 
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}], unreduced={"v"}>}) {
   // expected-error@below {{op result sharding doesn't match expected unreduced axes {"u", "v"}, got {"u"} in}}
@@ -243,6 +265,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}], un
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{?}]>}) {
   // expected-error@below {{op operand and result must have the same sharding of dimensions: expected <@k, [{?}], unreduced={"u"}>, got <@k, [{}], unreduced={"u"}>}}
@@ -252,6 +275,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{?}]>}) {
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}]>}) {
   // expected-error@below {{op expects at least one axis}}
@@ -261,6 +285,7 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}]>}) {
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
 func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}], unreduced={"u":(1)2}>}) {
   // expected-error@below {{op axis "u" overlaps the operand's unreduced axis "u":(1)2}}

@@ -161,6 +161,7 @@ func.func @f(%a: tensor<8xf32>) {
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @m = <["x"=4, "y"=2]>
 func.func @f(%a: tensor<8xf32>) {
   // expected-error@below {{'sdy.sharding_constraint' op unknown axis name: "z"; the mesh has the axes "x", "y"}}
@@ -170,8 +171,9 @@ func.func @f(%a: tensor<8xf32>) {
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @m = <["x"=4, "y"=2]>
-// expected-error@below {{'func.func' op arg 1 - duplicate axis: "x" may be used once in a sharding}}
+// expected-error@below {{'func.func' op arg 1 - duplicate axis: "x" in dimension 1 is used in dimension 0 already}}
 func.func @f(%a: tensor<8xf32>, %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"x"}]>}) {
   func.return
 }
@@ -187,6 +189,7 @@ func.func @f(%a: tensor<8xf32>) {
 
 // -----
 
+// expected-note@below {{the mesh is}}
 sdy.mesh @m = <["x"=4, "y"=2]>
 func.func @f(%a: tensor<8xf32>) {
   // expected-error@below {{two consecutive sub-axes can be merged: "x":(1)2, "x":(2)2; write "x"}}
@@ -197,6 +200,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 // Operations against meshes come last: the later operation is reported.
+// expected-note@below {{the mesh is}}
 sdy.mesh @m = <["x"=4, "y"=2]>
 func.func @f(%a: tensor<8xf32>) {
   %0 = sdy.reshard %a <@m, [{"w"}]> : tensor<8xf32>
