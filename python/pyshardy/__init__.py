@@ -17,6 +17,8 @@ The classes and builders of the dialect are here, too: `sdy.AllGatherOp`, `sdy.a
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -110,3 +112,17 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class _Package(ModuleType):
+    """Keeps the names of the API what they are when a subpackage has the same name.
+
+    To import `pyshardy.partition`, as passes do, would otherwise hide the function.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _HOME_OF or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -66,6 +66,17 @@ assert "torch_mlir" in sys.modules
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_functions_are_not_hidden_by_subpackages_of_their_name():
+    program = """
+import pyshardy as sdy
+import pyshardy.partition.reductions
+assert sdy.partition.__module__ == "pyshardy.program", sdy.partition
+import pyshardy.partition.data_flow
+assert sdy.partition.__module__ == "pyshardy.program", sdy.partition
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 # --- Shardings from text ----------------------------------------------------------------------
 
 

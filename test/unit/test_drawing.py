@@ -248,6 +248,24 @@ def _luminance(color):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def test_texts_are_inside_of_the_image():
+    svg = draw(
+        '<@m, [{"a long name", "another long name"}]>',
+        (4,),
+        **{
+            "a long name": 2,
+            "another long name": 1,
+        },
+    ).svg
+    root = ET.fromstring(svg)
+    for element in root.iter(f"{SVG}text"):
+        share = {"middle": 0.5, "end": 1.0}.get(element.get("text-anchor"), 0.0)
+        width = len(element.text) * float(element.get("font-size", root.get("font-size"))) * 0.61
+        left = float(element.get("x")) - share * width
+        assert left >= 0
+        assert left + width <= float(root.get("width"))
+
+
 def test_save(tmp_path):
     drawing = draw('<@mesh, [{"x"}]>', (4,))
     drawing.save(tmp_path / "x.svg")

@@ -17,6 +17,9 @@ from typing import TypeVar
 Index = tuple[int, ...]
 T = TypeVar("T")
 
+LEFT_OUT = "⋯"
+"""The label of rows or columns that are left out."""
+
 _MOST_TILES = 10
 """How many tiles a panel has at most in a row or column, when it is the only one."""
 
@@ -113,7 +116,7 @@ def arrange(
     def labels(dim: int, pieces: Sequence[Index | None]) -> tuple[str, ...]:
         if dim < 0:
             return ("",) * len(pieces)
-        return tuple("⋯" if piece is None else label(dim, *piece) for piece in pieces)
+        return tuple(LEFT_OUT if piece is None else label(dim, *piece) for piece in pieces)
 
     def panel(leading: Index) -> Panel:
         tiles = tuple(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
 from mlir_sdy.drawing.colors import EMPTY, GRAY, HATCH, INK
-from mlir_sdy.drawing.figure import Figure, Panel, Tile, device_lines
+from mlir_sdy.drawing.figure import LEFT_OUT, Figure, Panel, Tile, device_lines
 
 _FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 _CHARACTER = 0.61  # the width of a character of such a font, by its size
@@ -72,8 +72,9 @@ class _Picture:
             left += _LINE
         bottom, right = self._panels(left, top)
         if figure.column_axis and figure.panels:
-            start = left + self._label_width()
-            self._text((start + right) / 2, top - 4, figure.column_axis, anchor="middle")
+            middle = (left + self._label_width() + right) / 2
+            middle = max(middle, _MARGIN + _width(figure.column_axis) / 2)
+            self._text(middle, top - 4, figure.column_axis, anchor="middle")
         if figure.row_axis and figure.panels:
             start = top + self._heading_height()
             overhang = max(0.0, _width(figure.row_axis) - (bottom - start))
@@ -94,7 +95,7 @@ class _Picture:
                 x += _BETWEEN_PANELS if column else 0
                 if panel is None:
                     bottom = max(bottom, y + _LINE)
-                    self._text(x + _ELLIPSIS / 2, y + 13, "⋯", anchor="middle")
+                    self._text(x + _ELLIPSIS / 2, y + 13, LEFT_OUT, anchor="middle")
                     x += _ELLIPSIS
                 else:
                     x, end = self._panel(panel, x, y)
@@ -111,20 +112,20 @@ class _Picture:
         if any(panel.column_labels):
             x = left
             for label in panel.column_labels:
-                width = self._tile_width if label != "⋯" else _ELLIPSIS
+                width = self._tile_width if label != LEFT_OUT else _ELLIPSIS
                 self._text(x + width / 2, y + 13, label, size=_SMALL, anchor="middle")
                 x += width + _GAP
             y += _LINE
         right = left
         for row_label, tiles in zip(panel.row_labels, panel.tiles, strict=True):
-            height = _TILE_HEIGHT if row_label != "⋯" else _ELLIPSIS
+            height = _TILE_HEIGHT if row_label != LEFT_OUT else _ELLIPSIS
             if row_label:
                 self._text(left - 6, y + height / 2 + 4, row_label, size=_SMALL, anchor="end")
             x = left
             for column_label, tile in zip(panel.column_labels, tiles, strict=True):
-                width = self._tile_width if column_label != "⋯" else _ELLIPSIS
+                width = self._tile_width if column_label != LEFT_OUT else _ELLIPSIS
                 if tile is None:
-                    sign = "⋯" if column_label == "⋯" else "⋮"
+                    sign = LEFT_OUT if column_label == LEFT_OUT else "⋮"
                     self._text(x + width / 2, y + height / 2 + 4, sign, anchor="middle")
                 else:
                     self._tile(tile, x, y)

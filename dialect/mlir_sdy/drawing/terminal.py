@@ -11,9 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mlir_sdy.drawing.colors import GRAY, INK
-from mlir_sdy.drawing.figure import Figure, Panel, Tile, device_lines
-
-_ELLIPSIS = "⋯"
+from mlir_sdy.drawing.figure import LEFT_OUT, Figure, Panel, Tile, device_lines
 
 
 def to_table(figure: Figure) -> RenderableType:
@@ -27,7 +25,7 @@ def to_table(figure: Figure) -> RenderableType:
         if all(panel is None for panel in panels):
             parts += ["", Text("⋮")]
             continue
-        tables = [Text(_ELLIPSIS) if panel is None else _panel(panel) for panel in panels]
+        tables = [Text(LEFT_OUT) if panel is None else _panel(panel) for panel in panels]
         parts += ["", Columns(tables, padding=(1, 3))]
     captions = [Text(caption, style=GRAY) for caption in figure.captions]
     return Group(*parts, *([""] if captions else []), *captions)
@@ -47,7 +45,7 @@ def _panel(panel: Panel) -> Table:
         labels = (_block([label], _width(label, width), 1, GRAY) for label in panel.column_labels)
         table.add_row("", *labels)
     for row_label, row in zip(panel.row_labels, panel.tiles, strict=True):
-        row_height = 1 if row_label == _ELLIPSIS else height
+        row_height = 1 if row_label == LEFT_OUT else height
         cells = (
             _tile(tile, _width(label, width), row_height)
             for label, tile in zip(panel.column_labels, row, strict=True)
@@ -57,12 +55,12 @@ def _panel(panel: Panel) -> Table:
 
 
 def _width(column_label: str, width: int) -> int:
-    return 1 if column_label == _ELLIPSIS else width
+    return 1 if column_label == LEFT_OUT else width
 
 
 def _tile(tile: Tile | None, width: int, height: int) -> Text:
     if tile is None:
-        return _block([_ELLIPSIS], width, height, GRAY)
+        return _block([LEFT_OUT], width, height, GRAY)
     style = GRAY if tile.note == "empty" else f"{INK} on {tile.color}"
     return _block(_lines(tile), width, height, style)
 
