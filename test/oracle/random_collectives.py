@@ -37,10 +37,10 @@ OPS = [
 ]
 
 
-def random_pieces(rng):
+def random_pieces(rng, mesh=MESH):
     """The axes of the mesh, some of them cut in two or three, in random order."""
     pieces = []
-    for axis in MESH.axes:
+    for axis in mesh.axes:
         start = 1
         while start < axis.size and rng.random() < 0.5:
             rest = axis.size // start
@@ -57,10 +57,10 @@ def random_pieces(rng):
     return pieces
 
 
-def random_sharding(rng, rank):
+def random_sharding(rng, rank, mesh=MESH, mesh_or_ref="m"):
     """A sharding that leaves some axes unused."""
     dims, replicated, unreduced = [()] * rank, [], []
-    for piece in random_pieces(rng):
+    for piece in random_pieces(rng, mesh):
         match rng.randrange(6):
             case 0:
                 replicated.append(piece)
@@ -68,30 +68,30 @@ def random_sharding(rng, rank):
                 unreduced.append(piece)
             case 2:
                 pass
-            case _:
+            case _ if rank:
                 dim = rng.randrange(rank)
-                dims[dim] = add_or_merge(dims[dim], piece, MESH)
+                dims[dim] = add_or_merge(dims[dim], piece, mesh)
     return TensorSharding(
-        "m",
+        mesh_or_ref,
         tuple(
             DimensionSharding(axes, bool(axes) and rng.random() < 0.5, rng.choice([None, None, 1]))
             for axes in dims
         ),
-        sort_and_merge(replicated, MESH),
-        sort_and_merge(unreduced, MESH),
+        sort_and_merge(replicated, mesh),
+        sort_and_merge(unreduced, mesh),
     )
 
 
-def random_suffix(rng, axes):
+def random_suffix(rng, axes, mesh=MESH):
     """Axes along which a dimension can be gathered."""
     taken = list(axes[rng.randrange(len(axes) + 1) :])
     position = len(axes) - len(taken) - 1
     if position >= 0 and rng.random() < 0.4:
         axis = axes[position]
-        inner = [size for size in range(2, axis.size(MESH)) if axis.size(MESH) % size == 0]
+        inner = [size for size in range(2, axis.size(mesh)) if axis.size(mesh) % size == 0]
         if inner:
             size = rng.choice(inner)
-            pre_size = axis.next_pre_size(MESH) // size
+            pre_size = axis.next_pre_size(mesh) // size
             part = AxisRef.sub(axis.name, pre_size, size)
             taken = [part, *taken]
     return tuple(taken)
@@ -106,50 +106,51 @@ def random_collective(rng):
     return collective_of(rng, random_sharding(rng, rng.randint(1, 4)))
 
 
-def collective_of(rng, source):
+def collective_of(rng, source, mesh=MESH):
     """The name, axes and shardings of a collective of what is sharded as `source`.
 
-    It is valid, unless it happens to have no axes where it needs some.
+    It is valid, unless it happens to have no axes where it needs some. Axes that `mesh` leaves out
+    are not used.
     """
     rank = source.rank
-    all_axes = [AxisRef(axis.name) for axis in MESH.axes]
-    unused = list(set_difference(all_axes, source.all_axes(), MESH))
+    all_axes = [AxisRef(axis.name) for axis in mesh.axes]
+    unused = list(set_difference(all_axes, source.all_axes(), mesh))
     rng.shuffle(unused)
     name = rng.choice(OPS)
     dims, unreduced, axes = list(source.dim_axes), source.unreduced_axes, None
     if name in ("all_gather", "sharded_to_unreduced"):
-        axes = lists(random_suffix(rng, axes) for axes in dims)
+        axes = lists(random_suffix(rng, axes, mesh) for axes in dims)
         dims = [
-            gather_axes(before, taken.value, MESH) for before, taken in zip(dims, axes, strict=True)
+            gather_axes(before, taken.value, mesh) for before, taken in zip(dims, axes, strict=True)
         ]
         if name == "sharded_to_unreduced":
             added = [axis for taken in axes for axis in taken]
-            unreduced = add_unreduced_axes(unreduced, added, MESH)
+            unreduced = add_unreduced_axes(unreduced, added, mesh)
     elif name in ("all_slice", "reduce_scatter"):
         taken = [()] * rank
         for axis in unused + (list(unreduced) if name == "reduce_scatter" else []):
             dim = rng.randrange(rank)
-            taken[dim] = add_or_merge(taken[dim], axis, MESH)
+            taken[dim] = add_or_merge(taken[dim], axis, mesh)
         axes = lists(taken)
-        dims = [slice_axes(before, new, MESH) for before, new in zip(dims, taken, strict=True)]
+        dims = [slice_axes(before, new, mesh) for before, new in zip(dims, taken, strict=True)]
         if name == "reduce_scatter":
             unreduced = ()
     elif name == "all_to_all":
         order = rng.sample(range(rank), rank)
         moves = []
         for src, tgt in zip(order[::2], order[1::2], strict=False):
-            if moved := random_suffix(rng, dims[src]):
+            if moved := random_suffix(rng, dims[src], mesh):
                 moves.append(AllToAllParam(moved, src, tgt))
         axes = AllToAllParamList(tuple(sorted(moves, key=lambda move: move.src_dim)))
-        dims = all_to_all_axes(dims, axes, MESH)
+        dims = all_to_all_axes(dims, axes, mesh)
     elif name == "all_reduce":
-        axes = AxisRefList(sort_and_merge([*unused, *unreduced], MESH))
+        axes = AxisRefList(sort_and_merge([*unused, *unreduced], mesh))
         unreduced = ()
     elif name == "replicated_to_unreduced":
-        axes = AxisRefList(sort_and_merge(unused, MESH))
-        unreduced = add_unreduced_axes(unreduced, unused, MESH)
+        axes = AxisRefList(sort_and_merge(unused, mesh))
+        unreduced = add_unreduced_axes(unreduced, unused, mesh)
     result = TensorSharding(
-        "m",
+        source.mesh_or_ref,
         tuple(
             # A closed dimension without axes can't have a priority.
             DimensionSharding(
@@ -157,7 +158,7 @@ def collective_of(rng, source):
             )
             for new, old in zip(dims, source.dim_shardings, strict=True)
         ),
-        set_difference(source.replicated_axes, unreduced, MESH),
+        set_difference(source.replicated_axes, unreduced, mesh),
         unreduced,
     )
     return name, axes, source, result

@@ -6,19 +6,14 @@ collectives and reshards are about all of them together.
 """
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
+from random_collectives import MESH, collective_of, lists, random_sharding
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.model import AxisRefList, DimensionSharding, sort_and_merge
 from mlir_sdy.model.collectives import slice_axes
 from pyshardy.pipeline import run_pipeline
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from random_collectives import MESH, collective_of, lists, random_sharding
 
 MESHES = """
 sdy.mesh @m = <["u"=4, "v"=2, "w"=2]>

@@ -3,16 +3,11 @@
 
 import random
 import re
-import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from partition_cases import (
     CONTROL_FLOW,
     OPERATIONS,
@@ -38,11 +33,6 @@ from pyshardy.backends.lockstep import LockstepProgram
 from pyshardy.backends.random_inputs import random_inputs
 from pyshardy.backends.specs import TensorSpec
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
-
-
-@pytest.fixture(scope="module")
-def context():
-    return Context()
 
 
 def whole_numbers(program: PartitionedProgram, seed: int) -> list[np.ndarray]:

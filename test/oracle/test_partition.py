@@ -14,14 +14,10 @@ Where results differ on purpose, `test_numbers.py` shows that ours are right:
 """
 
 import random
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from partition_programs import (
     OTHER_SIZES,
     POWERS_OF_TWO,
@@ -44,18 +40,6 @@ CASES_PER_TEST = 100
 
 TO_COLLECTIVES = "func.func(sdy-reshard-to-collectives)"
 EXPLICIT_RESHARDS = "func.func(sdy-insert-explicit-reshards{enable-full-version=true})"
-
-
-@pytest.fixture(scope="module")
-def shardy():
-    child = Shardy()
-    yield child
-    child.close()
-
-
-@pytest.fixture(scope="module")
-def context():
-    return Context()
 
 
 def answers(

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Basic propagation against C++ Shardy: the same programs afterwards, to the letter."""
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from programs import random_module, random_module_with_calls
 from shardy import Shardy
 
@@ -29,18 +25,6 @@ PIPELINE = (
     "sdy-close-shardings",
 )
 """What the named pipeline stands for."""
-
-
-@pytest.fixture(scope="module")
-def shardy():
-    child = Shardy()
-    yield child
-    child.close()
-
-
-@pytest.fixture(scope="module")
-def context():
-    return Context()
 
 
 def normalised(text: str, context: Context) -> str:

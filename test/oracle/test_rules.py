@@ -2,13 +2,8 @@
 """Sharding rules against those that C++ Shardy has for the same operations."""
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from programs import ProgramWriter, random_reshape, random_shape, tensor
 from shardy import Shardy
 
@@ -19,18 +14,6 @@ from pyshardy.pipeline import run_pipeline
 from pyshardy.rules.pointwise import POINTWISE_CUSTOM_CALLS
 
 POPULATE = "sdy-populate-op-sharding-rules"
-
-
-@pytest.fixture(scope="module")
-def shardy():
-    child = Shardy()
-    yield child
-    child.close()
-
-
-@pytest.fixture(scope="module")
-def context():
-    return Context()
 
 
 def compare(shardy: Shardy, context: Context, text: str) -> None:

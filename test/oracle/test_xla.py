@@ -10,9 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from partition_cases import CONTROL_FLOW, PRELUDE, localised
 from programs import ProgramWriter, random_module_with_calls
 

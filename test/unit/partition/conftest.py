@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Lets the tests here import the helpers of the model's tests."""
-
-import sys
-from pathlib import Path
+"""Fixtures of the partitioner's tests."""
 
 import pytest
 
 from mlir_sdy.dialect import Context
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "model"))
 
 
 @pytest.fixture(scope="session")
