@@ -55,6 +55,7 @@ from pyshardy.partition.data_flow import (
     sources_of_call,
     sources_of_function,
 )
+from pyshardy.partition.dot_result import DOT_OPERATIONS, better_result_axes
 from pyshardy.partition.factor_axes import Shape, choose_factor_axes
 from pyshardy.partition.reductions import completing_reduction
 from pyshardy.propagation.projection import ShardingProjection
@@ -72,7 +73,8 @@ def insert_explicit_reshards(function: ir.OpView, *, enable_full_version: bool =
     Args:
         function: the `func.func`.
         enable_full_version: do so for all operations. Otherwise only operands of calls are
-            resharded, and the rest is left to whoever partitions the program.
+            resharded, and some results of matrix products (see `dot_result`); the rest is left to
+            whoever partitions the program.
 
     Raises:
         PassError: a reshard introduces unreduced axes.
@@ -136,6 +138,8 @@ class _FunctionResharder:
             self._check_unreduced(operation)
         elif self.full and not name.startswith("sdy."):
             self._reshard_tensors(operation)
+        elif name in DOT_OPERATIONS:
+            self._reshard_dot_result(operation)
 
     # --- Uses that must have a given sharding -----------------------------------------------
 
@@ -232,6 +236,29 @@ class _FunctionResharder:
         if result is not None:
             reduced = set_difference(reduced, result.unreduced_axes, mesh)
         return _Agreement(tuple(new), tuple(reduced), mesh_or_ref)
+
+    def _reshard_dot_result(self, operation: ir.Operation) -> None:
+        """Compute a matrix product in another sharding where that is better (`dot_result`)."""
+        rule = self.rules.rule(operation)
+        operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]
+        results = result_shardings_of(operation)
+        if rule is None or rule.is_custom_rule or not results:
+            return
+        shardings: Shardings = (*operands, results[0])
+        mesh_or_ref = _majority_mesh(shardings, self.meshes)
+        if mesh_or_ref is None:
+            return
+        mesh = self.meshes[mesh_or_ref] if isinstance(mesh_or_ref, str) else mesh_or_ref
+        projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
+        shapes = [_shape(value.type) for value in (*operation.operands, *operation.results)]
+        better = better_result_axes(rule, projection, shapes)
+        if better is None:
+            return
+        projection.tensors[-1].update(*better)
+        sharding = projection.sharding(rule, len(shardings) - 1, mesh_or_ref, mesh)
+        nowhere: Shardings = (None,) * len(operands)
+        agreement = _Agreement((*nowhere, sharding), (), mesh_or_ref)
+        self._set_results(operation, list(results), agreement)
 
     def _set_results(
         self,

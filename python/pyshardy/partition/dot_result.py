@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where the result of a matrix product is better resharded after its partial sums are completed.
+
+Whoever partitions a program after Shardy decides about most reshards itself. One it would get
+wrong: with the left operand sharded by `[{"q"}, {"p"}]`, the right one by `[{"p"}, {}]` and the
+result by `[{"p"}, {}]`, the result is better computed by `[{"q"}, {}]`, completed over `"p"` on
+that smaller shard, and resharded then.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mlir_sdy.model import AxisRef, AxisTuple, OpShardingRule, lists_overlap
+from pyshardy.partition.factor_axes import Shape
+from pyshardy.propagation.projection import ShardingProjection
+
+DOT_OPERATIONS = frozenset({"stablehlo.dot", "stablehlo.dot_general"})
+
+
+def better_result_axes(
+    rule: OpShardingRule, projection: ShardingProjection, shapes: Sequence[Shape]
+) -> tuple[int, AxisTuple] | None:
+    """The factor of a matrix product whose result should have the axes of its operand, and those.
+
+    None unless all of these hold:
+
+    1. Factors of both operands are sharded alike in both.
+    2. No axis shards two factors that are not contracted.
+    3. Of these, exactly one has other axes in the result than in the operands, where it has some.
+    4. The result has no more elements than the operand with that factor, the larger if both do.
+    5. In the result, that factor has just the axes of all contracting factors in order.
+
+    Args:
+        rule: the rule of the product.
+        projection: the shardings of both operands and the result by factors.
+        shapes: their global shapes.
+    """
+    lhs, rhs, result = projection.tensors
+    contracted: list[AxisRef] = []
+    differing: list[int] = []
+    seen: list[AxisRef] = []
+    for factor in range(rule.num_factors):
+        holders = [tensor for tensor in (lhs, rhs) if factor in tensor.factors]
+        if not holders or any(t.axes(factor) != holders[0].axes(factor) for t in holders):
+            return None
+        axes = holders[0].axes(factor)
+        if factor in rule.reduction_factors:
+            contracted += axes
+            continue
+        if lists_overlap(axes, seen):
+            return None
+        seen += axes
+        if result.axes(factor) != axes:
+            differing.append(factor)
+    if len(differing) != 1:
+        return None
+    factor = differing[0]
+    sizes = [
+        math.prod(shape)
+        for tensor, shape in zip((lhs, rhs), shapes, strict=False)
+        if factor in tensor.factors
+    ]
+    axes = lhs.axes(factor) or rhs.axes(factor)
+    if not axes or math.prod(shapes[2]) > max(sizes):
+        return None
+    if not contracted or result.axes(factor) != tuple(contracted):
+        return None
+    return factor, axes
