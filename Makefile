@@ -33,7 +33,8 @@ filecheck: ## Run the tests of the tools on MLIR files
 example: ## Run the first example of the README
 	sdy-run examples/transformer_block.mlir
 
-docs: generate ## Write docs/reference/ from td/
+docs: generate ## Write docs/reference/ from td/, and the pictures of the guide
+	$(PYTHON) docs/guide/make_pictures.py
 
 generate: ## Write dialect/mlir_sdy/ods/ and docs/reference/ from td/
 	$(PYTHON) tools/gen_dialect.py
