@@ -15,6 +15,8 @@ from jaxlib.mlir.passmanager import PassManager
 
 def answer(request: dict) -> dict:
     with jax_mlir.make_ir_context() as context, ir.Location.unknown():
+        # A thread of MLIR that reports an error waits for Python, which waits for the thread.
+        context.enable_multithreading(False)
         context.allow_unregistered_dialects = request.get("allow_unregistered", False)
         try:
             module = ir.Module.parse(request["text"])
