@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The declarations as Python data."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+from dialect_generator.declarations import Declarations
+from dialect_generator.layout import LINE_LENGTH, PYTHON_HEADER
+
+
+def render(value: Any, depth: int = 0) -> str:
+    """A Python expression for declarations, broken into lines where it is long."""
+    padding = "    " * (depth + 1)
+
+    def brackets(opening: str, items: list[str], closing: str) -> str:
+        flat = opening + ", ".join(items) + closing
+        if "\n" not in flat and len(flat) + 4 * depth <= LINE_LENGTH - 20:
+            return flat
+        lines = "".join(f"{padding}{item},\n" for item in items)
+        return f"{opening}\n{lines}{padding[4:]}{closing}"
+
+    if is_dataclass(value):
+        arguments = []
+        for field in fields(value):
+            item = getattr(value, field.name)
+            if field.default is MISSING or item != field.default:
+                arguments.append(f"{field.name}={render(item, depth + 1)}")
+        return brackets(f"{type(value).__name__}(", arguments, ")")
+    if isinstance(value, tuple):
+        items = [render(item, depth + 1) for item in value]
+        return (
+            f"({items[0]},)"
+            if len(items) == 1 and "\n" not in items[0]
+            else brackets("(", items, ")")
+        )
+    if isinstance(value, dict):
+        return brackets(
+            "{",
+            [f"{json.dumps(key)}: {render(item, depth + 1)}" for key, item in value.items()],
+            "}",
+        )
+    if isinstance(value, str):
+        return render_string(value, padding)
+    return repr(value)
+
+
+def render_string(value: str, padding: str) -> str:
+    """A Python string literal, one line for each line of the text."""
+    literal = json.dumps(value, ensure_ascii=False)
+    if "\n" not in value:
+        return literal
+    lines = [json.dumps(line, ensure_ascii=False) for line in value.splitlines(keepends=True)]
+    return "(\n" + "".join(f"{padding}    {line}\n" for line in lines) + f"{padding})"
+
+
+def tables_source(declarations: Declarations) -> str:
+    """`tables.py`: the declarations as plain data."""
+    tables = {
+        "OPERATIONS": ("OperationDecl", declarations.operations, "Operations, by full name."),
+        "ATTRIBUTES": ("AttributeDecl", declarations.attributes, "Attributes, by mnemonic."),
+        "ENUMS": ("EnumDecl", declarations.enums, "Enums, by name."),
+        "PASSES": ("PassDecl", declarations.passes, "Passes, by argument."),
+    }
+    body = "\n".join(
+        f'{name}: dict[str, {kind}] = {render(table)}\n"""{doc}"""\n'
+        for name, (kind, table, doc) in tables.items()
+    )
+    used = set(re.findall(r"\b[A-Z]\w+(?=\()", body)) | {kind for kind, *_ in tables.values()}
+    known = sys.modules["mlir_sdy.ods.declarations"].__dict__
+    names = "".join(f"    {name},\n" for name in sorted(used) if name in known)
+    return (
+        f'{PYTHON_HEADER}"""The declarations of the dialect, as plain data."""\n\n'
+        f"from mlir_sdy.ods.declarations import (\n{names})\n\n{body}"
+    )
