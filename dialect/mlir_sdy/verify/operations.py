@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from mlir_sdy.attributes import value_of
+from mlir_sdy.attributes import ATTRIBUTE_CLASSES, value_of
 from mlir_sdy.host import emit_error, ir
-from mlir_sdy.model import Mesh, PropagationDirection
+from mlir_sdy.model import PropagationDirection
+from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.verify.violation import Violation
 
 Verifier = Callable[[ir.Operation], None]
@@ -55,8 +56,6 @@ def verify_mesh(operation: ir.Operation) -> None:
     parent = operation.parent
     if parent is None or parent.operation.name != "builtin.module":
         raise Violation("expects parent op 'builtin.module'")
-    if not isinstance(value_of(operation.attributes["mesh"]), Mesh):
-        raise Violation("expects a mesh attribute")
 
 
 @verifies("sdy.manual_computation")
@@ -131,16 +130,36 @@ def _trait(verifier: Verifier) -> type[ir.DynamicOpTrait]:
     """A trait with `verifier`; no exception may cross the C++ frames above it."""
 
     def verify(view: ir.OpView) -> bool:
+        operation = view.operation
+        if not _has_declared_parts(operation):
+            return True  # the check of the declaration, which comes next, says what is wrong
         try:
-            verifier(view.operation)
+            verifier(operation)
         except Violation as violation:
-            operation = view.operation
             emit_error(violation.diagnostic(operation), operation.location)
             return False
         return True
 
     methods = {"verify_invariants": staticmethod(verify)}
     return type(verifier.__name__, (ir.DynamicOpTrait,), methods)
+
+
+def _has_declared_parts(operation: ir.Operation) -> bool:
+    """Whether attributes and regions are there and of the kind that a verifier takes them for."""
+    declaration = OPERATIONS[operation.name]
+    if len(operation.regions) != len(declaration.regions):
+        return False
+    for attribute in declaration.attributes:
+        value = operation.attributes.get(attribute.name)
+        if value is None:
+            if not attribute.optional:
+                return False
+        elif attribute.kind.startswith("sdy."):
+            if not isinstance(value, ATTRIBUTE_CLASSES[attribute.kind.removeprefix("sdy.")]):
+                return False
+        elif attribute.kind.startswith("enum ") and not isinstance(value, ir.IntegerAttr):
+            return False
+    return True
 
 
 _TRAITS = {name: _trait(verifier) for name, verifier in VERIFIERS.items()}

@@ -6,7 +6,7 @@ import pytest
 from mlir_sdy import model
 from mlir_sdy.assembly import parse
 from mlir_sdy.attributes import attribute_of
-from mlir_sdy.diagnostics import Severity, VerificationError
+from mlir_sdy.diagnostics import SdyError, Severity, VerificationError
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.verify import verify, verify_shardings
@@ -128,3 +128,25 @@ def test_a_broken_operation_fails_when_mlir_verifies(context):
     assert str(diagnostic).startswith(
         "g:3:4: error: 'sdy.propagation_barrier' op expects a direction other than BOTH"
     )
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        '"sdy.mesh"() <{sym_name = "m"}> : () -> ()',
+        '"sdy.mesh"() <{sym_name = "m", mesh = 1 : i32}> : () -> ()',
+        '"sdy.manual_computation"() : () -> ()',
+        '"sdy.manual_computation"() ({"sdy.return"() : () -> ()}) {manual_axes = [],'
+        " in_shardings = #sdy.sharding_per_value<[]>, out_shardings = #sdy.sharding_per_value<[]>}"
+        " : () -> ()",
+        '"sdy.named_computation"() {name = "n"} : () -> ()',
+        '%0 = sdy.constant dense<0> : tensor<i32> %1 = "sdy.propagation_barrier"(%0) '
+        ": (tensor<i32>) -> tensor<i32>",
+        '%0 = sdy.constant dense<0> : tensor<i32> %1 = "sdy.propagation_barrier"(%0) '
+        "{allowed_direction = []} : (tensor<i32>) -> tensor<i32>",
+    ],
+)
+def test_generic_forms_that_lack_parts(operation, context):
+    """The verifiers in Python leave them to the declarations."""
+    with pytest.raises(SdyError, match="expected|region|constraint|requires"):
+        parse(operation, context)
