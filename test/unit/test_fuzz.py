@@ -187,6 +187,23 @@ class Child:
         self.process.communicate()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'module {\n}\n{-#\n  dialect_resources: {\n    builtin: {\n      weights: "0x04',
+        '"sdy.manual_computation"() : () -> ()',
+        '"sdy.constant"() {value = 1 : i32} : () -> ()',
+        '"sdy.sharding_group"() {group_id = [1]} : () -> ()',
+    ],
+)
+def test_texts_that_once_broke(text):
+    child = Child()
+    try:
+        assert child.outcome(text) == "refused"
+    finally:
+        child.close()
+
+
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_damaged_texts(batch):
     texts = [part for path in SOURCES for part in parts_of(path)]

@@ -26,6 +26,7 @@ _MODULE_FIRST = re.compile(
     rf"(?:{BLANK}[#!][A-Za-z_][\w$.-]*\s*=[^\n]*\n)*{BLANK}\"?(?:builtin\.)?module\b"
 )
 _RESOURCES = re.compile(r"^\{-#", re.MULTILINE)
+_COMMENT_STRING_OR_RESOURCES = re.compile(r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|"|\{-#')
 _SEVERAL_OPERATIONS = "source must contain a single top-level operation"
 
 
@@ -45,6 +46,7 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
         VerificationError: an operation or attribute breaks a rule.
     """
     source = Source("\n" * (first_line - 1) + text, filename)
+    _check_strings_of_resources(source)
     reader = Reader(source, AttributeCache(context))
     rewritten = reader.rewrite()
     aliases = "".join(f"{alias} = {text} " for alias, text in reader.definitions.items())
@@ -161,6 +163,18 @@ class _HostText:
                 return ir.WalkResult.ADVANCE
 
             root.walk(restore)
+
+
+def _check_strings_of_resources(source: Source) -> None:
+    """Refuse a resource whose string is not closed: MLIR's parser would crash on it."""
+    if "{-#" not in source.text:
+        return
+    in_resources = False
+    for match in _COMMENT_STRING_OR_RESOURCES.finditer(source.text):
+        if match[0] == "{-#":
+            in_resources = True
+        elif match[0] == '"' and in_resources:
+            raise source.error("the string is not closed on its line", match.start())
 
 
 def _skip_attribute_or_type(cursor: Cursor) -> None:

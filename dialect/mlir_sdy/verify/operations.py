@@ -7,6 +7,7 @@ passes, before printing. What needs the meshes is in `symbol_uses`, which runs o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from mlir_sdy.attributes import ATTRIBUTE_CLASSES, value_of
@@ -16,6 +17,8 @@ from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.verify.violation import Violation
 
 Verifier = Callable[[ir.Operation], None]
+
+_QUANTIZED = re.compile(r"!quant\.\w+<[iu](\d+)\b")
 
 VERIFIERS: dict[str, Verifier] = {}
 """The verifier of each operation that has one, by its full name."""
@@ -104,6 +107,40 @@ def verify_propagation_barrier(operation: ir.Operation) -> None:
         raise Violation("expects a direction other than BOTH: the op would have no effect then")
 
 
+@verifies("sdy.sharding_group")
+def verify_sharding_group(operation: ir.Operation) -> None:
+    """The number of the group has 64 bits."""
+    number = operation.attributes["group_id"]
+    signless = ir.IntegerType.get_signless(64, operation.context)
+    if not isinstance(number, ir.IntegerAttr) or number.type != signless:
+        raise Violation(f"expects a 'group_id' of type i64, got {number}")
+
+
+@verifies("sdy.constant")
+def verify_constant(operation: ir.Operation) -> None:
+    """The result has the shape and the elements of the value."""
+    try:
+        value = operation.attributes["value"]
+    except TypeError:
+        return  # complex elements, which the bindings can't hand out
+    value_type = getattr(value, "type", None)
+    if not isinstance(value_type, ir.RankedTensorType):
+        raise Violation("expects the elements of a tensor as its 'value'")
+    result_type = operation.results[0].type
+    if not _holds(result_type, value_type):
+        raise Violation(f"the result is {result_type}, but the value is of type {value_type}")
+
+
+def _holds(result_type: ir.Type, value_type: ir.RankedTensorType) -> bool:
+    """Whether a constant of `value_type` can be a result: quantized elements hide their storage."""
+    if result_type == value_type:
+        return True
+    if not isinstance(result_type, ir.RankedTensorType) or result_type.shape != value_type.shape:
+        return False
+    quantized = _QUANTIZED.match(str(result_type.element_type))
+    return quantized is not None and str(value_type.element_type) == f"i{quantized[1]}"
+
+
 def returned_values(operation: ir.Operation) -> list[ir.Value]:
     """What the `sdy.return` of an operation's body returns."""
     operations = operation.regions[0].blocks[0].operations
@@ -149,15 +186,19 @@ def _has_declared_parts(operation: ir.Operation) -> bool:
     declaration = OPERATIONS[operation.name]
     if len(operation.regions) != len(declaration.regions):
         return False
+    if not declaration.regions and len(operation.results) != len(declaration.results):
+        return False
     for attribute in declaration.attributes:
-        value = operation.attributes.get(attribute.name)
-        if value is None:
+        if attribute.name not in operation.attributes:
             if not attribute.optional:
                 return False
         elif attribute.kind.startswith("sdy."):
-            if not isinstance(value, ATTRIBUTE_CLASSES[attribute.kind.removeprefix("sdy.")]):
+            expected = ATTRIBUTE_CLASSES[attribute.kind.removeprefix("sdy.")]
+            if not isinstance(operation.attributes[attribute.name], expected):
                 return False
-        elif attribute.kind.startswith("enum ") and not isinstance(value, ir.IntegerAttr):
+        elif attribute.kind.startswith("enum ") and not isinstance(
+            operation.attributes[attribute.name], ir.IntegerAttr
+        ):
             return False
     return True
 

@@ -148,5 +148,5 @@ def test_a_broken_operation_fails_when_mlir_verifies(context):
 )
 def test_generic_forms_that_lack_parts(operation, context):
     """The verifiers in Python leave them to the declarations."""
-    with pytest.raises(SdyError, match="expected|region|constraint|requires"):
+    with pytest.raises(SdyError, match=r"expected|region|constraint|requires"):
         parse(operation, context)
