@@ -333,3 +333,29 @@ func.func @nested_manual_axis(%a: tensor<8xf32>) {
   } : (tensor<8xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @group_number_of_32_bits(%a: tensor<8xf32>) {
+  // expected-error@below {{expects a 'group_id' of type i64, got 1 : i32}}
+  "sdy.sharding_group"(%a) <{group_id = 1 : i32}> : (tensor<8xf32>) -> ()
+  func.return
+}
+
+// -----
+
+func.func @edge_of_a_value_with_other_uses(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
+  // expected-error@below {{expects to be the only use of its input, which has 2 uses}}
+  %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+  func.return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @function_edge_of_an_ordinary_value(%a: tensor<8xf32>) {
+  %0 = stablehlo.negate %a : tensor<8xf32>
+  // expected-error@below {{expects an input that is an argument of a 'func.func' or a result of a 'func.call'}}
+  %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
+  func.return
+}
