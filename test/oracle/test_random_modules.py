@@ -5,6 +5,8 @@ import random
 from collections import Counter
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from random_changes import MUTATIONS, mutated
 from random_modules import random_module
 from shardy import ShardyAborted, ShardyRefused
@@ -35,6 +37,15 @@ def test_prints_the_same(batch, context, shardy):
         assert generic == shardy.run(printed, generic=True), f"seed {seed}"
         assert asm(parse(printed, context)) == printed, f"seed {seed}"
         assert asm(parse(generic, context)) == printed, f"seed {seed}"
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(min_value=0))
+def test_round_trips(seed, context, shardy):
+    text = random_module(seed)
+    printed = asm(parse(text, context))
+    assert asm(parse(printed, context)) == printed
+    assert printed == shardy.run(text)
 
 
 @pytest.mark.parametrize("batch", range(2))
