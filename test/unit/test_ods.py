@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The generated files agree with the dialect's reference, with each other, and with the host."""
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -352,15 +349,3 @@ def test_group_sizes():
     assert group_sizes(long)[:3] == (GROUPS, 1, 0)
     with pytest.raises(ValueError, match="groups"):
         group_sizes("ab" * GROUPS)
-
-
-# --- Generator ----------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(
-    not any(map(shutil.which, ("mlir-tblgen-22", "mlir-tblgen"))), reason="needs mlir-tblgen"
-)
-def test_generated_files_are_up_to_date():
-    command = [sys.executable, ROOT / "tools" / "gen_dialect.py", "--check"]
-    process = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert process.returncode == 0, process.stdout + process.stderr
