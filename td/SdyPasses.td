@@ -128,6 +128,68 @@ def Sdy_DropShardingRulesPass : Sdy_FuncPass<"sdy-drop-sharding-rules"> {
 // Export
 //===----------------------------------------------------------------------===//
 
+def Sdy_ConstantOrScalarMergerPass : Sdy_FuncPass<"sdy-constant-or-scalar-merger"> {
+  let summary = "Merges constants, and broadcasts of scalars, that are alike";
+  let description = [{
+    Takes back what `sdy-constant-or-scalar-splitter` did, where propagation has sharded the copies
+    alike. Two operations of one region are merged if they have the same attributes, sharding
+    included, the same type, and
+
+    - are constants, or
+    - are `stablehlo.broadcast_in_dim` of the same scalar.
+
+    ```mlir
+    %0 = sdy.constant dense<2.0> : tensor<8xf32>
+    %1 = sdy.constant dense<2.0> : tensor<8xf32>
+    %2 = stablehlo.add %0, %1 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = sdy.constant dense<2.0> : tensor<8xf32>
+    %1 = stablehlo.add %0, %0 : tensor<8xf32>
+    ```
+  }];
+}
+
+def Sdy_SinkDataFlowEdgesPass : Sdy_FuncPass<"sdy-sink-data-flow-edges"> {
+  let summary = "Takes the edges in functions out again";
+  let description = [{
+    Gives the shardings of the edges at an operation to the operation, and the input of each
+    `sdy.data_flow_edge` its uses back.
+
+    - The edges on arguments of the body are one group, those on results are another.
+    - If no edge of a group has a sharding, the operation keeps what it says of that group.
+    - Otherwise each value of the group gets the sharding of its edge, or a fully open one.
+
+    ```mlir
+    %0:2 = stablehlo.optimization_barrier %a, %b : tensor<8xf32>, tensor<8xf32>
+    %1 = sdy.data_flow_edge %0#0 : tensor<8xf32>
+    %2 = sdy.data_flow_edge %0#1 sharding=<@mesh, [{"x"}\]> : tensor<8xf32>
+    return %1, %2 : tensor<8xf32>, tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0:2 = stablehlo.optimization_barrier
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}\]>, <@mesh, [{"x"}\]>\]>} %a, %b : ...
+    return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
+    ```
+
+    With the options, what the edges know of their shardings' history goes to the operation as
+    `sdy.block_arg_sharding_origins` and `sdy.result_sharding_origins`, or
+    `sdy.block_arg_propagation_edges` and `sdy.result_propagation_edges`.
+  }];
+  let options = [
+    Option<"sinkDebugShardingOrigins", "sink-debug-sharding-origins", "bool", "false",
+           "whether to keep the origins of the edges' shardings">,
+    Option<"sinkDebugPropagationEdgeSharding", "sink-debug-propagation-edge-sharding", "bool",
+           "false", "whether to keep the steps that sharded the edges">
+  ];
+}
+
 def Sdy_SinkFuncDataFlowEdgesPass : Sdy_FuncPass<"sdy-sink-func-data-flow-edges"> {
   let summary = "Takes the edges between functions out again";
   let description = [{
@@ -151,6 +213,39 @@ def Sdy_SinkFuncDataFlowEdgesPass : Sdy_FuncPass<"sdy-sink-func-data-flow-edges"
   }];
 }
 
+def Sdy_ExportNamedComputationsPass : Sdy_ModulePass<"sdy-export-named-computations"> {
+  let summary = "Turns named computations into functions and calls";
+  let description = [{
+    Moves the body of each `sdy.named_computation` to a private function at the end of the module,
+    and puts a call in its place. Data-flow edges of the computation go with it.
+
+    - The function is called as the computation, with a number if that is taken, and remembers the
+      name as `sdy.original_func_name`.
+    - Its arguments get the shardings of the edges in the body or else the `in_shardings`; the call
+      gets those of the edges behind it or else the `out_shardings`. The results of the function
+      are left to `sdy-propagate-to-func-results`.
+    - `execution_thread` goes to the function, all other attributes to the call.
+
+    ```mlir
+    %0 = sdy.named_computation<"f">(%a) in_shardings=[<@mesh, [{"x"}\]>]
+        out_shardings=[<@mesh, [{"y"}\]>] (%arg: tensor<8xf32>) {
+      sdy.return %arg : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}\]>\]>} : ...
+    ...
+    func.func private @f(%arg: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}\]>})
+        -> tensor<8xf32> attributes {sdy.original_func_name = "f"} {
+      return %arg : tensor<8xf32>
+    }
+    ```
+  }];
+}
+
 def Sdy_PropagateToFuncResultsPass : Sdy_ModulePass<"sdy-propagate-to-func-results"> {
   let summary = "Shards the results of functions as the values they return";
   let description = [{
@@ -165,6 +260,53 @@ def Sdy_PropagateToFuncResultsPass : Sdy_ModulePass<"sdy-propagate-to-func-resul
     ```
 
     shards the result of the function by "x".
+  }];
+}
+
+def Sdy_UnflattenCallGraphPass : Sdy_ModulePass<"sdy-unflatten-call-graph"> {
+  let summary = "Lets calls share functions that are sharded alike";
+  let description = [{
+    Takes back what `sdy-flatten-call-graph` did: calls go to one of the functions that were one
+    before, and are sharded alike.
+
+    - Two functions may stand for each other if they have the same `sdy.original_func_name` (their
+      own name if absent), `sdy.func_manual_axes`, and shardings of arguments and results. Bodies
+      are not compared.
+    - The first that is called, in the order of the text, is kept. The others are left without
+      calls, for `symbol-dce`.
+    - With `dedup-functions-fully` shardings are not asked for: the one whose shardings are those of
+      most calls is kept.
+
+    At the end `sdy.original_func_name` and `sdy.func_manual_axes` are removed.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f_0(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let options = [
+    Option<"dedupFunctionsFully", "dedup-functions-fully", "bool", "false",
+           "whether to keep one function for each original one, however they are sharded">
+  ];
+}
+
+def Sdy_RemoveShardingGroupsPass : Sdy_ModulePass<"sdy-remove-sharding-groups"> {
+  let summary = "Removes sharding groups";
+  let description = [{
+    Erases every `sdy.sharding_group`: once propagation is over, its members are sharded alike.
+
+    ```mlir
+    sdy.sharding_group %0 group_id=3 : tensor<8xf32>
+    ```
+
+    is gone.
   }];
 }
 
@@ -187,6 +329,51 @@ def Sdy_ShardingConstraintToReshardPass : Sdy_FuncPass<"sdy-sharding-constraint-
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
+def Sdy_UpdateNonDivisibleInputOutputShardingsPass
+    : Sdy_ModulePass<"sdy-update-non-divisible-input-output-shardings"> {
+  let summary = "Shortens shardings of inputs and outputs that do not divide a dimension";
+  let description = [{
+    Shardings of arguments and results of functions, results of calls, and operands and results of
+    manual computations must split each dimension into pieces of one size. Where they don't, the
+    dimension keeps, from its first axis on, what divides it, the last axis in part if need be,
+    and loses its priority.
+
+    On a mesh `<["x"=6, "y"=10]>`
+
+    ```mlir
+    %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}\]>}
+    ```
+
+    becomes
+
+    ```mlir
+    %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}\]>}
+    ```
+  }];
+}
+
+def Sdy_RemoveSubAxesInInputOutputShardingsPass
+    : Sdy_ModulePass<"sdy-remove-sub-axes-in-input-output-shardings"> {
+  let summary = "Takes sub-axes from the open dimensions of the main function's shardings";
+  let description = [{
+    Cuts the axes of each open dimension of an argument or a result of the main function before the
+    first sub-axis: what propagation put there need not be shown to the user as a part of an axis.
+    A closed dimension is the user's own choice and stays.
+
+    The main function is the only one of the module, or the one named `main`.
+
+    ```mlir
+    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x":(1)2, ?}, {"x":(2)2}\]>}
+    ```
+
+    becomes
+
+    ```mlir
+    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {"x":(2)2}\]>}
+    ```
+  }];
+}
+
 def Sdy_CloseShardingsPass : Sdy_ModulePass<"sdy-close-shardings"> {
   let summary = "Closes the dimensions of all shardings";
   let description = [{
@@ -195,6 +382,111 @@ def Sdy_CloseShardingsPass : Sdy_ModulePass<"sdy-close-shardings"> {
 
     `<@mesh, [{"x", ?}, {?}\], replicated={"y"}>` becomes `<@mesh, [{"x"}, {}\]>`.
   }];
+}
+
+def Sdy_RemovePropagationDebugInfoPass : Sdy_ModulePass<"sdy-remove-propagation-debug-info"> {
+  let summary = "Removes what propagation noted for debugging";
+  let description = [{
+    Removes `sdy.propagation_edges` and `sdy.sharding_origins` from operations and from arguments
+    and results of functions, and their forms for the arguments of a body (`sdy.block_arg_...`) and
+    the results (`sdy.result_...`) of operations with regions. `sdy.sharding_origin_name` stays.
+
+    ```mlir
+    %0 = stablehlo.negate %a {sdy.sharding_origins = [{x = "input: 0"}\]} : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.negate %a : tensor<8xf32>
+    ```
+  }];
+}
+
+def Sdy_RemoveAllGatherReduceScatterForCMV1Pass
+    : Sdy_FuncPass<"sdy-remove-all-gather-reduce-scatter-for-cmv1"> {
+  let summary = "Leaves gathers before and scatters after matrix products to a later compiler";
+  let description = [{
+    A compiler that overlaps communication with the matrix product itself (collective matmul, v1)
+    wants to see the product without its collectives. For each `stablehlo.dot` and
+    `stablehlo.dot_general`:
+
+    - each operand that is an `sdy.all_gather` without another use is replaced by the input of that;
+    - if there is none, and the only use of the result is an `sdy.reduce_scatter`, the product takes
+      over the sharding and the place of that, unless it has unreduced axes.
+
+    ```mlir
+    %0 = sdy.all_gather [{"x"}, {}\] %b out_sharding=<@mesh, [{}, {}\]> : tensor<8x8xf32>
+    %1 = stablehlo.dot %a, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.dot %a, %b : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
+  }];
+}
+
+def Sdy_VerifyUnreducedAxesPass : Sdy_FuncPass<"sdy-verify-unreduced-axes"> {
+  let summary = "Checks that unreduced axes come and go only where they may";
+  let description = [{
+    An axis that is unreduced in the operands of an operation must be so in its results, or a
+    reduction is missing. Only `sdy.reshard`, `sdy.sharding_constraint` and collectives may end it;
+    what comes from one of the first two may be unreduced along any axes. What begins is a sum, or
+    the reduction that the body of `stablehlo.reduce` does.
+
+    Calls and what regions and functions return must have exactly the unreduced axes of the place
+    that they lead to. Nothing is changed.
+
+    ```mlir
+    // %a is sharded as <@mesh, [{}\], unreduced={"x"}>, the result as <@mesh, [{}\]>
+    %0 = stablehlo.negate %a
+    ```
+
+    is an error, while
+
+    ```mlir
+    %0 = sdy.reshard %a <@mesh, [{}\]> : tensor<8xf32>
+    %1 = stablehlo.negate %0
+    ```
+
+    is right.
+  }];
+}
+
+def Sdy_InlineMeshesPass : Sdy_ModulePass<"sdy-inline-meshes"> {
+  let summary = "Holds each mesh where it is used";
+  let description = [{
+    Replaces the name of a mesh in each sharding, and in `replica_groups` that name axes, by the
+    mesh itself, and erases all `sdy.mesh`. Takes `sdy-lift-inlined-meshes` back, but for names.
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}\]>})
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}\]>})
+    ```
+  }];
+}
+
+def Sdy_SaveModulePass : Sdy_ModulePass<"sdy-save-module"> {
+  let summary = "Writes the module to a file";
+  let description = [{
+    Writes the module as it is at this place of a pipeline to `<directory>/<index>.<name>.mlir`,
+    the index in two digits: `02.after_propagation.mlir`. Without a directory nothing is written.
+    The directory must exist. If the file can't be written, that is a warning, and the pipeline
+    goes on.
+  }];
+  let options = [
+    Option<"directory", "directory", "std::string", "\"\"", "where to write">,
+    Option<"name", "name", "std::string", "\"module\"", "what the module is at this place">,
+    Option<"index", "index", "int64_t", "0", "the number of the file in its pipeline">
+  ];
 }
 
 //===----------------------------------------------------------------------===//

@@ -1132,6 +1132,80 @@ PASSES: dict[str, PassDecl] = {
         summary="Removes sharding rules",
         description="Removes `sdy.sharding_rule` from every operation, unless the rule is custom.",
     ),
+    "sdy-constant-or-scalar-merger": PassDecl(
+        argument="sdy-constant-or-scalar-merger",
+        class_name="ConstantOrScalarMergerPass",
+        anchor="func.func",
+        summary="Merges constants, and broadcasts of scalars, that are alike",
+        description=(
+                "Takes back what `sdy-constant-or-scalar-splitter` did, where propagation has sharded the copies\n"
+                "alike. Two operations of one region are merged if they have the same attributes, sharding\n"
+                "included, the same type, and\n"
+                "\n"
+                "- are constants, or\n"
+                "- are `stablehlo.broadcast_in_dim` of the same scalar.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = sdy.constant dense<2.0> : tensor<8xf32>\n"
+                "%1 = sdy.constant dense<2.0> : tensor<8xf32>\n"
+                "%2 = stablehlo.add %0, %1 : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = sdy.constant dense<2.0> : tensor<8xf32>\n"
+                "%1 = stablehlo.add %0, %0 : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
+    "sdy-sink-data-flow-edges": PassDecl(
+        argument="sdy-sink-data-flow-edges",
+        class_name="SinkDataFlowEdgesPass",
+        anchor="func.func",
+        summary="Takes the edges in functions out again",
+        description=(
+                "Gives the shardings of the edges at an operation to the operation, and the input of each\n"
+                "`sdy.data_flow_edge` its uses back.\n"
+                "\n"
+                "- The edges on arguments of the body are one group, those on results are another.\n"
+                "- If no edge of a group has a sharding, the operation keeps what it says of that group.\n"
+                "- Otherwise each value of the group gets the sharding of its edge, or a fully open one.\n"
+                "\n"
+                "```mlir\n"
+                "%0:2 = stablehlo.optimization_barrier %a, %b : tensor<8xf32>, tensor<8xf32>\n"
+                "%1 = sdy.data_flow_edge %0#0 : tensor<8xf32>\n"
+                "%2 = sdy.data_flow_edge %0#1 sharding=<@mesh, [{\"x\"}]> : tensor<8xf32>\n"
+                "return %1, %2 : tensor<8xf32>, tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0:2 = stablehlo.optimization_barrier\n"
+                "    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>, <@mesh, [{\"x\"}]>\\]>} %a, %b : ...\n"
+                "return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "With the options, what the edges know of their shardings' history goes to the operation as\n"
+                "`sdy.block_arg_sharding_origins` and `sdy.result_sharding_origins`, or\n"
+                "`sdy.block_arg_propagation_edges` and `sdy.result_propagation_edges`."
+            ),
+        options=(
+            OptionDecl(
+                name="sink-debug-sharding-origins",
+                type="bool",
+                default=False,
+                description="whether to keep the origins of the edges' shardings",
+            ),
+            OptionDecl(
+                name="sink-debug-propagation-edge-sharding",
+                type="bool",
+                default=False,
+                description="whether to keep the steps that sharded the edges",
+            ),
+        ),
+    ),
     "sdy-sink-func-data-flow-edges": PassDecl(
         argument="sdy-sink-func-data-flow-edges",
         class_name="SinkFuncDataFlowEdgesPass",
@@ -1157,6 +1231,41 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
+    "sdy-export-named-computations": PassDecl(
+        argument="sdy-export-named-computations",
+        class_name="ExportNamedComputationsPass",
+        anchor="builtin.module",
+        summary="Turns named computations into functions and calls",
+        description=(
+                "Moves the body of each `sdy.named_computation` to a private function at the end of the module,\n"
+                "and puts a call in its place. Data-flow edges of the computation go with it.\n"
+                "\n"
+                "- The function is called as the computation, with a number if that is taken, and remembers the\n"
+                "  name as `sdy.original_func_name`.\n"
+                "- Its arguments get the shardings of the edges in the body or else the `in_shardings`; the call\n"
+                "  gets those of the edges behind it or else the `out_shardings`. The results of the function\n"
+                "  are left to `sdy-propagate-to-func-results`.\n"
+                "- `execution_thread` goes to the function, all other attributes to the call.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = sdy.named_computation<\"f\">(%a) in_shardings=[<@mesh, [{\"x\"}]>]\n"
+                "    out_shardings=[<@mesh, [{\"y\"}]>] (%arg: tensor<8xf32>) {\n"
+                "  sdy.return %arg : tensor<8xf32>\n"
+                "} : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"y\"}]>\\]>} : ...\n"
+                "...\n"
+                "func.func private @f(%arg: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>})\n"
+                "    -> tensor<8xf32> attributes {sdy.original_func_name = \"f\"} {\n"
+                "  return %arg : tensor<8xf32>\n"
+                "}\n"
+                "```"
+            ),
+    ),
     "sdy-propagate-to-func-results": PassDecl(
         argument="sdy-propagate-to-func-results",
         class_name="PropagateToFuncResultsPass",
@@ -1174,6 +1283,61 @@ PASSES: dict[str, PassDecl] = {
                 "```\n"
                 "\n"
                 "shards the result of the function by \"x\"."
+            ),
+    ),
+    "sdy-unflatten-call-graph": PassDecl(
+        argument="sdy-unflatten-call-graph",
+        class_name="UnflattenCallGraphPass",
+        anchor="builtin.module",
+        summary="Lets calls share functions that are sharded alike",
+        description=(
+                "Takes back what `sdy-flatten-call-graph` did: calls go to one of the functions that were one\n"
+                "before, and are sharded alike.\n"
+                "\n"
+                "- Two functions may stand for each other if they have the same `sdy.original_func_name` (their\n"
+                "  own name if absent), `sdy.func_manual_axes`, and shardings of arguments and results. Bodies\n"
+                "  are not compared.\n"
+                "- The first that is called, in the order of the text, is kept. The others are left without\n"
+                "  calls, for `symbol-dce`.\n"
+                "- With `dedup-functions-fully` shardings are not asked for: the one whose shardings are those of\n"
+                "  most calls is kept.\n"
+                "\n"
+                "At the end `sdy.original_func_name` and `sdy.func_manual_axes` are removed.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "%1 = call @f_0(%b) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "%1 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="dedup-functions-fully",
+                type="bool",
+                default=False,
+                description="whether to keep one function for each original one, however they are sharded",
+            ),
+        ),
+    ),
+    "sdy-remove-sharding-groups": PassDecl(
+        argument="sdy-remove-sharding-groups",
+        class_name="RemoveShardingGroupsPass",
+        anchor="builtin.module",
+        summary="Removes sharding groups",
+        description=(
+                "Erases every `sdy.sharding_group`: once propagation is over, its members are sharded alike.\n"
+                "\n"
+                "```mlir\n"
+                "sdy.sharding_group %0 group_id=3 : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "is gone."
             ),
     ),
     "sdy-sharding-constraint-to-reshard": PassDecl(
@@ -1196,6 +1360,53 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
+    "sdy-update-non-divisible-input-output-shardings": PassDecl(
+        argument="sdy-update-non-divisible-input-output-shardings",
+        class_name="UpdateNonDivisibleInputOutputShardingsPass",
+        anchor="builtin.module",
+        summary="Shortens shardings of inputs and outputs that do not divide a dimension",
+        description=(
+                "Shardings of arguments and results of functions, results of calls, and operands and results of\n"
+                "manual computations must split each dimension into pieces of one size. Where they don't, the\n"
+                "dimension keeps, from its first axis on, what divides it, the last axis in part if need be,\n"
+                "and loses its priority.\n"
+                "\n"
+                "On a mesh `<[\"x\"=6, \"y\"=10]>`\n"
+                "\n"
+                "```mlir\n"
+                "%a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\", \"y\"}]>}\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\":(1)3}]>}\n"
+                "```"
+            ),
+    ),
+    "sdy-remove-sub-axes-in-input-output-shardings": PassDecl(
+        argument="sdy-remove-sub-axes-in-input-output-shardings",
+        class_name="RemoveSubAxesInInputOutputShardingsPass",
+        anchor="builtin.module",
+        summary="Takes sub-axes from the open dimensions of the main function's shardings",
+        description=(
+                "Cuts the axes of each open dimension of an argument or a result of the main function before the\n"
+                "first sub-axis: what propagation put there need not be shown to the user as a part of an axis.\n"
+                "A closed dimension is the user's own choice and stays.\n"
+                "\n"
+                "The main function is the only one of the module, or the one named `main`.\n"
+                "\n"
+                "```mlir\n"
+                "%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"y\", \"x\":(1)2, ?}, {\"x\":(2)2}]>}\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"y\", ?}, {\"x\":(2)2}]>}\n"
+                "```"
+            ),
+    ),
     "sdy-close-shardings": PassDecl(
         argument="sdy-close-shardings",
         class_name="CloseShardingsPass",
@@ -1207,6 +1418,135 @@ PASSES: dict[str, PassDecl] = {
                 "\n"
                 "`<@mesh, [{\"x\", ?}, {?}], replicated={\"y\"}>` becomes `<@mesh, [{\"x\"}, {}]>`."
             ),
+    ),
+    "sdy-remove-propagation-debug-info": PassDecl(
+        argument="sdy-remove-propagation-debug-info",
+        class_name="RemovePropagationDebugInfoPass",
+        anchor="builtin.module",
+        summary="Removes what propagation noted for debugging",
+        description=(
+                "Removes `sdy.propagation_edges` and `sdy.sharding_origins` from operations and from arguments\n"
+                "and results of functions, and their forms for the arguments of a body (`sdy.block_arg_...`) and\n"
+                "the results (`sdy.result_...`) of operations with regions. `sdy.sharding_origin_name` stays.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.negate %a {sdy.sharding_origins = [{x = \"input: 0\"}]} : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.negate %a : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
+    "sdy-remove-all-gather-reduce-scatter-for-cmv1": PassDecl(
+        argument="sdy-remove-all-gather-reduce-scatter-for-cmv1",
+        class_name="RemoveAllGatherReduceScatterForCMV1Pass",
+        anchor="func.func",
+        summary="Leaves gathers before and scatters after matrix products to a later compiler",
+        description=(
+                "A compiler that overlaps communication with the matrix product itself (collective matmul, v1)\n"
+                "wants to see the product without its collectives. For each `stablehlo.dot` and\n"
+                "`stablehlo.dot_general`:\n"
+                "\n"
+                "- each operand that is an `sdy.all_gather` without another use is replaced by the input of that;\n"
+                "- if there is none, and the only use of the result is an `sdy.reduce_scatter`, the product takes\n"
+                "  over the sharding and the place of that, unless it has unreduced axes.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = sdy.all_gather [{\"x\"}, {}] %b out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>\n"
+                "%1 = stablehlo.dot %a, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.dot %a, %b : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+                "```"
+            ),
+    ),
+    "sdy-verify-unreduced-axes": PassDecl(
+        argument="sdy-verify-unreduced-axes",
+        class_name="VerifyUnreducedAxesPass",
+        anchor="func.func",
+        summary="Checks that unreduced axes come and go only where they may",
+        description=(
+                "An axis that is unreduced in the operands of an operation must be so in its results, or a\n"
+                "reduction is missing. Only `sdy.reshard`, `sdy.sharding_constraint` and collectives may end it;\n"
+                "what comes from one of the first two may be unreduced along any axes. What begins is a sum, or\n"
+                "the reduction that the body of `stablehlo.reduce` does.\n"
+                "\n"
+                "Calls and what regions and functions return must have exactly the unreduced axes of the place\n"
+                "that they lead to. Nothing is changed.\n"
+                "\n"
+                "```mlir\n"
+                "// %a is sharded as <@mesh, [{}], unreduced={\"x\"}>, the result as <@mesh, [{}]>\n"
+                "%0 = stablehlo.negate %a\n"
+                "```\n"
+                "\n"
+                "is an error, while\n"
+                "\n"
+                "```mlir\n"
+                "%0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>\n"
+                "%1 = stablehlo.negate %0\n"
+                "```\n"
+                "\n"
+                "is right."
+            ),
+    ),
+    "sdy-inline-meshes": PassDecl(
+        argument="sdy-inline-meshes",
+        class_name="InlineMeshesPass",
+        anchor="builtin.module",
+        summary="Holds each mesh where it is used",
+        description=(
+                "Replaces the name of a mesh in each sharding, and in `replica_groups` that name axes, by the\n"
+                "mesh itself, and erases all `sdy.mesh`. Takes `sdy-lift-inlined-meshes` back, but for names.\n"
+                "\n"
+                "```mlir\n"
+                "sdy.mesh @mesh = <[\"x\"=2]>\n"
+                "func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>})\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<[\"x\"=2]>, [{\"x\"}]>})\n"
+                "```"
+            ),
+    ),
+    "sdy-save-module": PassDecl(
+        argument="sdy-save-module",
+        class_name="SaveModulePass",
+        anchor="builtin.module",
+        summary="Writes the module to a file",
+        description=(
+                "Writes the module as it is at this place of a pipeline to `<directory>/<index>.<name>.mlir`,\n"
+                "the index in two digits: `02.after_propagation.mlir`. Without a directory nothing is written.\n"
+                "The directory must exist. If the file can't be written, that is a warning, and the pipeline\n"
+                "goes on."
+            ),
+        options=(
+            OptionDecl(
+                name="directory",
+                type="string",
+                default="",
+                description="where to write",
+            ),
+            OptionDecl(
+                name="name",
+                type="string",
+                default="module",
+                description="what the module is at this place",
+            ),
+            OptionDecl(
+                name="index",
+                type="int",
+                default=0,
+                description="the number of the file in its pipeline",
+            ),
+        ),
     ),
     "sdy-insert-func-call-reshards": PassDecl(
         argument="sdy-insert-func-call-reshards",
