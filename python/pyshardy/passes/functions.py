@@ -6,6 +6,9 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 
+ORIGINAL_FUNCTION_NAME = "sdy.original_func_name"
+"""The attribute of a function that says what function of the user it was made of."""
+
 
 def functions_of(module: ir.Module) -> list[ir.Operation]:
     """The functions directly in a module, in order."""
@@ -27,6 +30,13 @@ def main_function(module: ir.Module) -> ir.Operation | None:
             return function
     where = location_of(functions[0].location)
     raise PassError(error("of several functions one must be called 'main'", where))
+
+
+def original_name(function: ir.Operation) -> str:
+    """The name of the user's function that a function was made of; its own if it is one."""
+    attributes = function.attributes
+    name = ORIGINAL_FUNCTION_NAME if ORIGINAL_FUNCTION_NAME in attributes else "sym_name"
+    return attributes[name].value
 
 
 def entry_block(function: ir.Operation) -> ir.Block | None:
