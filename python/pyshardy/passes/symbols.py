@@ -30,3 +30,8 @@ class FreshNames:
             self._counter += 1
         self._taken.add(name)
         return name
+
+
+def symbol_name(operation: ir.Operation) -> str:
+    """The name of a symbol, without the `@`."""
+    return operation.attributes["sym_name"].value
