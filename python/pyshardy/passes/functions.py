@@ -16,6 +16,16 @@ def functions_of(module: ir.Module) -> list[ir.Operation]:
     return [operation for operation in operations if operation.name == "func.func"]
 
 
+def name_of(function: ir.Operation) -> str:
+    """The name of a function's symbol."""
+    return function.attributes["sym_name"].value
+
+
+def has_body(function: ir.Operation) -> bool:
+    """Whether a function is more than a declaration."""
+    return len(function.regions[0].blocks) > 0
+
+
 def main_function(module: ir.Module) -> ir.Operation | None:
     """The only function of a module, or the one named `main`; None without any function.
 
@@ -26,7 +36,7 @@ def main_function(module: ir.Module) -> ir.Operation | None:
     if len(functions) <= 1:
         return functions[0] if functions else None
     for function in functions:
-        if function.attributes["sym_name"].value == "main":
+        if name_of(function) == "main":
             return function
     where = location_of(functions[0].location)
     raise PassError(error("of several functions one must be called 'main'", where))
