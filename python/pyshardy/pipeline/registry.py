@@ -33,16 +33,48 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-add-func-data-flow-edges": (
         "pyshardy.passes.importing.add_func_data_flow_edges:add_func_data_flow_edges"
     ),
+    "sdy-constant-or-scalar-merger": (
+        "pyshardy.passes.exporting.constant_or_scalar_merger:constant_or_scalar_merger"
+    ),
+    "sdy-sink-data-flow-edges": (
+        "pyshardy.passes.exporting.sink_data_flow_edges:sink_data_flow_edges"
+    ),
     "sdy-sink-func-data-flow-edges": (
         "pyshardy.passes.exporting.sink_func_data_flow_edges:sink_func_data_flow_edges"
+    ),
+    "sdy-export-named-computations": (
+        "pyshardy.passes.exporting.export_named_computations:export_named_computations"
     ),
     "sdy-propagate-to-func-results": (
         "pyshardy.passes.exporting.propagate_to_func_results:propagate_to_func_results"
     ),
+    "sdy-unflatten-call-graph": (
+        "pyshardy.passes.exporting.unflatten_call_graph:unflatten_call_graph"
+    ),
+    "sdy-remove-sharding-groups": (
+        "pyshardy.passes.exporting.remove_sharding_groups:remove_sharding_groups"
+    ),
     "sdy-sharding-constraint-to-reshard": (
         "pyshardy.passes.exporting.sharding_constraint_to_reshard:sharding_constraint_to_reshard"
     ),
+    "sdy-update-non-divisible-input-output-shardings": (
+        "pyshardy.passes.exporting.update_non_divisible_input_output_shardings:"
+        "update_non_divisible_input_output_shardings"
+    ),
+    "sdy-remove-sub-axes-in-input-output-shardings": (
+        "pyshardy.passes.exporting.remove_sub_axes_in_input_output_shardings:"
+        "remove_sub_axes_in_input_output_shardings"
+    ),
     "sdy-close-shardings": "pyshardy.passes.exporting.close_shardings:close_shardings",
+    "sdy-remove-propagation-debug-info": (
+        "pyshardy.passes.exporting.remove_propagation_debug_info:remove_propagation_debug_info"
+    ),
+    "sdy-remove-all-gather-reduce-scatter-for-cmv1": (
+        "pyshardy.passes.exporting.remove_all_gather_reduce_scatter_for_cmv1:"
+        "remove_all_gather_reduce_scatter_for_cmv1"
+    ),
+    "sdy-inline-meshes": "pyshardy.passes.exporting.inline_meshes:inline_meshes",
+    "sdy-save-module": "pyshardy.pipeline.save_module:save_module",
     "sdy-insert-func-call-reshards": (
         "pyshardy.partition.func_call_reshards:insert_func_call_reshards"
     ),

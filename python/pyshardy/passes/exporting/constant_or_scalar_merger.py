@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-constant-or-scalar-merger`: merge constants, and broadcasts of scalars, that are alike.
+
+Before:
+
+    %0 = sdy.constant dense<2.0> : tensor<8xf32>
+    %1 = sdy.constant dense<2.0> : tensor<8xf32>
+    %2 = stablehlo.add %0, %1 : tensor<8xf32>
+
+After:
+
+    %0 = sdy.constant dense<2.0> : tensor<8xf32>
+    %1 = stablehlo.add %0, %0 : tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from mlir_sdy.host import ir
+from mlir_sdy.values import rank_of
+from pyshardy.passes.walks import operations_named
+
+_BROADCAST = "stablehlo.broadcast_in_dim"
+_CONSTANTS = frozenset(
+    {"sdy.constant", "stablehlo.constant", "chlo.constant", "arith.constant", "complex.constant"}
+)
+_CANDIDATES = _CONSTANTS | {_BROADCAST}
+
+
+def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> None:
+    """Replace each constant and broadcast scalar by the first that is alike.
+
+    1. Two constants are alike if they have the same attributes, of which the value is one and the
+       sharding another, and the same type. The name of the operation doesn't count.
+    2. Two `stablehlo.broadcast_in_dim` are alike if they have the same scalar operand, the same
+       attributes and the same type.
+    3. Only operations of one region are merged: propagation has sharded each region by itself.
+       The first must come before the second on any way through the region, so it is in the same
+       block or in the first one.
+
+    With constants `3.0` sharded by `"x"`, by `"y"` and by `"x"`, the third becomes the first.
+    """
+    kept: dict[Hashable, ir.Value] = {}
+    for operation in operations_named(_CANDIDATES, function, ir.WalkOrder.POST_ORDER):
+        identity = _identity(operation)
+        if identity is None:
+            continue
+        block = operation.block
+        first = kept.get((block, identity)) or kept.get((block.region.blocks[0], identity))
+        if first is None:
+            kept[block, identity] = operation.results[0]
+        else:
+            operation.results[0].replace_all_uses_with(first)
+            operation.erase()
+
+
+def _identity(operation: ir.Operation) -> Hashable:
+    """What operations that are alike have in common; None for those that are never merged."""
+    identity: tuple[Hashable, ...] = (
+        operation.results[0].type,
+        *((name, attribute) for name, attribute in operation.attributes.items()),
+    )
+    if operation.name != _BROADCAST:
+        return identity
+    scalar = operation.operands[0]
+    return (scalar, *identity) if rank_of(scalar.type) == 0 else None

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-export-named-computations`: turn named computations into functions and calls.
+
+Before:
+
+    %0 = sdy.named_computation<"f">(%a) in_shardings=[<@mesh, [{"x"}]>] (%arg: tensor<8xf32>) {
+      sdy.return %arg : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+
+After:
+
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    ...
+    func.func private @f(%arg: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+        -> tensor<8xf32> attributes {sdy.original_func_name = "f"} {
+      return %arg : tensor<8xf32>
+    }
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import func, ir
+from mlir_sdy.ods.irdl_groups import OPERAND_SIZES, RESULT_SIZES
+from mlir_sdy.values import (
+    SHARDING,
+    body_argument_shardings,
+    set_argument_shardings,
+)
+from pyshardy.passes.exporting.edge_groups import argument_edges, remove_edge, result_edges
+from pyshardy.passes.functions import ORIGINAL_FUNCTION_NAME
+from pyshardy.passes.symbols import FreshNames
+from pyshardy.passes.walks import operations_named
+
+_THREAD = "execution_thread"
+_OWN = frozenset({"name", "in_shardings", "out_shardings", OPERAND_SIZES, RESULT_SIZES})
+
+
+def export_named_computations(module: ir.Module) -> None:
+    """Move the body of each named computation to a function, and call that instead.
+
+    Inner computations come before those around them. For each:
+
+    1. The shardings of its edges become its own.
+    2. A private function of its name, or one made from that if it is taken, gets its body and the
+       shardings of its arguments; edges on arguments go.
+    3. A call takes its place, with the shardings of its results; edges on results go.
+    4. `execution_thread` goes to the function, any other attribute to the call.
+
+    Two computations `f` become `@f` and `@f_0`, both with the original name `f`.
+    """
+    computations = operations_named({"sdy.named_computation"}, module, ir.WalkOrder.POST_ORDER)
+    if not computations:
+        return
+    cache = AttributeCache(module.context)
+    names = FreshNames(module)
+    for computation in computations:
+        arguments, results = argument_edges(computation), result_edges(computation)
+        arguments.sink_shardings(cache)
+        results.sink_shardings(cache)
+        for edge in (*arguments.edges(), *results.edges()):
+            if edge is not None:
+                remove_edge(edge)
+        _replace_by_call(computation, _function_of(computation, module, names, cache))
+
+
+def _function_of(
+    computation: ir.Operation, module: ir.Module, names: FreshNames, cache: AttributeCache
+) -> ir.Operation:
+    """A new function at the end of the module with the body of a computation."""
+    name = computation.attributes["name"].value
+    body = computation.regions[0].blocks[0]
+    shardings = body_argument_shardings(computation)
+    function_type = ir.FunctionType.get(
+        [argument.type for argument in body.arguments],
+        [result.type for result in computation.results],
+        module.context,
+    )
+    function = func.FuncOp(
+        names.name(name),
+        function_type,
+        visibility="private",
+        loc=computation.location,
+        ip=ir.InsertionPoint(module.body),
+    ).operation
+    function.attributes[ORIGINAL_FUNCTION_NAME] = ir.StringAttr.get(name, module.context)
+    if _THREAD in computation.attributes:
+        function.attributes[_THREAD] = computation.attributes[_THREAD]
+    if shardings:
+        set_argument_shardings(function, dict(enumerate(shardings)), cache)
+    terminator = body.operations[len(body.operations) - 1].operation
+    func.ReturnOp(
+        list(terminator.operands), loc=terminator.location, ip=ir.InsertionPoint(terminator)
+    )
+    terminator.erase()
+    body.append_to(function.regions[0])
+    return function
+
+
+def _replace_by_call(computation: ir.Operation, function: ir.Operation) -> None:
+    attributes = computation.attributes
+    kept = {
+        name: attribute
+        for name, attribute in attributes.items()
+        if name not in _OWN and name != _THREAD
+    }
+    if "out_shardings" in attributes:
+        kept[SHARDING] = attributes["out_shardings"]
+    call = ir.Operation.create(
+        "func.call",
+        results=[result.type for result in computation.results],
+        operands=list(computation.operands),
+        attributes={
+            **kept,
+            "callee": ir.FlatSymbolRefAttr.get(
+                function.attributes["sym_name"].value, computation.context
+            ),
+        },
+        loc=computation.location,
+        ip=ir.InsertionPoint(computation),
+    )
+    for old, new in zip(computation.results, call.results, strict=True):
+        old.replace_all_uses_with(new)
+    computation.erase()

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-remove-all-gather-reduce-scatter-for-cmv1`: leave them to a collective matmul, v1.
+
+Before:
+
+    %0 = sdy.all_gather [{"x"}, {}] %b out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    %1 = stablehlo.dot %a, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+
+After:
+
+    %0 = stablehlo.dot %a, %b : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.fold.pattern import has_one_use, producer
+from mlir_sdy.host import ir
+from mlir_sdy.values import get_sharding, result_shardings_of, set_result_shardings_of
+from pyshardy.passes.walks import operations_named
+
+_PRODUCTS = frozenset({"stablehlo.dot", "stablehlo.dot_general"})
+
+
+def remove_all_gather_reduce_scatter_for_cmv1(function: ir.Operation | ir.OpView) -> None:
+    """Remove gathers before and scatters behind matrix products.
+
+    For each product:
+
+    1. Operands that are all-gathers without another use are replaced by what is gathered. One
+       that is both operands has two uses.
+    2. If there is none, and the only use of the result is a reduce-scatter, and the product has no
+       unreduced axes, it takes over the sharding of the reduce-scatter, which goes.
+    """
+    removed: list[ir.Operation] = []
+    for product in operations_named(_PRODUCTS, function, ir.WalkOrder.POST_ORDER):
+        gathers = [
+            gather
+            for operand in product.operands
+            if (gather := producer(operand, "sdy.all_gather")) is not None and has_one_use(operand)
+        ]
+        removed.extend(gathers)
+        if not gathers and (scatter := _only_scatter(product)) is not None:
+            set_result_shardings_of(product, {0: result_shardings_of(scatter)[0]})
+            removed.append(scatter)
+    for collective in removed:
+        collective.results[0].replace_all_uses_with(collective.operands[0])
+        collective.erase()
+
+
+def _only_scatter(product: ir.Operation) -> ir.Operation | None:
+    """The reduce-scatter that is the only use of a product without unreduced axes, if it is one."""
+    result = product.results[0]
+    if not has_one_use(result):
+        return None
+    user = next(iter(result.uses)).owner.operation
+    sharding = get_sharding(result)
+    is_unreduced = sharding is not None and bool(sharding.unreduced_axes)
+    return user if user.name == "sdy.reduce_scatter" and not is_unreduced else None

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-remove-propagation-debug-info`: remove what propagation noted for debugging.
+
+Before:
+
+    %0 = stablehlo.negate %a {sdy.sharding_origins = [{x = "input: 0"}]} : tensor<8xf32>
+
+After:
+
+    %0 = stablehlo.negate %a : tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+
+_NOTES = tuple(
+    f"sdy.{prefix}{name}"
+    for name in ("propagation_edges", "sharding_origins")
+    for prefix in ("", "block_arg_", "result_")
+)
+
+
+def remove_propagation_debug_info(module: ir.Module) -> None:
+    """Remove the notes from operations, and from arguments and results of functions."""
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        if operation.name == "func.func":
+            _clean_interface(operation)
+            return ir.WalkResult.ADVANCE
+        attributes = operation.attributes
+        for name in _NOTES:
+            if name in attributes:
+                del attributes[name]
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+
+
+def _clean_interface(function: ir.Operation) -> None:
+    """Remove the notes from the dictionaries of a function's arguments and results."""
+    for entry in ("arg_attrs", "res_attrs"):
+        if entry not in function.attributes:
+            continue
+        dictionaries = [
+            {named.name: named.attr for named in dictionary}
+            for dictionary in function.attributes[entry]
+        ]
+        if any(name in dictionary for dictionary in dictionaries for name in _NOTES):
+            kept = [
+                ir.DictAttr.get(
+                    {name: each for name, each in dictionary.items() if name not in _NOTES},
+                    function.context,
+                )
+                for dictionary in dictionaries
+            ]
+            function.attributes[entry] = ir.ArrayAttr.get(kept, function.context)

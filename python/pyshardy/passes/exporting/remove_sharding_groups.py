@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-remove-sharding-groups`: remove sharding groups, which are sharded alike by now.
+
+Before:
+
+    sdy.sharding_group %0 group_id=3 : tensor<8xf32>
+
+After: nothing.
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.passes.walks import operations_named
+
+
+def remove_sharding_groups(module: ir.Module) -> None:
+    """Erase every sharding group."""
+    for group in operations_named({"sdy.sharding_group"}, module):
+        group.erase()

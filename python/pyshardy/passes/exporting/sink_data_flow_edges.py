@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-sink-data-flow-edges`: take the edges in functions out again.
+
+Before:
+
+    %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
+    %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+    return %1 : tensor<8xf32>
+
+After:
+
+    %0 = stablehlo.optimization_barrier
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
+    return %0 : tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
+from mlir_sdy.values import DATA_FLOW_OPERATIONS
+from pyshardy.passes.exporting.edge_groups import argument_edges, remove_edge, result_edges
+from pyshardy.passes.walks import operations_named
+
+_EDGE = "sdy.data_flow_edge"
+_ORIGINS = ("sharding_origins",)
+_STEPS = ("propagation_edges",)
+
+
+def sink_data_flow_edges(
+    function: ir.Operation | ir.OpView,
+    *,
+    sink_debug_sharding_origins: bool = False,
+    sink_debug_propagation_edge_sharding: bool = False,
+) -> None:
+    """Give the shardings of edges to the operations they belong to, and take the edges out.
+
+    Args:
+        function: the function to work in.
+        sink_debug_sharding_origins: keep the origins of the edges' shardings.
+        sink_debug_propagation_edge_sharding: keep the steps that sharded the edges.
+    """
+    found = operations_named(DATA_FLOW_OPERATIONS | {_EDGE}, function)
+    history = (
+        *(_ORIGINS if sink_debug_sharding_origins else ()),
+        *(_STEPS if sink_debug_propagation_edge_sharding else ()),
+    )
+    cache = AttributeCache(function.context)
+    edges: list[ir.Operation] = []
+    for operation in found:
+        if operation.name == _EDGE:
+            edges.append(operation)
+            continue
+        for prefix, group in (
+            ("block_arg", argument_edges(operation)),
+            ("result", result_edges(operation)),
+        ):
+            group.sink_shardings(cache)
+            for name in history:
+                notes = _gathered(f"sdy.{name}", group.edges())
+                operation.attributes[f"sdy.{prefix}_{name}"] = ir.ArrayAttr.get(
+                    notes, function.context
+                )
+    for edge in edges:
+        remove_edge(edge)
+
+
+def _gathered(name: str, edges: Iterable[ir.Operation | None]) -> list[ir.Attribute]:
+    """The attribute of each edge that has it: what is left says no more whose it was."""
+    return [edge.attributes[name] for edge in edges if edge is not None and name in edge.attributes]

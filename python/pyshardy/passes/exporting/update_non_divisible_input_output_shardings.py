@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-update-non-divisible-input-output-shardings`: make inputs and outputs divide evenly.
+
+Before, on a mesh `<["x"=6, "y"=10]>`:
+
+    %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}
+
+After:
+
+    %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}]>}
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import (
+    argument_shardings,
+    body_argument_shardings,
+    result_shardings,
+    result_shardings_of,
+    set_argument_shardings,
+    set_body_argument_shardings,
+    set_result_shardings,
+    set_result_shardings_of,
+)
+from pyshardy.passes.functions import has_static_shape
+from pyshardy.passes.walks import operations_named
+
+_WITH_INPUTS_OR_OUTPUTS = frozenset({"func.func", "func.call", "sdy.manual_computation"})
+
+
+def update_non_divisible_input_output_shardings(module: ir.Module) -> None:
+    """Shorten shardings of inputs and outputs by what does not divide their dimensions.
+
+    These are the arguments and results of functions, the results of calls, and the operands and
+    results of manual computations. For their operands the local shape counts, with the axes that
+    are not manual. Only static shapes are looked at.
+    """
+    meshes = meshes_of(module)
+    cache = AttributeCache(module.context)
+    for operation in operations_named(_WITH_INPUTS_OR_OUTPUTS, module):
+        if operation.name == "func.func":
+            function_type = operation.attributes["function_type"].value
+            given = argument_shardings(operation)
+            changed = _changed(given, function_type.inputs, meshes)
+            if changed:
+                set_argument_shardings(operation, changed, cache)
+            changed = _changed(result_shardings(operation), function_type.results, meshes)
+            if changed:
+                set_result_shardings(operation, changed, cache)
+            continue
+        if operation.name == "sdy.manual_computation":
+            local_types = [value.type for value in operation.regions[0].blocks[0].arguments]
+            changed = _changed(body_argument_shardings(operation), local_types, meshes)
+            if changed:
+                set_body_argument_shardings(operation, changed, cache)
+        types = [result.type for result in operation.results]
+        changed = _changed(result_shardings_of(operation), types, meshes)
+        if changed:
+            set_result_shardings_of(operation, changed, cache)
+
+
+def dividing_axes(axes: Iterable[AxisRef], size: int, mesh: Mesh) -> tuple[AxisRef, ...]:
+    """The longest beginning of a list of axes that splits a dimension evenly.
+
+    For each axis in turn, with what the axes before leave of the size:
+
+    1. If the axis and the rest have no common divisor, this axis and all behind it are left out.
+    2. If the axis divides the rest, it is taken, and the rest divided by it.
+    3. Otherwise its major part of the size of their greatest common divisor is the last one.
+
+    On a mesh `<["x"=6, "y"=10]>`, `{"x", "y"}` gives `{"x", "y":(1)5}` for a size of 30, and
+    `{"x":(1)3}` for 15.
+    """
+    taken: list[AxisRef] = []
+    for axis in axes:
+        axis_size = axis.size(mesh)
+        divisor = math.gcd(axis_size, size)
+        if divisor == 1:
+            break
+        if divisor != axis_size:
+            taken.append(AxisRef.sub(axis.name, axis.pre_size, divisor))
+            break
+        taken.append(axis)
+        size //= divisor
+    return tuple(taken)
+
+
+def _changed(
+    shardings: Sequence[TensorSharding | None],
+    types: Iterable[ir.Type],
+    meshes: Mapping[str, Mesh],
+) -> dict[int, TensorSharding]:
+    """The new sharding of each value, by index, whose own divides it unevenly."""
+    changed: dict[int, TensorSharding] = {}
+    for index, (sharding, value_type) in enumerate(zip(shardings, types, strict=False)):
+        if sharding is None or sharding.is_fully_replicated:
+            continue
+        mesh = mesh_of(sharding, meshes)
+        if mesh is None or not has_static_shape(value_type):
+            continue
+        shape = tuple(ir.RankedTensorType(value_type).shape)
+        if not sharding.divides(shape, mesh):
+            changed[index] = _dividing(sharding, shape, mesh)
+    return changed
+
+
+def _dividing(sharding: TensorSharding, shape: Sequence[int], mesh: Mesh) -> TensorSharding:
+    """A sharding that divides `shape`: dimensions that change lose their priority."""
+    return sharding.with_dims(
+        tuple(
+            dim
+            if size % dim.sharded_size(mesh) == 0
+            else DimensionSharding(dividing_axes(dim.axes, size, mesh), dim.is_closed)
+            for dim, size in zip(sharding.dim_shardings, shape, strict=True)
+        )
+    )

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-save-module`: write a module to a file on its way through a pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlir_sdy.assembly import asm
+from mlir_sdy.diagnostics import emit, warning
+from mlir_sdy.host import ir, location_of
+
+
+def save_module(
+    module: ir.Module, *, directory: str = "", name: str = "module", index: int = 0
+) -> None:
+    """Write `module` to `<directory>/<index>.<name>.mlir`, the index in two digits.
+
+    A file that can't be written is a warning: what is saved is there to be looked at, and nothing
+    depends on it.
+
+    Args:
+        module: the module to save.
+        directory: where to write; nothing is written if it is empty.
+        name: what the module is at this place of the pipeline.
+        index: the number of the file in its pipeline.
+    """
+    if not directory:
+        return
+    path = Path(directory) / f"{index:02}.{name}.mlir"
+    try:
+        path.write_text(asm(module), encoding="utf-8")
+    except OSError as failure:
+        reason = failure.strerror or str(failure)
+        message = f"can't save the module to '{path}': {reason}"
+        emit(warning(message, location_of(module.operation.location)))
