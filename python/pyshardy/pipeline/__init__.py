@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from pyshardy.pipeline import named_pipelines as _  # noqa: F401 (registers the pipelines)
+from pyshardy.pipeline import export_pipeline, named_pipelines  # noqa: F401 (register pipelines)
 from pyshardy.pipeline.options import Option, OptionType
 from pyshardy.pipeline.registry import (
     PassInfo,

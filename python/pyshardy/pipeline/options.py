@@ -8,6 +8,7 @@ help, the check of a pipeline and the keyword arguments that a pass gets all com
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -102,6 +103,19 @@ def option_text(value: OptionValue) -> str:
     return str(value)
 
 
+def pass_text(argument: str, /, **options: OptionValue) -> str:
+    """A pass with options as it is written in a pipeline; those that are off or empty are left out.
+
+    `pass_text("a-pass", keep_rules=True, directory="")` is `a-pass{keep-rules=true}`.
+    """
+    written = tuple(
+        OptionText(keyword.replace("_", "-"), option_text(value))
+        for keyword, value in options.items()
+        if value is not False and value not in ("", ())
+    )
+    return str(PassUse(argument, written))
+
+
 def read_options(use: PassUse, declared: Iterable[Option]) -> dict[str, OptionValue]:
     """The keyword arguments that the options written in `use` stand for.
 
@@ -151,12 +165,14 @@ def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
     """The options that the keyword-only parameters of `function` declare.
 
     A parameter is annotated with `bool`, `int`, `float`, `str`, a `Literal` of strings, or a
-    `tuple[..., ...]` of these, and has a default.
+    `tuple[..., ...]` of these, and has a default. The section `Args:` of the docstring describes
+    it.
 
     Raises:
         TypeError: a parameter has another type, or no default.
     """
     hints = typing.get_type_hints(function)
+    descriptions = _described_arguments(inspect.getdoc(function) or "")
     options: list[Option] = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
@@ -170,8 +186,25 @@ def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
                 "int, float, str, a Literal of strings, or a tuple[..., ...] of these"
             )
         name = parameter.name.replace("_", "-")
-        options.append(Option(name, option_type, parameter.default))
+        description = descriptions.get(parameter.name, "")
+        options.append(Option(name, option_type, parameter.default, description))
     return tuple(options)
+
+
+def _described_arguments(docstring: str) -> dict[str, str]:
+    """What the section `Args:` of a docstring says of each argument, in one line."""
+    _, _, section = docstring.partition("\nArgs:\n")
+    described: dict[str, str] = {}
+    for line in section.splitlines():
+        entry = re.match(r" {4}(\w+): (.*)", line)
+        if entry is not None:
+            described[entry[1]] = entry[2]
+        elif described and line.startswith(" " * 8):
+            last = next(reversed(described))
+            described[last] += f" {line.strip()}"
+        else:
+            break
+    return described
 
 
 def declared_option(declaration: OptionDecl) -> Option:

@@ -30,6 +30,21 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-lift-inlined-meshes": (
         "pyshardy.passes.importing.lift_inlined_meshes:lift_inlined_meshes"
     ),
+    "sdy-add-data-flow-edges": (
+        "pyshardy.passes.importing.add_data_flow_edges:add_data_flow_edges"
+    ),
+    "sdy-apply-sharding-constraints": (
+        "pyshardy.passes.importing.apply_sharding_constraints:apply_sharding_constraints"
+    ),
+    "sdy-sharding-group-import": (
+        "pyshardy.passes.importing.sharding_group_import:sharding_group_import"
+    ),
+    "sdy-flatten-call-graph": ("pyshardy.passes.importing.flatten_call_graph:flatten_call_graph"),
+    "sdy-import-func-calls": ("pyshardy.passes.importing.import_func_calls:import_func_calls"),
+    "sdy-pre-order-funcs": ("pyshardy.passes.importing.pre_order_funcs:pre_order_funcs"),
+    "sdy-constant-or-scalar-splitter": (
+        "pyshardy.passes.importing.constant_or_scalar_splitter:constant_or_scalar_splitter"
+    ),
     "sdy-add-func-data-flow-edges": (
         "pyshardy.passes.importing.add_func_data_flow_edges:add_func_data_flow_edges"
     ),

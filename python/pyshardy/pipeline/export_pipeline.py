@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pipeline that cleans up after propagation and makes communication explicit."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from pyshardy.pipeline.options import pass_text
+from pyshardy.pipeline.registry import register_pipeline
+
+
+@register_pipeline("sdy-export-pipeline")
+def export_pipeline(
+    first_dump: int = 0,
+    *,
+    replica_count: int = 1,
+    partition_count: int = 1,
+    dump_directory: str = "",
+    avoid_export_for_partitioning: bool = False,
+    enable_insert_explicit_collectives: bool = False,
+    remove_all_gather_reduce_scatter_for_cmv1: bool = False,
+    enable_per_instruction_partitioning: bool = False,
+    per_instruction_partitioning_filter: str = "",
+    keep_sharding_rules: bool = False,
+    dump_sharding_origins: bool = False,
+    dump_propagation_edges: bool = False,
+    avoid_reshards_on_calls: bool = False,
+    update_non_divisible_input_output_shardings: bool = True,
+    inline_meshes: bool = True,
+) -> str:
+    """Cleans up after propagation, and inserts the reshards that operations need.
+
+    Args:
+        first_dump: the number of the first saved module, where others were saved before.
+        replica_count: number of replicas, for the partitioning of single instructions
+        partition_count: number of partitions, for the partitioning of single instructions
+        dump_directory: where to save the module at some stages; nowhere if empty
+        avoid_export_for_partitioning: whether to leave constraints, groups, and names of meshes as
+            they are, and to insert no reshards
+        enable_insert_explicit_collectives: whether to make every operation compatible with its
+            shardings, by collectives instead of reshards
+        remove_all_gather_reduce_scatter_for_cmv1: whether to leave gathers and scatters around
+            matrix products to a later compiler, if there are explicit collectives
+        enable_per_instruction_partitioning: whether to partition single instructions
+        per_instruction_partitioning_filter: which instructions to partition
+        keep_sharding_rules: whether to leave the sharding rules on the operations
+        dump_sharding_origins: whether saved modules say where shardings come from
+        dump_propagation_edges: whether saved modules say by which steps shardings came about
+        avoid_reshards_on_calls: has no effect; accepted for older callers
+        update_non_divisible_input_output_shardings: whether to shorten shardings of inputs and
+            outputs that don't divide their dimensions evenly
+        inline_meshes: whether to hold each mesh where it is used
+    """
+    del avoid_reshards_on_calls
+    numbers = count(first_dump)
+
+    def saved(name: str) -> list[str]:
+        """The step that saves the module, which takes a number even if nothing is to be saved."""
+        index = next(numbers)
+        if not dump_directory:
+            return []
+        return [pass_text("sdy-save-module", directory=dump_directory, name=name, index=index)]
+
+    def per_instruction() -> list[str]:
+        return [
+            *saved("before_per_instruction_partitioning"),
+            pass_text(
+                "sdy-per-instruction-partitioning",
+                filter=per_instruction_partitioning_filter,
+                replica_count=replica_count,
+                partition_count=partition_count,
+            ),
+            *saved("after_per_instruction_partitioning"),
+        ]
+
+    def collectives() -> list[str]:
+        return [
+            *saved("after_explicit_reshards"),
+            "canonicalize{enable-patterns=sdy-reshard}",
+            "sdy-reshard-to-collectives",
+        ]
+
+    def partitioner() -> list[str]:
+        explicit = enable_insert_explicit_collectives
+        steps = [
+            pass_text(
+                "sdy-insert-explicit-reshards",
+                enable_full_version=explicit or enable_per_instruction_partitioning,
+            ),
+        ]
+        if enable_per_instruction_partitioning:
+            steps += per_instruction()
+        elif explicit:
+            steps += collectives()
+        steps.append("canonicalize{enable-patterns=sdy-collective}")
+        if explicit and remove_all_gather_reduce_scatter_for_cmv1:
+            steps.append("sdy-remove-all-gather-reduce-scatter-for-cmv1")
+        kind = "partitioner" if explicit else "minimal_partitioner"
+        return [*steps, *saved(f"after_{kind}_with_global_shapes")]
+
+    with_export = not avoid_export_for_partitioning
+    steps = [
+        "sdy-constant-or-scalar-merger",
+        pass_text(
+            "sdy-sink-data-flow-edges",
+            sink_debug_sharding_origins=dump_sharding_origins,
+            sink_debug_propagation_edge_sharding=dump_propagation_edges,
+        ),
+    ]
+    if with_export:
+        steps += ["sdy-remove-sharding-groups", "sdy-sharding-constraint-to-reshard"]
+    if update_non_divisible_input_output_shardings:
+        steps += [
+            "sdy-update-non-divisible-input-output-shardings",
+            "sdy-remove-sub-axes-in-input-output-shardings",
+        ]
+    steps += ["sdy-close-shardings", *saved("after_propagation")]
+    if with_export:
+        steps += partitioner()
+    if dump_sharding_origins or dump_propagation_edges:
+        steps.append("sdy-remove-propagation-debug-info")
+    if not keep_sharding_rules:
+        steps.append("sdy-drop-sharding-rules")
+    if with_export and inline_meshes:
+        steps.append("sdy-inline-meshes")
+    return ",".join(steps)
