@@ -21,9 +21,37 @@ class Sdy_FuncPass<string argument> : Pass<argument, "func::FuncOp">;
 
 def Sdy_KeepShardingRules : Option<"keepShardingRules", "keep-sharding-rules", "bool", "false",
     "whether to leave the sharding rules on the operations">;
+def Sdy_ModuleDumpDirectory : Option<"moduleDumpDirectory", "module-dump-directory",
+    "std::string", "\"\"",
+    "where to save the module before each user priority but the first; nowhere if empty">;
+def Sdy_DebugShardingOrigins : Option<"debugShardingOrigins", "debug-sharding-origins",
+    "bool", "false",
+    "whether to note for each axis which of the user's shardings it comes from">;
+def Sdy_DebugPropagationEdgeSharding : Option<"debugPropagationEdgeSharding",
+    "debug-propagation-edge-sharding", "bool", "false",
+    "whether to note for each axis through which operand or result it came">;
+def Sdy_Compatible : Option<"compatible", "compatible", "bool", "false",
+    "whether to do as C++ Shardy does also where that is wrong or has no rule">;
+def Sdy_PropagationStrategy : Option<"propagationStrategy", "propagation-strategy",
+    "PropagationStrategy", "PropagationStrategy::Aggressive",
+    "how conflicts within an operation are handled", [{
+      ::llvm::cl::values(
+        clEnumValN(PropagationStrategy::Aggressive, "aggressive", "decide conflicts"),
+        clEnumValN(PropagationStrategy::Basic, "basic", "take no side"),
+        clEnumValN(PropagationStrategy::BasicThenAggressive, "basic-then-aggressive",
+                   "first everything without conflicts"))
+    }]>;
+def Sdy_RunOpPriorityPropagation : Option<"runOpPriorityPropagation",
+    "run-op-priority-propagation", "bool", "true",
+    "whether operations through which shardings pass unchanged come first">;
 def Sdy_ConservativePropagation : Option<"conservativePropagation", "conservative-propagation",
     "bool", "false",
     "whether to propagate full axes only, and not along the dimensions of windows and padding">;
+
+defvar Sdy_CommonPropagationOptions = [
+  Sdy_KeepShardingRules, Sdy_ModuleDumpDirectory, Sdy_ConservativePropagation,
+  Sdy_DebugShardingOrigins, Sdy_DebugPropagationEdgeSharding, Sdy_Compatible
+];
 
 //===----------------------------------------------------------------------===//
 // Import
@@ -52,6 +80,150 @@ def Sdy_LiftInlinedMeshesPass : Sdy_ModulePass<"sdy-lift-inlined-meshes"> {
   }];
 }
 
+def Sdy_RemoveSizeOneAxesPass : Sdy_ModulePass<"sdy-remove-size-one-axes"> {
+  let summary = "Removes axes of size 1 from shardings";
+  let description = [{
+    Takes each axis that the mesh of a sharding gives the size 1 out of the sharding's dimensions,
+    replicated axes and unreduced axes. A closed dimension that is left without axes loses its
+    priority.
+
+    Meshes keep their axes, and so do the `manual_axes` of manual computations. If no `sdy.mesh` of
+    the module has an axis of size 1, nothing happens.
+
+    On a mesh `<["a"=1, "b"=2]>`, `[{"a"}p2, {"a", "b", ?}p1\]` becomes `[{}, {"b", ?}p1\]`.
+  }];
+}
+
+def Sdy_PropagateShardingFromFuncToCallPass
+    : Sdy_ModulePass<"sdy-propagate-sharding-from-func-to-call"> {
+  let summary = "Shards calls as the results of what they call";
+  let description = [{
+    Gives each `func.call` without `sdy.sharding` the shardings of its callee's results. Results
+    without one get a fully open sharding on the mesh of the first that has one; maximal meshes
+    don't count, and if there is no other mesh the call stays as it is. So does a call with a
+    sharding, whatever that says.
+
+    ```mlir
+    // the result of @f is sharded by [{"x"}\]
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}\]>\]>}
+        : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+}
+
+class Sdy_ConstantSplitter<string argument> : Sdy_ModulePass<argument> {
+  let summary = "Gives each use of a constant or of a broadcast scalar its own copy";
+  let description = [{
+    Copies constant sub-computations and broadcasts of scalars so that each use has one of its own.
+    That two operations use the same constant is no reason for sharding them alike, but propagation
+    would go from the one to the other through it.
+
+    A constant sub-computation is a value with all that it is computed from, which is
+
+    - a constant or an iota,
+    - an element-wise operation, broadcast, reshape or slice of constant values, or
+    - a call or named computation on constant values that consists of such operations only.
+
+    Scalars are not copied, as they can't be sharded. Constants and constant sub-computations that
+    nothing uses are erased. Each `stablehlo.constant` becomes an `sdy.constant`, which
+    canonicalization doesn't merge again.
+
+    ```mlir
+    %0 = stablehlo.constant dense<2.0> : tensor<8xf32>
+    %1 = stablehlo.negate %0 : tensor<8xf32>
+    %2 = stablehlo.add %a, %1 : tensor<8xf32>
+    %3 = stablehlo.add %b, %0 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = sdy.constant dense<2.0> : tensor<8xf32>
+    %1 = sdy.constant dense<2.0> : tensor<8xf32>
+    %2 = stablehlo.negate %0 : tensor<8xf32>
+    %3 = stablehlo.add %a, %2 : tensor<8xf32>
+    %4 = stablehlo.add %b, %1 : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
+def Sdy_ConstantOrScalarSplitterPass
+    : Sdy_ConstantSplitter<"sdy-constant-or-scalar-splitter">;
+def Sdy_ConstantSplitterPass : Sdy_ConstantSplitter<"sdy-constant-splitter">;
+
+def Sdy_ExplicitGatherScatterBatchingPass
+    : Sdy_FuncPass<"sdy-explicit-gather-scatter-batching"> {
+  let summary = "Makes the batch dimension of gathers and scatters explicit";
+  let description = [{
+    Rewrites each `stablehlo.gather` and `stablehlo.scatter` whose indices count along their own
+    dimension 0 in order to say where in dimension 0 of the operand to read or write: this dimension
+    is a batch dimension, along which indices and operand can be sharded alike.
+
+    The indices count if their component for dimension 0 of the operand is an `iota` along
+    dimension 0, maybe broadcast, reshaped, clamped or selected. Dimension 0 must have the same size
+    on both sides. Operations that do nothing and that nothing uses are erased.
+
+    ```mlir
+    %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
+    %0 = stablehlo.concatenate %i, %j, dim = 2 : (...) -> tensor<4x2x2xi32>
+    %1 = "stablehlo.gather"(%a, %0) {dimension_numbers = #stablehlo.gather<
+        collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, ...}
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = "stablehlo.gather"(%a, %j) {dimension_numbers = #stablehlo.gather<
+        collapsed_slice_dims = [1], operand_batching_dims = [0],
+        start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, ...}
+    ```
+  }];
+}
+
+def Sdy_ManualAxesCleanupPass : Sdy_ModulePass<"sdy-manual-axes-cleanup"> {
+  let summary = "Writes out the manual axes of manual computations";
+  let description = [{
+    Sorts the manual axes of each `sdy.manual_computation` as its mesh has them, and adds those that
+    an input or output sharding doesn't mention to its replicated axes.
+
+    A computation without inputs and outputs must have an empty body or no manual axes.
+
+    With the manual axes `{"y", "x"}`, `<@mesh, [{"x"}\]>` becomes
+    `<@mesh, [{"x"}\], replicated={"y"}>`, and the manual axes become `{"x", "y"}`.
+  }];
+}
+
+def Sdy_AddDataFlowEdgesPass : Sdy_ModulePass<"sdy-add-data-flow-edges"> {
+  let summary = "Marks where values flow through an operation unchanged";
+  let description = [{
+    Puts an `sdy.data_flow_edge` on each value that owns one and has a static shape: the results of
+    `stablehlo.while`, `stablehlo.case`, `stablehlo.optimization_barrier`, `sdy.manual_computation`
+    and `sdy.named_computation`, and the arguments of the bodies of the last two. The edge takes
+    over the owner's sharding and all its uses. Owners that have an edge are left alone.
+
+    ```mlir
+    %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
+    return %0 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
+    %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+    return %1 : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
 def Sdy_AddFuncDataFlowEdgesPass : Sdy_ModulePass<"sdy-add-func-data-flow-edges"> {
   let summary = "Marks where values flow into functions and out of calls";
   let description = [{
@@ -73,6 +245,141 @@ def Sdy_AddFuncDataFlowEdgesPass : Sdy_ModulePass<"sdy-add-func-data-flow-edges"
     %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
     %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
     return %1 : tensor<8xf32>
+    ```
+  }];
+}
+
+def Sdy_ApplyShardingConstraintsPass : Sdy_ModulePass<"sdy-apply-sharding-constraints"> {
+  let summary = "Lets constraints dictate the shardings of what they constrain";
+  let description = [{
+    Copies the sharding of an `sdy.sharding_constraint` to its input, if
+
+    - the input has no sharding,
+    - all dimensions of the sharding are closed, and
+    - no other constraint and no manual computation demands another sharding of the input.
+
+    Propagation brings the axes of a constraint to its input anyway, but not that its dimensions are
+    closed. The inputs of manual computations are treated likewise.
+
+    Where the input comes out of a data-flow edge, which has one sharding for all that flows through
+    it, the constraint moves up to it instead and takes over its other uses.
+
+    If a value is used by a chain of constraints, each with the next as its only use, then its uses
+    after the chain, in the same block, use the end of the chain instead. There must be no other
+    constraint, or manual computation, that uses the value or the end of the chain.
+
+    ```mlir
+    %0 = stablehlo.tanh %a : tensor<8x8xf32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}\]> : tensor<8x8xf32>
+    %2 = sdy.sharding_constraint %1 <@mesh, [{}, {"y"}\]> : tensor<8x8xf32>
+    return %0 : tensor<8x8xf32>
+    ```
+
+    shards `%0` by `[{"x"}, {}\]`. Had an `add` used `%0` after `%2`, it would use `%2` then.
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"debugShardingOrigins", "debug-sharding-origins", "bool", "false",
+           "whether to record which sharding each axis comes from">,
+    Option<"debugPropagationEdgeSharding", "debug-propagation-edge-sharding", "bool", "false",
+           "whether to record the steps by which axes came to values">
+  ];
+}
+
+def Sdy_ShardingGroupImportPass : Sdy_ModulePass<"sdy-sharding-group-import"> {
+  let summary = "Checks, unites and renumbers sharding groups";
+  let description = [{
+    Makes the sharding groups of a module disjoint: groups with a value in common become one, their
+    ids become 0, 1 and so on, and each value is put into its group once.
+
+    All values of a group must have the same shape, and be put into it within the same manual
+    computation or all outside of any.
+
+    ```mlir
+    sdy.sharding_group %a group_id=7 : tensor<8xf32>
+    sdy.sharding_group %a group_id=9 : tensor<8xf32>
+    sdy.sharding_group %b group_id=9 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    sdy.sharding_group %a group_id=0 : tensor<8xf32>
+    sdy.sharding_group %b group_id=0 : tensor<8xf32>
+    ```
+  }];
+}
+
+def Sdy_FlattenCallGraphPass : Sdy_ModulePass<"sdy-flatten-call-graph"> {
+  let summary = "Gives each call a function of its own";
+  let description = [{
+    The first call of a function keeps it; each later one gets a copy of it, with copies of all that
+    it calls. Calls are taken function by function, each after those that it calls. A copy has the
+    name of the original function in `sdy.original_func_name`.
+
+    Recursive functions are refused; declarations are not copied.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+}
+
+def Sdy_ImportFuncCallsPass : Sdy_ModulePass<"sdy-import-func-calls"> {
+  let summary = "Puts the bodies of functions in the place of their calls";
+  let description = [{
+    Replaces each call by an `sdy.named_computation` with the body of the function and its original
+    name. The arguments' shardings become `in_shardings`, the sharding of the call becomes
+    `out_shardings`. The attributes of the call stay, and `execution_thread` is taken over from the
+    function. Functions that were called are erased.
+
+    Recursive functions are refused; calls of declarations stay.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = sdy.named_computation<"f">(%a) (%x: tensor<8xf32>) {
+      %1 = sdy.data_flow_edge %x : tensor<8xf32>
+      ...
+      sdy.return %2 : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = sdy.data_flow_edge %0 : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"addDataFlowEdgesOnNamedComputations", "add-data-flow-edges-on-named-computations",
+           "bool", "true", "whether to put data-flow edges on all named computations">
+  ];
+}
+
+def Sdy_PreOrderFuncsPass : Sdy_ModulePass<"sdy-pre-order-funcs"> {
+  let summary = "Puts each function before those that it calls";
+  let description = [{
+    Moves all functions with a body to the end of the module, callers before what they call.
+
+    ```mlir
+    func.func private @f(...)
+    func.func @main(...) { call @f ... }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(...) { call @f ... }
+    func.func private @f(...)
     ```
   }];
 }
@@ -114,7 +421,63 @@ def Sdy_BasicPropagatePass : Sdy_ModulePass<"sdy-basic-propagate"> {
 
     shards `%b`, `%0` and the result of the function by "x" along their first dimension.
   }];
-  let options = [Sdy_KeepShardingRules, Sdy_ConservativePropagation];
+  let options = Sdy_CommonPropagationOptions;
+}
+
+def Sdy_AggressivePropagatePass : Sdy_ModulePass<"sdy-aggressive-propagate"> {
+  let summary = "Propagates shardings, deciding conflicts within operations";
+  let description = [{
+    Works like `sdy-basic-propagate`, but resolves conflicts:
+
+    - Each tensor takes of a factor's axes what it can itself; what one tensor can't take does not
+      keep it from others.
+    - Where two factors want the same axis in one tensor, the factor that comes from the larger
+      tensor goes first; among equals of an element-wise operation the one that is sharded more,
+      then the one from the earlier operand.
+
+    ```mlir
+    // a: [{"x"}, {?}\]   b: [{?}, {"x"}\]   both 8x8
+    %0 = stablehlo.dot %a, %b : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
+
+    shards `%0` as `[{"x", ?}, {?}\]`, where the basic strategy leaves it alone.
+  }];
+  let options = !listconcat(Sdy_CommonPropagationOptions, [Sdy_PropagationStrategy]);
+}
+
+def Sdy_OpPriorityPropagatePass : Sdy_ModulePass<"sdy-op-priority-propagate"> {
+  let summary = "Propagates shardings, pass-through operations first";
+  let description = [{
+    Runs `sdy-aggressive-propagate` five times, each time through more:
+
+    0. element-wise operations, reshapes and transposes whose operands have no other use; dynamic
+       slices forward;
+    1. the same whatever their operands' uses;
+    2. all operations along pass-through factors, broadcasts only backward;
+    3. all operations along all factors, broadcasts only backward;
+    4. everything.
+  }];
+  let options = !listconcat(Sdy_CommonPropagationOptions,
+                            [Sdy_PropagationStrategy, Sdy_RunOpPriorityPropagation]);
+}
+
+def Sdy_UserPriorityPropagatePass : Sdy_ModulePass<"sdy-user-priority-propagate"> {
+  let summary = "Propagates shardings by the priorities that the user gave dimensions";
+  let description = [{
+    Runs `sdy-op-priority-propagate` once for each priority that occurs, the lowest number first.
+    Dimensions of later priorities are hidden: they look unsharded and closed, and their axes are
+    kept from being used by the same tensor. Dimensions without a priority have priority 0.
+
+    ```mlir
+    func.func @f(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p1, {}\]>},
+                 %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}p0]>}) {
+      %0 = stablehlo.add %a, %b : tensor<8x8xf32>
+    ```
+
+    shards `%0` like `%b`; `%a` comes too late.
+  }];
+  let options = !listconcat(Sdy_CommonPropagationOptions,
+                            [Sdy_PropagationStrategy, Sdy_RunOpPriorityPropagation]);
 }
 
 def Sdy_DropShardingRulesPass : Sdy_FuncPass<"sdy-drop-sharding-rules"> {

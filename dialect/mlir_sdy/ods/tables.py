@@ -1038,6 +1038,192 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
+    "sdy-remove-size-one-axes": PassDecl(
+        argument="sdy-remove-size-one-axes",
+        class_name="RemoveSizeOneAxesPass",
+        anchor="builtin.module",
+        summary="Removes axes of size 1 from shardings",
+        description=(
+                "Takes each axis that the mesh of a sharding gives the size 1 out of the sharding's dimensions,\n"
+                "replicated axes and unreduced axes. A closed dimension that is left without axes loses its\n"
+                "priority.\n"
+                "\n"
+                "Meshes keep their axes, and so do the `manual_axes` of manual computations. If no `sdy.mesh` of\n"
+                "the module has an axis of size 1, nothing happens.\n"
+                "\n"
+                "On a mesh `<[\"a\"=1, \"b\"=2]>`, `[{\"a\"}p2, {\"a\", \"b\", ?}p1\\]` becomes `[{}, {\"b\", ?}p1\\]`."
+            ),
+    ),
+    "sdy-propagate-sharding-from-func-to-call": PassDecl(
+        argument="sdy-propagate-sharding-from-func-to-call",
+        class_name="PropagateShardingFromFuncToCallPass",
+        anchor="builtin.module",
+        summary="Shards calls as the results of what they call",
+        description=(
+                "Gives each `func.call` without `sdy.sharding` the shardings of its callee's results. Results\n"
+                "without one get a fully open sharding on the mesh of the first that has one; maximal meshes\n"
+                "don't count, and if there is no other mesh the call stays as it is. So does a call with a\n"
+                "sharding, whatever that says.\n"
+                "\n"
+                "```mlir\n"
+                "// the result of @f is sharded by [{\"x\"}]\n"
+                "%0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\"}]>\\]>}\n"
+                "    : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```"
+            ),
+    ),
+    "sdy-constant-or-scalar-splitter": PassDecl(
+        argument="sdy-constant-or-scalar-splitter",
+        class_name="ConstantOrScalarSplitterPass",
+        anchor="builtin.module",
+        summary="Gives each use of a constant or of a broadcast scalar its own copy",
+        description=(
+                "Copies constant sub-computations and broadcasts of scalars so that each use has one of its own.\n"
+                "That two operations use the same constant is no reason for sharding them alike, but propagation\n"
+                "would go from the one to the other through it.\n"
+                "\n"
+                "A constant sub-computation is a value with all that it is computed from, which is\n"
+                "\n"
+                "- a constant or an iota,\n"
+                "- an element-wise operation, broadcast, reshape or slice of constant values, or\n"
+                "- a call or named computation on constant values that consists of such operations only.\n"
+                "\n"
+                "Scalars are not copied, as they can't be sharded. Constants and constant sub-computations that\n"
+                "nothing uses are erased. Each `stablehlo.constant` becomes an `sdy.constant`, which\n"
+                "canonicalization doesn't merge again.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.constant dense<2.0> : tensor<8xf32>\n"
+                "%1 = stablehlo.negate %0 : tensor<8xf32>\n"
+                "%2 = stablehlo.add %a, %1 : tensor<8xf32>\n"
+                "%3 = stablehlo.add %b, %0 : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = sdy.constant dense<2.0> : tensor<8xf32>\n"
+                "%1 = sdy.constant dense<2.0> : tensor<8xf32>\n"
+                "%2 = stablehlo.negate %0 : tensor<8xf32>\n"
+                "%3 = stablehlo.add %a, %2 : tensor<8xf32>\n"
+                "%4 = stablehlo.add %b, %1 : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
+    "sdy-constant-splitter": PassDecl(
+        argument="sdy-constant-splitter",
+        class_name="ConstantSplitterPass",
+        anchor="builtin.module",
+        summary="Gives each use of a constant or of a broadcast scalar its own copy",
+        description=(
+                "Copies constant sub-computations and broadcasts of scalars so that each use has one of its own.\n"
+                "That two operations use the same constant is no reason for sharding them alike, but propagation\n"
+                "would go from the one to the other through it.\n"
+                "\n"
+                "A constant sub-computation is a value with all that it is computed from, which is\n"
+                "\n"
+                "- a constant or an iota,\n"
+                "- an element-wise operation, broadcast, reshape or slice of constant values, or\n"
+                "- a call or named computation on constant values that consists of such operations only.\n"
+                "\n"
+                "Scalars are not copied, as they can't be sharded. Constants and constant sub-computations that\n"
+                "nothing uses are erased. Each `stablehlo.constant` becomes an `sdy.constant`, which\n"
+                "canonicalization doesn't merge again.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.constant dense<2.0> : tensor<8xf32>\n"
+                "%1 = stablehlo.negate %0 : tensor<8xf32>\n"
+                "%2 = stablehlo.add %a, %1 : tensor<8xf32>\n"
+                "%3 = stablehlo.add %b, %0 : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = sdy.constant dense<2.0> : tensor<8xf32>\n"
+                "%1 = sdy.constant dense<2.0> : tensor<8xf32>\n"
+                "%2 = stablehlo.negate %0 : tensor<8xf32>\n"
+                "%3 = stablehlo.add %a, %2 : tensor<8xf32>\n"
+                "%4 = stablehlo.add %b, %1 : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
+    "sdy-explicit-gather-scatter-batching": PassDecl(
+        argument="sdy-explicit-gather-scatter-batching",
+        class_name="ExplicitGatherScatterBatchingPass",
+        anchor="func.func",
+        summary="Makes the batch dimension of gathers and scatters explicit",
+        description=(
+                "Rewrites each `stablehlo.gather` and `stablehlo.scatter` whose indices count along their own\n"
+                "dimension 0 in order to say where in dimension 0 of the operand to read or write: this dimension\n"
+                "is a batch dimension, along which indices and operand can be sharded alike.\n"
+                "\n"
+                "The indices count if their component for dimension 0 of the operand is an `iota` along\n"
+                "dimension 0, maybe broadcast, reshaped, clamped or selected. Dimension 0 must have the same size\n"
+                "on both sides. Operations that do nothing and that nothing uses are erased.\n"
+                "\n"
+                "```mlir\n"
+                "%i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>\n"
+                "%0 = stablehlo.concatenate %i, %j, dim = 2 : (...) -> tensor<4x2x2xi32>\n"
+                "%1 = \"stablehlo.gather\"(%a, %0) {dimension_numbers = #stablehlo.gather<\n"
+                "    collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, ...}\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = \"stablehlo.gather\"(%a, %j) {dimension_numbers = #stablehlo.gather<\n"
+                "    collapsed_slice_dims = [1], operand_batching_dims = [0],\n"
+                "    start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, ...}\n"
+                "```"
+            ),
+    ),
+    "sdy-manual-axes-cleanup": PassDecl(
+        argument="sdy-manual-axes-cleanup",
+        class_name="ManualAxesCleanupPass",
+        anchor="builtin.module",
+        summary="Writes out the manual axes of manual computations",
+        description=(
+                "Sorts the manual axes of each `sdy.manual_computation` as its mesh has them, and adds those that\n"
+                "an input or output sharding doesn't mention to its replicated axes.\n"
+                "\n"
+                "A computation without inputs and outputs must have an empty body or no manual axes.\n"
+                "\n"
+                "With the manual axes `{\"y\", \"x\"}`, `<@mesh, [{\"x\"}]>` becomes\n"
+                "`<@mesh, [{\"x\"}], replicated={\"y\"}>`, and the manual axes become `{\"x\", \"y\"}`."
+            ),
+    ),
+    "sdy-add-data-flow-edges": PassDecl(
+        argument="sdy-add-data-flow-edges",
+        class_name="AddDataFlowEdgesPass",
+        anchor="builtin.module",
+        summary="Marks where values flow through an operation unchanged",
+        description=(
+                "Puts an `sdy.data_flow_edge` on each value that owns one and has a static shape: the results of\n"
+                "`stablehlo.while`, `stablehlo.case`, `stablehlo.optimization_barrier`, `sdy.manual_computation`\n"
+                "and `sdy.named_computation`, and the arguments of the bodies of the last two. The edge takes\n"
+                "over the owner's sharding and all its uses. Owners that have an edge are left alone.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.optimization_barrier %a : tensor<8xf32>\n"
+                "return %0 : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.optimization_barrier %a : tensor<8xf32>\n"
+                "%1 = sdy.data_flow_edge %0 : tensor<8xf32>\n"
+                "return %1 : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
     "sdy-add-func-data-flow-edges": PassDecl(
         argument="sdy-add-func-data-flow-edges",
         class_name="AddFuncDataFlowEdgesPass",
@@ -1062,6 +1248,161 @@ PASSES: dict[str, PassDecl] = {
                 "%0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>\n"
                 "%1 = sdy.func_data_flow_edge %0 : tensor<8xf32>\n"
                 "return %1 : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
+    "sdy-apply-sharding-constraints": PassDecl(
+        argument="sdy-apply-sharding-constraints",
+        class_name="ApplyShardingConstraintsPass",
+        anchor="builtin.module",
+        summary="Lets constraints dictate the shardings of what they constrain",
+        description=(
+                "Copies the sharding of an `sdy.sharding_constraint` to its input, if\n"
+                "\n"
+                "- the input has no sharding,\n"
+                "- all dimensions of the sharding are closed, and\n"
+                "- no other constraint and no manual computation demands another sharding of the input.\n"
+                "\n"
+                "Propagation brings the axes of a constraint to its input anyway, but not that its dimensions are\n"
+                "closed. The inputs of manual computations are treated likewise.\n"
+                "\n"
+                "Where the input comes out of a data-flow edge, which has one sharding for all that flows through\n"
+                "it, the constraint moves up to it instead and takes over its other uses.\n"
+                "\n"
+                "If a value is used by a chain of constraints, each with the next as its only use, then its uses\n"
+                "after the chain, in the same block, use the end of the chain instead. There must be no other\n"
+                "constraint, or manual computation, that uses the value or the end of the chain.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.tanh %a : tensor<8x8xf32>\n"
+                "%1 = sdy.sharding_constraint %0 <@mesh, [{\"x\"}, {}]> : tensor<8x8xf32>\n"
+                "%2 = sdy.sharding_constraint %1 <@mesh, [{}, {\"y\"}]> : tensor<8x8xf32>\n"
+                "return %0 : tensor<8x8xf32>\n"
+                "```\n"
+                "\n"
+                "shards `%0` by `[{\"x\"}, {}]`. Had an `add` used `%0` after `%2`, it would use `%2` then."
+            ),
+        options=(
+            OptionDecl(
+                name="debug-sharding-origins",
+                type="bool",
+                default=False,
+                description="whether to record which sharding each axis comes from",
+            ),
+            OptionDecl(
+                name="debug-propagation-edge-sharding",
+                type="bool",
+                default=False,
+                description="whether to record the steps by which axes came to values",
+            ),
+        ),
+    ),
+    "sdy-sharding-group-import": PassDecl(
+        argument="sdy-sharding-group-import",
+        class_name="ShardingGroupImportPass",
+        anchor="builtin.module",
+        summary="Checks, unites and renumbers sharding groups",
+        description=(
+                "Makes the sharding groups of a module disjoint: groups with a value in common become one, their\n"
+                "ids become 0, 1 and so on, and each value is put into its group once.\n"
+                "\n"
+                "All values of a group must have the same shape, and be put into it within the same manual\n"
+                "computation or all outside of any.\n"
+                "\n"
+                "```mlir\n"
+                "sdy.sharding_group %a group_id=7 : tensor<8xf32>\n"
+                "sdy.sharding_group %a group_id=9 : tensor<8xf32>\n"
+                "sdy.sharding_group %b group_id=9 : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "sdy.sharding_group %a group_id=0 : tensor<8xf32>\n"
+                "sdy.sharding_group %b group_id=0 : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
+    "sdy-flatten-call-graph": PassDecl(
+        argument="sdy-flatten-call-graph",
+        class_name="FlattenCallGraphPass",
+        anchor="builtin.module",
+        summary="Gives each call a function of its own",
+        description=(
+                "The first call of a function keeps it; each later one gets a copy of it, with copies of all that\n"
+                "it calls. Calls are taken function by function, each after those that it calls. A copy has the\n"
+                "name of the original function in `sdy.original_func_name`.\n"
+                "\n"
+                "Recursive functions are refused; declarations are not copied.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "%1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "%1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```"
+            ),
+    ),
+    "sdy-import-func-calls": PassDecl(
+        argument="sdy-import-func-calls",
+        class_name="ImportFuncCallsPass",
+        anchor="builtin.module",
+        summary="Puts the bodies of functions in the place of their calls",
+        description=(
+                "Replaces each call by an `sdy.named_computation` with the body of the function and its original\n"
+                "name. The arguments' shardings become `in_shardings`, the sharding of the call becomes\n"
+                "`out_shardings`. The attributes of the call stay, and `execution_thread` is taken over from the\n"
+                "function. Functions that were called are erased.\n"
+                "\n"
+                "Recursive functions are refused; calls of declarations stay.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = sdy.named_computation<\"f\">(%a) (%x: tensor<8xf32>) {\n"
+                "  %1 = sdy.data_flow_edge %x : tensor<8xf32>\n"
+                "  ...\n"
+                "  sdy.return %2 : tensor<8xf32>\n"
+                "} : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "%3 = sdy.data_flow_edge %0 : tensor<8xf32>\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="add-data-flow-edges-on-named-computations",
+                type="bool",
+                default=True,
+                description="whether to put data-flow edges on all named computations",
+            ),
+        ),
+    ),
+    "sdy-pre-order-funcs": PassDecl(
+        argument="sdy-pre-order-funcs",
+        class_name="PreOrderFuncsPass",
+        anchor="builtin.module",
+        summary="Puts each function before those that it calls",
+        description=(
+                "Moves all functions with a body to the end of the module, callers before what they call.\n"
+                "\n"
+                "```mlir\n"
+                "func.func private @f(...)\n"
+                "func.func @main(...) { call @f ... }\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "func.func @main(...) { call @f ... }\n"
+                "func.func private @f(...)\n"
                 "```"
             ),
     ),
@@ -1118,10 +1459,238 @@ PASSES: dict[str, PassDecl] = {
                 description="whether to leave the sharding rules on the operations",
             ),
             OptionDecl(
+                name="module-dump-directory",
+                type="string",
+                default="",
+                description="where to save the module before each user priority but the first; nowhere if empty",
+            ),
+            OptionDecl(
                 name="conservative-propagation",
                 type="bool",
                 default=False,
                 description="whether to propagate full axes only, and not along the dimensions of windows and padding",
+            ),
+            OptionDecl(
+                name="debug-sharding-origins",
+                type="bool",
+                default=False,
+                description="whether to note for each axis which of the user's shardings it comes from",
+            ),
+            OptionDecl(
+                name="debug-propagation-edge-sharding",
+                type="bool",
+                default=False,
+                description="whether to note for each axis through which operand or result it came",
+            ),
+            OptionDecl(
+                name="compatible",
+                type="bool",
+                default=False,
+                description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+            ),
+        ),
+    ),
+    "sdy-aggressive-propagate": PassDecl(
+        argument="sdy-aggressive-propagate",
+        class_name="AggressivePropagatePass",
+        anchor="builtin.module",
+        summary="Propagates shardings, deciding conflicts within operations",
+        description=(
+                "Works like `sdy-basic-propagate`, but resolves conflicts:\n"
+                "\n"
+                "- Each tensor takes of a factor's axes what it can itself; what one tensor can't take does not\n"
+                "  keep it from others.\n"
+                "- Where two factors want the same axis in one tensor, the factor that comes from the larger\n"
+                "  tensor goes first; among equals of an element-wise operation the one that is sharded more,\n"
+                "  then the one from the earlier operand.\n"
+                "\n"
+                "```mlir\n"
+                "// a: [{\"x\"}, {?}]   b: [{?}, {\"x\"}]   both 8x8\n"
+                "%0 = stablehlo.dot %a, %b : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+                "```\n"
+                "\n"
+                "shards `%0` as `[{\"x\", ?}, {?}]`, where the basic strategy leaves it alone."
+            ),
+        options=(
+            OptionDecl(
+                name="keep-sharding-rules",
+                type="bool",
+                default=False,
+                description="whether to leave the sharding rules on the operations",
+            ),
+            OptionDecl(
+                name="module-dump-directory",
+                type="string",
+                default="",
+                description="where to save the module before each user priority but the first; nowhere if empty",
+            ),
+            OptionDecl(
+                name="conservative-propagation",
+                type="bool",
+                default=False,
+                description="whether to propagate full axes only, and not along the dimensions of windows and padding",
+            ),
+            OptionDecl(
+                name="debug-sharding-origins",
+                type="bool",
+                default=False,
+                description="whether to note for each axis which of the user's shardings it comes from",
+            ),
+            OptionDecl(
+                name="debug-propagation-edge-sharding",
+                type="bool",
+                default=False,
+                description="whether to note for each axis through which operand or result it came",
+            ),
+            OptionDecl(
+                name="compatible",
+                type="bool",
+                default=False,
+                description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+            ),
+            OptionDecl(
+                name="propagation-strategy",
+                type="string",
+                default="aggressive",
+                description="how conflicts within an operation are handled",
+                choices=("aggressive", "basic", "basic-then-aggressive"),
+            ),
+        ),
+    ),
+    "sdy-op-priority-propagate": PassDecl(
+        argument="sdy-op-priority-propagate",
+        class_name="OpPriorityPropagatePass",
+        anchor="builtin.module",
+        summary="Propagates shardings, pass-through operations first",
+        description=(
+                "Runs `sdy-aggressive-propagate` five times, each time through more:\n"
+                "\n"
+                "0. element-wise operations, reshapes and transposes whose operands have no other use; dynamic\n"
+                "   slices forward;\n"
+                "1. the same whatever their operands' uses;\n"
+                "2. all operations along pass-through factors, broadcasts only backward;\n"
+                "3. all operations along all factors, broadcasts only backward;\n"
+                "4. everything."
+            ),
+        options=(
+            OptionDecl(
+                name="keep-sharding-rules",
+                type="bool",
+                default=False,
+                description="whether to leave the sharding rules on the operations",
+            ),
+            OptionDecl(
+                name="module-dump-directory",
+                type="string",
+                default="",
+                description="where to save the module before each user priority but the first; nowhere if empty",
+            ),
+            OptionDecl(
+                name="conservative-propagation",
+                type="bool",
+                default=False,
+                description="whether to propagate full axes only, and not along the dimensions of windows and padding",
+            ),
+            OptionDecl(
+                name="debug-sharding-origins",
+                type="bool",
+                default=False,
+                description="whether to note for each axis which of the user's shardings it comes from",
+            ),
+            OptionDecl(
+                name="debug-propagation-edge-sharding",
+                type="bool",
+                default=False,
+                description="whether to note for each axis through which operand or result it came",
+            ),
+            OptionDecl(
+                name="compatible",
+                type="bool",
+                default=False,
+                description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+            ),
+            OptionDecl(
+                name="propagation-strategy",
+                type="string",
+                default="aggressive",
+                description="how conflicts within an operation are handled",
+                choices=("aggressive", "basic", "basic-then-aggressive"),
+            ),
+            OptionDecl(
+                name="run-op-priority-propagation",
+                type="bool",
+                default=True,
+                description="whether operations through which shardings pass unchanged come first",
+            ),
+        ),
+    ),
+    "sdy-user-priority-propagate": PassDecl(
+        argument="sdy-user-priority-propagate",
+        class_name="UserPriorityPropagatePass",
+        anchor="builtin.module",
+        summary="Propagates shardings by the priorities that the user gave dimensions",
+        description=(
+                "Runs `sdy-op-priority-propagate` once for each priority that occurs, the lowest number first.\n"
+                "Dimensions of later priorities are hidden: they look unsharded and closed, and their axes are\n"
+                "kept from being used by the same tensor. Dimensions without a priority have priority 0.\n"
+                "\n"
+                "```mlir\n"
+                "func.func @f(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}p1, {}]>},\n"
+                "             %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"x\"}p0]>}) {\n"
+                "  %0 = stablehlo.add %a, %b : tensor<8x8xf32>\n"
+                "```\n"
+                "\n"
+                "shards `%0` like `%b`; `%a` comes too late."
+            ),
+        options=(
+            OptionDecl(
+                name="keep-sharding-rules",
+                type="bool",
+                default=False,
+                description="whether to leave the sharding rules on the operations",
+            ),
+            OptionDecl(
+                name="module-dump-directory",
+                type="string",
+                default="",
+                description="where to save the module before each user priority but the first; nowhere if empty",
+            ),
+            OptionDecl(
+                name="conservative-propagation",
+                type="bool",
+                default=False,
+                description="whether to propagate full axes only, and not along the dimensions of windows and padding",
+            ),
+            OptionDecl(
+                name="debug-sharding-origins",
+                type="bool",
+                default=False,
+                description="whether to note for each axis which of the user's shardings it comes from",
+            ),
+            OptionDecl(
+                name="debug-propagation-edge-sharding",
+                type="bool",
+                default=False,
+                description="whether to note for each axis through which operand or result it came",
+            ),
+            OptionDecl(
+                name="compatible",
+                type="bool",
+                default=False,
+                description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+            ),
+            OptionDecl(
+                name="propagation-strategy",
+                type="string",
+                default="aggressive",
+                description="how conflicts within an operation are handled",
+                choices=("aggressive", "basic", "basic-then-aggressive"),
+            ),
+            OptionDecl(
+                name="run-op-priority-propagation",
+                type="bool",
+                default=True,
+                description="whether operations through which shardings pass unchanged come first",
             ),
         ),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
+from pyshardy.passes.symbols import symbol_name
 
 ORIGINAL_FUNCTION_NAME = "sdy.original_func_name"
 """The attribute of a function that says what function of the user it was made of."""
@@ -14,11 +15,6 @@ def functions_of(module: ir.Module) -> list[ir.Operation]:
     """The functions directly in a module, in order."""
     operations = (view.operation for view in module.body.operations)
     return [operation for operation in operations if operation.name == "func.func"]
-
-
-def name_of(function: ir.Operation) -> str:
-    """The name of a function's symbol."""
-    return function.attributes["sym_name"].value
 
 
 def has_body(function: ir.Operation) -> bool:
@@ -36,7 +32,7 @@ def main_function(module: ir.Module) -> ir.Operation | None:
     if len(functions) <= 1:
         return functions[0] if functions else None
     for function in functions:
-        if name_of(function) == "main":
+        if symbol_name(function) == "main":
             return function
     where = location_of(functions[0].location)
     raise PassError(error("of several functions one must be called 'main'", where))

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which functions call which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlir_sdy.diagnostics import PassError, error, note
+from mlir_sdy.host import ir, location_of
+from pyshardy.passes.functions import functions_of, has_body
+from pyshardy.passes.symbols import symbol_name
+from pyshardy.passes.walks import operations_named
+
+
+def callee_of(call: ir.Operation) -> str:
+    """The name of the function that a `func.call` calls."""
+    return call.attributes["callee"].value
+
+
+def retarget(call: ir.Operation, callee: str) -> None:
+    """Let a `func.call` call another function."""
+    call.attributes["callee"] = ir.FlatSymbolRefAttr.get(callee, call.context)
+
+
+class CallGraph:
+    """The functions of a module that have a body, and the calls in them.
+
+    It is a picture of the module at the time it is made.
+
+    Attributes:
+        functions: the functions by their names, in the order of the module. Declarations are not
+            among them.
+        calls: for each function its calls, in the order of the text, those in regions included.
+    """
+
+    def __init__(self, module: ir.Module):
+        self.functions: dict[str, ir.Operation] = {
+            symbol_name(function): function
+            for function in functions_of(module)
+            if has_body(function)
+        }
+        self.calls: dict[str, list[ir.Operation]] = {
+            name: operations_named({"func.call"}, function)
+            for name, function in self.functions.items()
+        }
+        self._cycle: list[ir.Operation] = []
+        self._post_order = self._search()
+
+    @property
+    def post_order(self) -> list[str]:
+        """The functions, each after those that it calls.
+
+        Functions are taken in the order of the module and, depth first, what they call in the
+        order of the calls. With functions `main`, `a` and `b` in this order, where `main` calls
+        `b` and that `a`, this is `a`, `b`, `main`.
+
+        A function that calls itself, through others or not, comes when all else that it calls has.
+        """
+        return self._post_order
+
+    def calls_in_post_order(self) -> Iterator[ir.Operation]:
+        """All calls, function by function, each function after those that it calls."""
+        for name in self._post_order:
+            yield from self.calls[name]
+
+    def check_not_recursive(self, purpose: str) -> None:
+        """Refuse a module with a function that calls itself.
+
+        Args:
+            purpose: what can't be done with such a function: "flattened".
+
+        Raises:
+            PassError: there is one.
+        """
+        if self._cycle:
+            first, *others = self._cycle
+            name = callee_of(self._cycle[-1])
+            notes = [
+                note(f"which calls '{callee_of(call)}' here", location_of(call.location))
+                for call in others
+            ]
+            message = f"function '{name}' calls itself: recursive functions can't be {purpose}"
+            raise PassError(error(message, location_of(first.location), notes))
+
+    def _search(self) -> list[str]:
+        finished: list[str] = []
+        seen: set[str] = set()
+        for root in self.functions:
+            if root in seen:
+                continue
+            seen.add(root)
+            # The way down to the function that is looked at: by which call, and the calls to follow.
+            path: list[tuple[str, ir.Operation | None, Iterator[ir.Operation]]] = [
+                (root, None, iter(self.calls[root]))
+            ]
+            on_path = {root}
+            while path:
+                name, _, calls = path[-1]
+                call = next(calls, None)
+                if call is None:
+                    path.pop()
+                    on_path.remove(name)
+                    finished.append(name)
+                    continue
+                callee = callee_of(call)
+                if callee in on_path and not self._cycle:
+                    start = [step[0] for step in path].index(callee)
+                    self._cycle = [step[1] for step in path[start + 1 :] if step[1] is not None]
+                    self._cycle.append(call)
+                if callee in self.functions and callee not in seen:
+                    seen.add(callee)
+                    path.append((callee, call, iter(self.calls[callee])))
+                    on_path.add(callee)
+        return finished

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-add-data-flow-edges`: mark where values flow through an operation unchanged.
+
+Before:
+
+    %0 = stablehlo.optimization_barrier
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
+    return %0 : tensor<8xf32>
+
+After:
+
+    %0 = stablehlo.optimization_barrier
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
+    %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+    return %1 : tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.values import (
+    COMPUTATIONS,
+    DATA_FLOW_OPERATIONS,
+    OWN_SHARDING,
+    body_argument_shardings,
+    edge_operation,
+    result_shardings_of,
+)
+from pyshardy.passes.functions import has_static_shape
+from pyshardy.passes.walks import operations_named
+
+_EDGE = "sdy.data_flow_edge"
+
+
+def add_data_flow_edges(module: ir.Module) -> None:
+    """Put an edge on each value that owns one in a module; see `add_edges`."""
+    add_edges(operations_named(DATA_FLOW_OPERATIONS, module, ir.WalkOrder.POST_ORDER))
+
+
+def add_edges(operations: Iterable[ir.Operation]) -> None:
+    """Put an edge on each value that owns one at some data-flow operations.
+
+    1. Owners are the results and, at a computation, the arguments of its body.
+    2. An owner of static shape gets one, used or not, unless it has one.
+    3. The edge takes over the sharding and all uses of its owner. The operation keeps what
+       shardings it holds.
+
+    The body of a manual computation along `x` with the input `<@mesh, [{"x", "y"}]>` begins with
+    `sdy.data_flow_edge %arg sharding=<@mesh, [{"y"}]>`.
+    """
+    cache: AttributeCache | None = None
+    for operation in operations:
+        cache = cache or AttributeCache(operation.context)
+        if operation.name in COMPUTATIONS:
+            body = operation.regions[0].blocks[0]
+            place = ir.InsertionPoint.at_block_begin(body)
+            _add(list(body.arguments), body_argument_shardings(operation), place, cache)
+        place = ir.InsertionPoint.after(operation)
+        _add(list(operation.results), result_shardings_of(operation), place, cache)
+
+
+def _add(
+    owners: Sequence[ir.Value],
+    shardings: Sequence[TensorSharding],
+    place: ir.InsertionPoint,
+    cache: AttributeCache,
+) -> None:
+    for index, owner in enumerate(owners):
+        if not has_static_shape(owner.type) or edge_operation(owner) is not None:
+            continue
+        edge = ir.Operation.create(
+            _EDGE,
+            results=[owner.type],
+            operands=[owner],
+            attributes={OWN_SHARDING[_EDGE]: cache[shardings[index]]} if shardings else {},
+            loc=owner.location,
+            ip=place,
+        )
+        owner.replace_all_uses_except(edge.results[0], edge)

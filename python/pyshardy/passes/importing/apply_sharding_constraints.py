@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-apply-sharding-constraints`: let constraints dictate the shardings of what they constrain.
+
+Before:
+
+    %0 = stablehlo.tanh %a : tensor<8x8xf32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+
+After:
+
+    %0 = stablehlo.tanh %a
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xf32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import emit, warning
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.values import get_sharding, set_sharding, shardable_value
+from pyshardy.passes.importing.constraint_chains import redirect_to_end_of_chain
+from pyshardy.passes.importing.constraints import (
+    CONSTRAINT,
+    MANUAL_COMPUTATION,
+    constraint_at,
+    input_shardings,
+)
+from pyshardy.passes.walks import operations_named
+from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
+
+
+def apply_sharding_constraints(
+    module: ir.Module,
+    *,
+    debug_sharding_origins: bool = False,
+    debug_propagation_edge_sharding: bool = False,
+) -> None:
+    """Copy shardings that are closed to the values that constraints and computations demand them of.
+
+    Constraints here are the `sdy.sharding_constraint`s and the inputs of manual computations,
+    inside out and in the order of the text.
+
+    1. At the first of a chain of constraints, uses that come after the chain move to its end; see
+       `redirect_to_end_of_chain`.
+    2. A constraint gives its sharding to its input if the input has none, can have one, and has no
+       other constraint with another sharding, and if the sharding is closed in all dimensions.
+    3. Where the input stands for a data-flow edge, which has the sharding of all that flows
+       through it, the input's other uses move to the constraint instead: a
+       `sdy.sharding_constraint` moves up to its input, a manual computation gets one there. The
+       edge takes over the unreduced axes, as these don't propagate.
+
+    Otherwise propagation would bring the axes of a constraint to its input, but not that its
+    dimensions are closed.
+
+    Args:
+        module: the module, which is changed in place.
+        debug_sharding_origins: record which constraint each axis comes from.
+        debug_propagation_edge_sharding: record the steps that shardings took.
+    """
+    if debug_sharding_origins or debug_propagation_edge_sharding:
+        emit(warning("sdy-apply-sharding-constraints does not record debug attributes yet"))
+    constraints = operations_named(
+        {CONSTRAINT, MANUAL_COMPUTATION}, module, ir.WalkOrder.POST_ORDER
+    )
+    if constraints:
+        applier = _Applier(module)
+        for constraint in constraints:
+            if constraint.name == CONSTRAINT:
+                redirect_to_end_of_chain(constraint)
+            for index, sharding in enumerate(input_shardings(constraint)):
+                applier.apply(constraint, index, sharding)
+
+
+class _Applier:
+    def __init__(self, module: ir.Module):
+        self._cache = AttributeCache(module.context)
+        self._rules = ShardingRuleLookup()
+
+    def apply(self, constraint: ir.Operation, index: int, sharding: TensorSharding) -> None:
+        value = constraint.operands[index]
+        holder = shardable_value(value)
+        if holder is None or not sharding.is_fully_closed or get_sharding(value) is not None:
+            return
+        for use in value.uses:
+            other = constraint_at(use)
+            if other is not None and other != sharding:
+                return
+        edge = None if isinstance(holder, ir.BlockArgument) else holder.owner.operation
+        if edge is not None and edge.name == "sdy.data_flow_edge":
+            self._apply_behind_edge(value, edge, constraint, sharding)
+        else:
+            set_sharding(value, sharding, self._cache)
+            self._record_rule(constraint)
+
+    def _apply_behind_edge(
+        self,
+        value: ir.Value,
+        edge: ir.Operation,
+        constraint: ir.Operation,
+        sharding: TensorSharding,
+    ) -> None:
+        if constraint.name == CONSTRAINT:
+            _move_behind(constraint, value)
+        else:
+            created = sdy.sharding_constraint(
+                value, self._cache[sharding], loc=constraint.location, ip=_place_behind(value)
+            )
+            constraint = created.owner.operation
+        value.replace_all_uses_except(constraint.results[0], constraint)
+        if sharding.unreduced_axes:
+            current = get_sharding(edge.results[0]) or sharding.fully_open_like()
+            with_unreduced = replace(
+                current,
+                unreduced_axes=sharding.unreduced_axes,
+                reduction_kind=sharding.reduction_kind,
+            )
+            set_sharding(edge.results[0], with_unreduced, self._cache)
+
+    def _record_rule(self, constraint: ir.Operation) -> None:
+        """Leave the sharding rule of a constraint on it, as C++ Shardy does."""
+        if constraint.name == CONSTRAINT and SHARDING_RULE not in constraint.attributes:
+            rule = self._rules.rule(constraint)
+            if rule is not None:
+                constraint.attributes[SHARDING_RULE] = self._cache[rule]
+
+
+def _place_behind(value: ir.Value) -> ir.InsertionPoint:
+    if isinstance(value, ir.BlockArgument):
+        return ir.InsertionPoint.at_block_begin(value.owner)
+    return ir.InsertionPoint.after(value.owner.operation)
+
+
+def _move_behind(operation: ir.Operation, value: ir.Value) -> None:
+    if not isinstance(value, ir.BlockArgument):
+        operation.move_after(value.owner.operation)
+        return
+    first = value.owner.operations[0].operation
+    if first != operation:
+        operation.move_before(first)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Copies of functions with all that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlir_sdy.host import ir
+from pyshardy.passes.call_graph import callee_of, retarget
+from pyshardy.passes.functions import (
+    ORIGINAL_FUNCTION_NAME,
+    functions_of,
+    has_body,
+    original_name,
+)
+from pyshardy.passes.symbols import FreshNames, symbol_name
+from pyshardy.passes.walks import operations_named
+
+
+class FunctionCloner:
+    """Copies functions of a module, so that each copy is called from one place.
+
+    1. A copy has all attributes of its function, and in `sdy.original_func_name` the name of the
+       function that it is, maybe through other copies, a copy of.
+    2. What it calls is copied likewise, call by call, and called instead. Declarations are not
+       copied.
+    3. Copies go to the end of the module, those that are called before the one that calls them,
+       and are named after the function they copy by `FreshNames`.
+
+    If `f` calls `g`, a copy of `f` is called `f_1` and calls `g_0`.
+    """
+
+    def __init__(self, module: ir.Module):
+        self._module = module
+        self._functions = {
+            symbol_name(function): function
+            for function in functions_of(module)
+            if has_body(function)
+        }
+        self._fresh = FreshNames(module)
+
+    def clone(self, name: str) -> str:
+        """Copy the function of that name, which must not be recursive; give the copy's name."""
+        # The copies begun, from the outermost one inwards: their calls, and the one dealt with.
+        begun: list[tuple[str, ir.Operation, Iterator[ir.Operation]]] = [self._begin(name)]
+        pending: list[ir.Operation] = []
+        while True:
+            base, copy, calls = begun[-1]
+            call = next((c for c in calls if callee_of(c) in self._functions), None)
+            if call is not None:
+                pending.append(call)
+                begun.append(self._begin(callee_of(call)))
+                continue
+            begun.pop()
+            finished = self._insert(copy, base)
+            if not begun:
+                return finished
+            retarget(pending.pop(), finished)
+
+    def _begin(self, name: str) -> tuple[str, ir.Operation, Iterator[ir.Operation]]:
+        function = self._functions[name]
+        copy = function.clone(ip=False).operation
+        context = self._module.context
+        copy.attributes[ORIGINAL_FUNCTION_NAME] = ir.StringAttr.get(original_name(function), context)
+        return name, copy, iter(operations_named({"func.call"}, copy))
+
+    def _insert(self, copy: ir.Operation, base: str) -> str:
+        name = self._fresh.name(base)
+        copy.attributes["sym_name"] = ir.StringAttr.get(name, self._module.context)
+        self._module.body.append(copy)
+        self._functions[name] = copy
+        return name

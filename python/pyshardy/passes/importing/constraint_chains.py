@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Chains of sharding constraints, the last of which dictates how later uses are sharded."""
+
+from __future__ import annotations
+
+from mlir_sdy.fold.pattern import producer
+from mlir_sdy.host import ir
+from mlir_sdy.values import get_sharding
+from pyshardy.passes.importing.constraints import CONSTRAINT, MANUAL_COMPUTATION
+
+
+def redirect_to_end_of_chain(head: ir.Operation) -> None:
+    """Let uses of a chain's input that come after the chain use its end, if `head` begins one.
+
+    A chain is a list of two or more `sdy.sharding_constraint`s such that
+
+    1. the input of the first has no sharding and is not a constraint's result;
+    2. no other constraint and no manual computation uses that input;
+    3. each but the last is used once, by the next;
+    4. no constraint and no manual computation uses the last.
+
+    What uses the input behind the chain, in the block of its last constraint itself, then uses
+    the last constraint. A `func.return` keeps the input.
+
+        %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]>     the same
+        %2 = stablehlo.add %0, %b                                the same
+        %3 = sdy.sharding_constraint %1 <@mesh, [{}, {"y"}]>     the same
+        %4 = stablehlo.multiply %0, %3                           stablehlo.multiply %3, %3
+    """
+    value = head.operands[0]
+    tail = _tail(head)
+    if tail == head or producer(value, CONSTRAINT) is not None or get_sharding(value) is not None:
+        return
+    uses = list(value.uses)
+    others = [use for use in uses if use.owner.operation != head]
+    if any(_demands_sharding(use) for use in others):
+        return
+    if any(_demands_sharding(use) for use in tail.results[0].uses):
+        return
+    for use in others:
+        user = use.owner.operation
+        if (
+            user.name != "func.return"
+            and user.block == tail.block
+            and tail.is_before_in_block(user)
+        ):
+            user.operands[use.operand_number] = tail.results[0]
+
+
+def _tail(head: ir.Operation) -> ir.Operation:
+    tail = head
+    while True:
+        uses = list(tail.results[0].uses)
+        if len(uses) != 1 or uses[0].owner.operation.name != CONSTRAINT:
+            return tail
+        tail = uses[0].owner.operation
+
+
+def _demands_sharding(use: ir.OpOperand) -> bool:
+    return use.owner.operation.name in (CONSTRAINT, MANUAL_COMPUTATION)

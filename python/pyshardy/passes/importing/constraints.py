@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What demands a sharding of a value: constraints, and the inputs of manual computations."""
+
+from __future__ import annotations
+
+from mlir_sdy.attributes import value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.values import OWN_SHARDING
+
+CONSTRAINT = "sdy.sharding_constraint"
+MANUAL_COMPUTATION = "sdy.manual_computation"
+
+
+def input_shardings(operation: ir.Operation) -> tuple[TensorSharding, ...]:
+    """The shardings that one of the two operations demands of its operands, as written."""
+    if operation.name == CONSTRAINT:
+        return (value_of(operation.attributes[OWN_SHARDING[CONSTRAINT]]),)
+    return value_of(operation.attributes["in_shardings"]).shardings
+
+
+def constraint_at(use: ir.OpOperand) -> TensorSharding | None:
+    """The sharding that a use of a value demands of it; None if it doesn't demand any."""
+    user = use.owner.operation
+    if user.name in (CONSTRAINT, MANUAL_COMPUTATION):
+        return input_shardings(user)[use.operand_number]
+    return None

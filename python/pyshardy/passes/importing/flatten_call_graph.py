@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-flatten-call-graph`: give each call a function of its own.
+
+Before:
+
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
+
+After:
+
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    ...
+    func.func private @f_0(...) attributes {sdy.original_func_name = "f"}
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.passes.call_graph import CallGraph, callee_of, retarget
+from pyshardy.passes.importing.clone_functions import FunctionCloner
+
+
+def flatten_call_graph(module: ir.Module) -> None:
+    """Let each function be called from one place at most.
+
+    1. Calls are taken function by function, each function after those that it calls, and in the
+       order of the text.
+    2. The first call of a function keeps it; any later one gets a copy, and copies of all that
+       it calls (`FunctionCloner`).
+    3. Declarations are not copied.
+
+    With `a` and `b` both calling `c`, and `main` calling `a`, `b` and `a`: `a` keeps `c`, `b` calls
+    `c_0`, and the second call in `main` is of `a_2`, which calls `c_1`.
+
+    Raises:
+        PassError: a function calls itself.
+    """
+    graph = CallGraph(module)
+    graph.check_not_recursive("flattened")
+    cloner: FunctionCloner | None = None
+    called: set[str] = set()
+    for call in graph.calls_in_post_order():
+        callee = callee_of(call)
+        if callee not in graph.functions:
+            continue
+        if callee not in called:
+            called.add(callee)
+            continue
+        cloner = cloner or FunctionCloner(module)
+        retarget(call, cloner.clone(callee))

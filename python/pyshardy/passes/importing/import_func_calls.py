@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-import-func-calls`: put the bodies of functions in the place of their calls.
+
+Before:
+
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    ...
+    func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %1 = stablehlo.abs %x : tensor<8xf32>
+      return %1 : tensor<8xf32>
+
+After:
+
+    %0 = sdy.named_computation<"f">(%a) (%x: tensor<8xf32>) {
+      %1 = sdy.data_flow_edge %x : tensor<8xf32>
+      %2 = stablehlo.abs %1 : tensor<8xf32>
+      sdy.return %2 : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = sdy.data_flow_edge %0 : tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import PassError, emit, error, warning
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import SHARDING, argument_shardings
+from pyshardy.passes.call_graph import CallGraph, callee_of
+from pyshardy.passes.functions import original_name
+from pyshardy.passes.importing.add_data_flow_edges import add_edges
+from pyshardy.passes.importing.sharding_lists import complete_list
+from pyshardy.passes.walks import operations_named
+
+_NAMED_COMPUTATION = "sdy.named_computation"
+_EXECUTION_THREAD = "execution_thread"
+_OF_THE_CALL = frozenset({SHARDING, "callee", "no_inline", "arg_attrs", "res_attrs"})
+"""What is said of a call otherwise, or not at all, when it is a computation."""
+
+
+def import_func_calls(
+    module: ir.Module, *, add_data_flow_edges_on_named_computations: bool = True
+) -> None:
+    """Turn each call into a named computation with the body of what is called.
+
+    1. The computation has the original name of the function. Its inputs are sharded as the
+       function's arguments, its outputs as the call; how the function's results are sharded does
+       not matter.
+    2. It has the attributes of the call, and from the function `execution_thread` alone.
+    3. If a function is called from several places, each gets a copy of the body.
+    4. Functions that are called are erased, the others stay. So do declarations and their calls.
+
+    Args:
+        module: the module, which is changed in place.
+        add_data_flow_edges_on_named_computations: put data-flow edges on all named computations
+            of the module, on those that were there before, too.
+
+    Raises:
+        PassError: a function calls itself, or consists of several blocks. The module is as it was.
+    """
+    graph = CallGraph(module)
+    graph.check_not_recursive("imported")
+    called = {callee_of(call) for calls in graph.calls.values() for call in calls}
+    for name in called & graph.functions.keys():
+        _check_one_block(graph.functions[name])
+    importer = _Importer(module)
+    for call in graph.calls_in_post_order():
+        if callee_of(call) in graph.functions:
+            importer.replace(call, graph.functions[callee_of(call)])
+    for name in called & graph.functions.keys():
+        graph.functions[name].erase()
+    if add_data_flow_edges_on_named_computations:
+        add_edges(operations_named({_NAMED_COMPUTATION}, module, ir.WalkOrder.POST_ORDER))
+
+
+class _Importer:
+    def __init__(self, module: ir.Module):
+        self._cache = AttributeCache(module.context)
+        self._meshes = meshes_of(module)
+        self._computations: dict[str, ir.Operation] = {}
+        self._warned: set[str] = set()
+
+    def replace(self, call: ir.Operation, function: ir.Operation) -> None:
+        """Put a computation with the body of `function` in the place of `call`."""
+        computation = self._create(call, function)
+        self._body(call, function).append_to(computation.regions[0])
+        self._computations.setdefault(callee_of(call), computation)
+        attributes = computation.attributes
+        if _EXECUTION_THREAD in function.attributes:
+            attributes[_EXECUTION_THREAD] = function.attributes[_EXECUTION_THREAD]
+        for name, attribute in call.attributes.items():
+            if name not in _OF_THE_CALL:
+                attributes[name] = attribute
+        for old, new in zip(call.results, computation.results, strict=True):
+            old.replace_all_uses_with(new)
+        call.erase()
+
+    def _create(self, call: ir.Operation, function: ir.Operation) -> ir.Operation:
+        operands = list(call.operands)
+        in_shardings = complete_list(
+            argument_shardings(function), [operand.type for operand in operands], self._meshes
+        )
+        return sdy.NamedComputationOp(
+            [result.type for result in call.results],
+            original_name(function),
+            operands,
+            in_shardings=None if in_shardings is None else self._cache[in_shardings],
+            out_shardings=call.attributes.get(SHARDING),
+            loc=call.location,
+            ip=ir.InsertionPoint(call),
+        ).operation
+
+    def _body(self, call: ir.Operation, function: ir.Operation) -> ir.Block:
+        """What `function` does: its own block for the first call, a copy for any later one."""
+        known = self._computations.get(callee_of(call))
+        if known is not None:
+            self._warn_once(call)
+            return known.clone(ip=False).operation.regions[0].blocks[0]
+        body = function.regions[0].blocks[0]
+        terminator = body.operations[len(body.operations) - 1].operation
+        sdy.ReturnOp(
+            list(terminator.operands), loc=terminator.location, ip=ir.InsertionPoint(terminator)
+        )
+        terminator.erase()
+        return body
+
+    def _warn_once(self, call: ir.Operation) -> None:
+        callee = callee_of(call)
+        if callee not in self._warned:
+            self._warned.add(callee)
+            message = (
+                f"function @{callee} has multiple call ops, we need to clone the function body "
+                "for each call"
+            )
+            emit(warning(message, location_of(call.location)))
+
+
+def _check_one_block(function: ir.Operation) -> None:
+    if len(function.regions[0].blocks) > 1:
+        message = (
+            f"function '{original_name(function)}' is called, but has several blocks: the body of "
+            "a named computation is one; use control flow with regions, such as stablehlo.case"
+        )
+        raise PassError(error(message, location_of(function.location)))

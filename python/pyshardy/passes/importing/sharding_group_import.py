@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-sharding-group-import`: check sharding groups, unite those that share a member, renumber.
+
+Before:
+
+    sdy.sharding_group %a group_id=7 : tensor<8xf32>
+    sdy.sharding_group %a group_id=9 : tensor<8xf32>
+    sdy.sharding_group %b group_id=9 : tensor<8xf32>
+
+After:
+
+    sdy.sharding_group %a group_id=0 : tensor<8xf32>
+    sdy.sharding_group %b group_id=0 : tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.diagnostics import PassError, error, note
+from mlir_sdy.host import ir, location_of
+from pyshardy.passes.importing.disjoint_sets import DisjointSets
+from pyshardy.passes.walks import operations_named
+
+_ID = "group_id"
+
+
+def sharding_group_import(module: ir.Module) -> None:
+    """Make the groups of a module disjoint, and number them from 0.
+
+    1. Members of a group must have the same shape, and must all be named in the body of the same
+       manual computation, or all outside of any.
+    2. Groups that have a value in common become one.
+    3. What is left is numbered in the order of the ids below, each group standing at that of its
+       ids which `DisjointSets` keeps as its representative: values are taken in the order in which
+       they are first put into a group, and the ids of each value in the order of the text.
+    4. A value is put into its group once: later operations that say the same are erased.
+
+    With `%a` in 5, `%c` in 7, `%b` in 3 and then in 5, the group of `%c` is 0, the other one 1.
+
+    Raises:
+        PassError: a group breaks the first rule. The module is as it was.
+    """
+    groups = operations_named({"sdy.sharding_group"}, module)
+    _check(groups)
+    ids_of_values: dict[ir.Value, list[int]] = {}
+    for group in groups:
+        ids_of_values.setdefault(group.operands[0], []).append(_id_of(group))
+    classes = DisjointSets[int]()
+    for first, *others in ids_of_values.values():
+        classes.add(first)
+        for other in others:
+            classes.unite(first, other)
+    numbers = {representative: index for index, representative in enumerate(classes)}
+    i64 = ir.IntegerType.get_signless(64, module.context)
+    attributes = {number: ir.IntegerAttr.get(i64, number) for number in numbers.values()}
+    seen: set[ir.Value] = set()
+    for group in groups:
+        value = group.operands[0]
+        if value in seen:
+            group.erase()
+        else:
+            seen.add(value)
+            group.attributes[_ID] = attributes[numbers[classes.find(_id_of(group))]]
+
+
+def _id_of(group: ir.Operation) -> int:
+    return group.attributes[_ID].value
+
+
+def _check(groups: list[ir.Operation]) -> None:
+    first_members: dict[int, tuple[ir.Operation, ir.Operation | None]] = {}
+    for group in groups:
+        computation = _manual_computation_around(group)
+        first, expected = first_members.setdefault(_id_of(group), (group, computation))
+        if computation != expected:
+            _refuse("cannot cross ManualComputationOp boundaries", group, first)
+        shape = ir.ShapedType(group.operands[0].type).shape
+        if shape != ir.ShapedType(first.operands[0].type).shape:
+            _refuse("must have the same shape", group, first)
+
+
+def _refuse(rule: str, group: ir.Operation, first: ir.Operation) -> None:
+    message = f"ShardingGroupOps values {rule} for groupId: {_id_of(group)}"
+    member = note(
+        f"a member of type {first.operands[0].type} is here; "
+        f"this one, which needs a group of its own, has type {group.operands[0].type}",
+        location_of(first.location),
+    )
+    raise PassError(error(message, location_of(group.location), [member]))
+
+
+def _manual_computation_around(operation: ir.Operation) -> ir.Operation | None:
+    parent = operation.parent
+    while parent is not None and parent.operation.name != "sdy.manual_computation":
+        parent = parent.operation.parent
+    return None if parent is None else parent.operation
