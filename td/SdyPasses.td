@@ -24,6 +24,8 @@ def Sdy_KeepShardingRules : Option<"keepShardingRules", "keep-sharding-rules", "
 def Sdy_ModuleDumpDirectory : Option<"moduleDumpDirectory", "module-dump-directory",
     "std::string", "\"\"",
     "where to save the module before each user priority but the first; nowhere if empty">;
+def Sdy_ModuleDumpIndex : Option<"moduleDumpIndex", "module-dump-index", "int", "0",
+    "the number of the first file saved">;
 def Sdy_DebugShardingOrigins : Option<"debugShardingOrigins", "debug-sharding-origins",
     "bool", "false",
     "whether to note for each axis which of the user's shardings it comes from">;
@@ -49,7 +51,7 @@ def Sdy_ConservativePropagation : Option<"conservativePropagation", "conservativ
     "whether to propagate full axes only, and not along the dimensions of windows and padding">;
 
 defvar Sdy_CommonPropagationOptions = [
-  Sdy_KeepShardingRules, Sdy_ModuleDumpDirectory, Sdy_ConservativePropagation,
+  Sdy_KeepShardingRules, Sdy_ModuleDumpDirectory, Sdy_ModuleDumpIndex, Sdy_ConservativePropagation,
   Sdy_DebugShardingOrigins, Sdy_DebugPropagationEdgeSharding, Sdy_Compatible
 ];
 

@@ -212,14 +212,21 @@ class Declarations:
         )
 
     def _option(self, record: Record) -> OptionDecl:
-        option_type = {"bool": "bool", "int64_t": "int", "int": "int", "std::string": "string"}[
-            record["type"]
-        ]
+        choices = dict(re.findall(r'clEnumValN\(([\w:]+), *"([^"]+)"', record["additionalOptFlags"]))
+        option_type = {"bool": "bool", "int64_t": "int", "int": "int"}.get(record["type"], "string")
         default: bool | int | str | tuple[()]
         if "ListOption" in record["!superclasses"]:
             option_type, default = f"list:{option_type}", ()
+        elif choices:
+            default = choices[record["defaultValue"]]
         elif option_type == "bool":
             default = record["defaultValue"] == "true"
         else:
             default = json.loads(record["defaultValue"])
-        return OptionDecl(record["argument"], option_type, default, record["description"])
+        return OptionDecl(
+            record["argument"],
+            option_type,
+            default,
+            record["description"],
+            choices=tuple(choices.values()),
+        )

@@ -264,12 +264,14 @@ class OptionDecl:
         name: as in a textual pipeline, such as `keep-sharding-rules`.
         type: `bool`, `int`, `string`, or `list:` and one of these.
         default: a Python value of that type.
+        choices: the values that a string may have; any if there are none.
     """
 
     name: str
     type: str
     default: bool | int | str | tuple[()]
     description: str
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

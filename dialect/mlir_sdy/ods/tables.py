@@ -1465,6 +1465,12 @@ PASSES: dict[str, PassDecl] = {
                 description="where to save the module before each user priority but the first; nowhere if empty",
             ),
             OptionDecl(
+                name="module-dump-index",
+                type="int",
+                default=0,
+                description="the number of the first file saved",
+            ),
+            OptionDecl(
                 name="conservative-propagation",
                 type="bool",
                 default=False,
@@ -1523,6 +1529,12 @@ PASSES: dict[str, PassDecl] = {
                 type="string",
                 default="",
                 description="where to save the module before each user priority but the first; nowhere if empty",
+            ),
+            OptionDecl(
+                name="module-dump-index",
+                type="int",
+                default=0,
+                description="the number of the first file saved",
             ),
             OptionDecl(
                 name="conservative-propagation",
@@ -1584,6 +1596,12 @@ PASSES: dict[str, PassDecl] = {
                 type="string",
                 default="",
                 description="where to save the module before each user priority but the first; nowhere if empty",
+            ),
+            OptionDecl(
+                name="module-dump-index",
+                type="int",
+                default=0,
+                description="the number of the first file saved",
             ),
             OptionDecl(
                 name="conservative-propagation",
@@ -1654,6 +1672,12 @@ PASSES: dict[str, PassDecl] = {
                 type="string",
                 default="",
                 description="where to save the module before each user priority but the first; nowhere if empty",
+            ),
+            OptionDecl(
+                name="module-dump-index",
+                type="int",
+                default=0,
+                description="the number of the first file saved",
             ),
             OptionDecl(
                 name="conservative-propagation",

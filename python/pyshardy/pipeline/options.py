@@ -211,7 +211,9 @@ def declared_option(declaration: OptionDecl) -> Option:
     """The option that the declaration of a pass in `td/` describes."""
     scalar = declaration.type.removeprefix("list:")
     option_type = OptionType(
-        "str" if scalar == "string" else scalar, is_list=declaration.type != scalar
+        "str" if scalar == "string" else scalar,
+        is_list=declaration.type != scalar,
+        choices=declaration.choices,
     )
     return Option(declaration.name, option_type, declaration.default, declaration.description)
 

@@ -25,8 +25,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 IMPLEMENTATIONS: dict[str, str] = {
     "sdy-basic-propagate": "pyshardy.propagation.passes:basic_propagate",
-    "sdy-populate-op-sharding-rules": "pyshardy.propagation.passes:populate_op_sharding_rules",
-    "sdy-drop-sharding-rules": "pyshardy.propagation.passes:drop_sharding_rules",
+    "sdy-aggressive-propagate": "pyshardy.propagation.passes:aggressive_propagate",
+    "sdy-op-priority-propagate": "pyshardy.propagation.passes:op_priority_propagate",
+    "sdy-user-priority-propagate": "pyshardy.propagation.passes:user_priority_propagate",
+    "sdy-populate-op-sharding-rules": (
+        "pyshardy.propagation.rule_attributes:populate_op_sharding_rules"
+    ),
+    "sdy-drop-sharding-rules": "pyshardy.propagation.rule_attributes:drop_sharding_rules",
     "sdy-lift-inlined-meshes": (
         "pyshardy.passes.importing.lift_inlined_meshes:lift_inlined_meshes"
     ),
@@ -43,6 +48,9 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-import-func-calls": ("pyshardy.passes.importing.import_func_calls:import_func_calls"),
     "sdy-pre-order-funcs": ("pyshardy.passes.importing.pre_order_funcs:pre_order_funcs"),
     "sdy-constant-or-scalar-splitter": (
+        "pyshardy.passes.importing.constant_or_scalar_splitter:constant_or_scalar_splitter"
+    ),
+    "sdy-constant-splitter": (
         "pyshardy.passes.importing.constant_or_scalar_splitter:constant_or_scalar_splitter"
     ),
     "sdy-add-func-data-flow-edges": (

@@ -52,6 +52,7 @@ def propagate_basic(
     mesh: Mesh,
     *,
     conservative: bool = False,
+    is_elementwise: bool = False,  # noqa: ARG001 (strategies have one signature)
 ) -> set[int]:
     """Expand the factors of `projection` in place.
 
@@ -61,6 +62,7 @@ def propagate_basic(
         factor_sizes: the size of each factor.
         mesh: the mesh of all shardings.
         conservative: whether only full axes are propagated.
+        is_elementwise: whether the operation computes element by element; of no matter here.
 
     Returns:
         The positions of the tensors that were expanded.

@@ -2,16 +2,15 @@
 """A module as tables: what the driver works on instead of the IR.
 
 Operations and values are numbered in the order of the text. Every value has a *slot* for its
-sharding, with the number of the value, but some share that of another: the arguments of a while
-loop's regions have the slot of the loop's result, the source of a data-flow edge operation that
-of its result. Results of the main function have slots of their own, after those of the values.
+sharding, with the number of the value, but some share that of another: the targets of a data-flow
+edge have the slot of its owner, or of the result of the `sdy.data_flow_edge` on that. Results of
+functions have slots of their own, after those of the values.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from mlir_sdy import values as value_shardings
 from mlir_sdy.diagnostics import PassError, error
@@ -19,6 +18,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import COMPUTATIONS, DATA_FLOW_OPERATIONS, OWN_SHARDING, SHARDING
+from pyshardy.propagation.data_flow import DataFlowEdge, Use, data_flow_edges
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
 NOWHERE = 0
@@ -27,23 +27,17 @@ NOWHERE = 0
 NO_OPERATION = -1
 """In place of the operation around one that stands directly in the module."""
 
-_SPECIAL = frozenset({"func.call", "func.func", *OWN_SHARDING, *COMPUTATIONS})
+DATA_FLOW_EDGE = "sdy.data_flow_edge"
+SHARDING_GROUP = "sdy.sharding_group"
+
+TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
+"""The operations that end blocks."""
+
+_NOTED = frozenset(
+    {"func.call", "func.func", DATA_FLOW_EDGE, SHARDING_GROUP, *TERMINATORS, *OWN_SHARDING}
+    | DATA_FLOW_OPERATIONS
+)
 """Operations of which reading takes note, beside those with shardings."""
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionResults:
-    """The results of a function whose shardings take part in propagation.
-
-    Attributes:
-        function: the function.
-        returned: the values that it returns.
-        slots: the slots of its results.
-    """
-
-    function: int
-    returned: Sequence[int] = ()
-    slots: Sequence[int] = ()
 
 
 class Program:
@@ -59,15 +53,22 @@ class Program:
         operands: the values that each operation uses.
         results: the values that each operation makes.
         arguments: the arguments of the regions of each operation that has any.
+        terminators: what ends the regions of each operation that has any.
         values: the values; number 0 stands for none.
         types: a number for the type of each value, as `type_key` gives it.
-        makers: the operation that makes each value, or has it as an argument of a region.
+        makers: the operation that makes each value, or has it as an argument of a region; for the
+            slot of a function's result the function.
+        use_counts: how often each value is used.
         slots: the slot of each value.
         shardings: what is in each slot.
         functions: the functions by name.
         calls: the calls of each function by its name.
         with_own_rule: the operations that have their rule as an attribute.
-        main_results: the results of the main function.
+        edges: the data-flow edge for which each `sdy.data_flow_edge` stands.
+        woken_edges: the `sdy.data_flow_edge` to visit again for each use of a changed value.
+        groups: the `sdy.sharding_group` operations.
+        function_results: the slots of the results of each function.
+        main: the main function; None if the module has no function.
     """
 
     def __init__(self, module: ir.Module, lookup: ShardingRuleLookup):
@@ -79,34 +80,57 @@ class Program:
         self.ends: list[int] = []
         self.results: list[range] = []
         self.arguments: dict[int, range] = {}
+        self.terminators: defaultdict[int, list[int]] = defaultdict(list)
         self.values: list[ir.Value | None] = [None]
         self.types: list[int] = [0]
         self.makers: list[int] = [NO_OPERATION]
         self.functions: dict[str, int] = {}
         self.calls: defaultdict[str, list[int]] = defaultdict(list)
         self.with_own_rule: set[int] = set()
+        self.groups: list[int] = []
         self._numbers: dict[ir.Value, int] = {}
         self._given: dict[int, TensorSharding | None] = {}
-        self._operation_numbers: dict[ir.Operation, int] = {}
+        self._data_flow: list[int] = []
+        self._edge_operations: list[int] = []
+        self._without_results: dict[ir.Operation, int] = {}
         self._type_key = lookup.type_key
 
         self._read_block(module.body, NO_OPERATION)
         number_of = self._numbers.__getitem__
         self.operands = [tuple(map(number_of, op.operands)) for op in self.operations]
+        self.use_counts = [0] * len(self.values)
+        for operands in self.operands:
+            for value in operands:
+                self.use_counts[value] += 1
         self.slots = list(range(len(self.values)))
-        for operation, name in enumerate(self.names):
-            if name in DATA_FLOW_OPERATIONS or operation in self.arguments:
-                self._place(operation, name)
+        self.edges: dict[int, DataFlowEdge] = {}
+        self.woken_edges: dict[Use, int] = {}
+        self._read_data_flow()
+        for operation, arguments in self.arguments.items():
+            self._place_arguments(operation, arguments)
         self.shardings: list[TensorSharding | None] = [None] * len(self.values)
         for value, sharding in self._given.items():
             self.shardings[value] = sharding
-        self.main_results = self._find_main_results()
+        self.function_results: dict[int, range] = {}
+        self._read_function_results()
+        self.main = self._find_main()
+
+    def number_of(self, value: ir.Value) -> int:
+        """The number of a value."""
+        return self._numbers[value]
 
     def operation_number(self, operation: ir.Operation) -> int:
         """The number of an operation."""
-        if not self._operation_numbers:
-            self._operation_numbers = {op: at for at, op in enumerate(self.operations)}
-        return self._operation_numbers[operation]
+        results = operation.results
+        if len(results):
+            return self.makers[self._numbers[results[0]]]
+        if not self._without_results:
+            self._without_results = {
+                self.operations[number]: number
+                for number, made in enumerate(self.results)
+                if not made
+            }
+        return self._without_results[operation]
 
     def callee(self, call: int) -> int:
         """The function that a `func.call` calls."""
@@ -131,6 +155,15 @@ class Program:
         """The number of dimensions of a value, 0 if it isn't a tensor."""
         return value_shardings.rank_of(self.value(value).type)
 
+    def is_result_of_function(self, slot: int) -> bool:
+        """Whether the slot is that of a function's result, which is no value."""
+        return slot >= len(self.values)
+
+    def returned(self, function: int) -> Sequence[int]:
+        """The values that a function returns; none if it has no body."""
+        terminators = self.terminators.get(function)
+        return self.operands[terminators[0]] if terminators else ()
+
     def held_together(self, slot: int) -> Sequence[int]:
         """The values whose shardings are kept in one list with that in `slot`."""
         maker = self.makers[slot]
@@ -144,7 +177,7 @@ class Program:
     def _read_block(self, block: ir.Block, parent: int) -> None:
         """Add the operations of a block and all inside them. This is the hot loop of reading."""
         operations, names, parents = self.operations, self.names, self.parents
-        ends, results, special = self.ends, self.results, _SPECIAL
+        ends, results, noted = self.ends, self.results, _NOTED
         for view in block.operations:
             operation = view.operation
             number = len(operations)
@@ -155,8 +188,8 @@ class Program:
             ends.append(number + 1)
             results.append(self._add_values(operation.results, number))
             attributes = operation.attributes
-            if name in special or SHARDING in attributes:
-                self._read_special(operation, number, name)
+            if name in noted or SHARDING in attributes:
+                self._note(operation, number, name, parent)
             if SHARDING_RULE in attributes:
                 self.with_own_rule.add(number)
             regions = operation.regions
@@ -173,11 +206,20 @@ class Program:
             self._read_block(block, number)
         self.ends[number] = len(self.operations)
 
-    def _read_special(self, operation: ir.Operation, number: int, name: str) -> None:
+    def _note(self, operation: ir.Operation, number: int, name: str, parent: int) -> None:
         if name == "func.func":
             self.functions[operation.attributes["sym_name"].value] = number
             return
-        if name == "func.call":
+        if name in TERMINATORS:
+            self.terminators[parent].append(number)
+            return
+        if name in DATA_FLOW_OPERATIONS:
+            self._data_flow.append(number)
+        elif name == DATA_FLOW_EDGE:
+            self._edge_operations.append(number)
+        elif name == SHARDING_GROUP:
+            self.groups.append(number)
+        elif name == "func.call":
             self.calls[operation.attributes["callee"].value].append(number)
         given = value_shardings.result_shardings_of(operation)
         self._given.update(zip(self.results[number], given, strict=False))
@@ -193,48 +235,76 @@ class Program:
             number += 1
         return range(first, number)
 
-    def _place(self, number: int, name: str) -> None:
-        """Find the slots of an operation's results and arguments where they aren't their own."""
+    # --- Slots --------------------------------------------------------------------------------
+
+    def _read_data_flow(self) -> None:
+        """Give the targets of each data-flow edge the slot of its owner, or of its operation."""
+        holders = {
+            owner: operation
+            for operation in self._edge_operations
+            for owner in self.operands[operation]
+            if self.use_counts[owner] == 1
+        }
+        num_operands = {
+            at: len(self.operands[at])
+            for operation in self._data_flow
+            for at in self.terminators.get(operation, ())
+        }
+        for operation in self._data_flow:
+            edges = data_flow_edges(
+                operation,
+                self.names[operation],
+                self.results[operation],
+                self.arguments.get(operation, ()),
+                self.terminators.get(operation, ()),
+                num_operands,
+            )
+            for edge in edges:
+                holder = holders.get(edge.owner)
+                slot = edge.owner
+                if holder is not None:
+                    slot = self.results[holder][0]
+                    self.edges[holder] = edge
+                    if edge.wakes:
+                        self.woken_edges.update(dict.fromkeys(edge.sources, holder))
+                for target in (edge.owner, *edge.other_targets):
+                    self.slots[target] = slot
+
+    def _place_arguments(self, number: int, arguments: range) -> None:
+        """Find the shardings of the arguments of an operation's regions, or that there are none."""
+        name = self.names[number]
         operation = self.operations[number]
-        arguments = self.arguments.get(number, range(0))
         if name == "func.func":
             given = value_shardings.argument_shardings(operation)
             self._given.update(zip(arguments, given, strict=False))
-            return
-        if name in COMPUTATIONS:
+        elif name in COMPUTATIONS:
             given = value_shardings.body_argument_shardings(operation)
             self._given.update(zip(arguments, given, strict=False))
-        for value in (*arguments, *(self.results[number] if name in DATA_FLOW_OPERATIONS else ())):
-            holder = value_shardings.shardable_value(self.value(value))
-            self.slots[value] = NOWHERE if holder is None else self._numbers[holder]
+        elif name == "stablehlo.async_start":
+            for argument, operand in zip(arguments, self.operands[number], strict=False):
+                self.slots[argument] = self.slots[operand]
+        elif name not in DATA_FLOW_OPERATIONS:
+            for argument in arguments:
+                self.slots[argument] = NOWHERE
 
-    # --- The main function --------------------------------------------------------------------
+    def _read_function_results(self) -> None:
+        for function in self.functions.values():
+            given = value_shardings.result_shardings(self.operations[function])
+            first = len(self.shardings)
+            self.shardings.extend(given)
+            self.makers.extend([function] * len(given))
+            self.function_results[function] = range(first, len(self.shardings))
 
-    def _find_main_results(self) -> FunctionResults | None:
-        """The results of the only function, or of `main`; None if it has no body.
+    def _find_main(self) -> int | None:
+        """The only function, or `main`.
 
         Raises:
             PassError: there are several functions, but none is called `main`.
         """
         functions = self.functions
-        if not functions:
-            return None
-        if len(functions) == 1:
-            (main,) = functions.values()
-        elif "main" in functions:
-            main = functions["main"]
-        else:
+        if len(functions) <= 1:
+            return next(iter(functions.values()), None)
+        if "main" not in functions:
             where = location_of(self.operations[next(iter(functions.values()))].location)
             raise PassError(error("of several functions one must be called 'main'", where))
-        returned = self.returned(main)
-        first = len(self.shardings)
-        self.shardings.extend(value_shardings.result_shardings(self.operations[main]))
-        return FunctionResults(main, returned, range(first, len(self.shardings)))
-
-    def returned(self, function: int) -> Sequence[int]:
-        """The values that a function returns; none if it has no body."""
-        for block in self.operations[function].regions[0].blocks:
-            last = self.operation_number(block.operations[len(block.operations) - 1].operation)
-            if self.names[last] == "func.return":
-                return self.operands[last]
-        return ()
+        return functions["main"]

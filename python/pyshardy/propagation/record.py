@@ -95,7 +95,7 @@ class Propagation:
         is_gone = number in self._gone
         operation = None if is_gone else program.operations[number]
         location = self._gone[number] if operation is None else location_of(operation.location)
-        rule = change.relation.kind.rule
+        rule = change.kind.rule
         flows = self._flows(rule, before, tuple(after))
         return Step(operation, program.names[number], location, rule, before, tuple(after), flows)
 

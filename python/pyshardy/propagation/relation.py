@@ -3,13 +3,14 @@
 
 A *relation* is a rule and the tensors that it relates: the operands and results of an operation, a
 returned value and the result of its function, the sources and the target of a data-flow edge.
-Programs repeat themselves, so what a step does depends on the relation's kind (rule and directions)
-and on the shardings of its tensors only, and is computed once for each combination of those.
+Programs repeat themselves, so relations that differ in their tensors only share a *family*. A
+step depends on the strategy, on the directions that the operation's priority allows, and on the
+shardings of the tensors. It is computed once for each combination of those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mlir_sdy.model import (
@@ -17,8 +18,11 @@ from mlir_sdy.model import (
     OpShardingRule,
     PropagationDirection,
     TensorSharding,
+    add_free_axes,
     common_mesh,
+    erase_manual_axes,
 )
+from pyshardy.propagation.op_priority import NUM_PRIORITIES, PriorityClass, directions_at
 from pyshardy.propagation.projection import ShardingProjection
 
 Strategy = Callable[..., set[int]]
@@ -26,6 +30,9 @@ Strategy = Callable[..., set[int]]
 
 Updates = tuple[tuple[int, int], ...]
 """What a step changes: positions of tensors in the relation, and their new shardings' numbers."""
+
+ALL_PRIORITIES = NUM_PRIORITIES - 1
+"""The priority at which axes may flow as the rules say."""
 
 
 class ShardingTable:
@@ -50,21 +57,89 @@ class ShardingTable:
         return self._shardings[number]
 
 
+@dataclass(frozen=True, slots=True)
+class ManualView:
+    """How the edge of a manual computation's argument or result sees the sharding it holds.
+
+    The edge of an argument holds the sharding inside of the body, but its source is outside; with
+    the edge of a result it is the other way round.
+
+    Attributes:
+        outer: the sharding in `in_shardings` or `out_shardings`.
+        manual_axes: the manual axes of the computation.
+        is_argument: whether the edge belongs to an argument.
+    """
+
+    outer: TensorSharding
+    manual_axes: tuple[str, ...]
+    is_argument: bool
+
+    def seen(self, held: TensorSharding) -> TensorSharding:
+        """The sharding on the side of the source, given the one that the edge holds."""
+        return self._outside(held) if self.is_argument else self._inside(held)
+
+    def held(self, seen: TensorSharding) -> TensorSharding:
+        """The sharding that the edge holds, given the one on the side of the source."""
+        return self._inside(seen) if self.is_argument else self._outside(seen)
+
+    def _inside(self, sharding: TensorSharding) -> TensorSharding:
+        return erase_manual_axes(sharding, self.manual_axes)
+
+    def _outside(self, sharding: TensorSharding) -> TensorSharding:
+        return add_free_axes(self.outer, sharding, self.manual_axes)
+
+
 @dataclass(eq=False, slots=True)
 class RelationKind:
-    """All that relations of equal behaviour share.
+    """All that the steps of relations have in common in one run.
 
     Attributes:
         rule: how the tensors' dimensions correspond.
+        strategy: what decides which axes to propagate.
         directions: the ways in which axes may flow along each factor.
         conservative: whether only full axes are propagated.
+        is_elementwise: whether the operation computes element by element.
+        view: how the last tensor sees its sharding, if not as it is.
         outcomes: what steps from the shardings seen so far change.
     """
 
     rule: OpShardingRule
+    strategy: Strategy
     directions: tuple[PropagationDirection, ...]
     conservative: bool
+    is_elementwise: bool
+    view: ManualView | None
     outcomes: dict[tuple[int, ...], Updates] = field(default_factory=dict[tuple[int, ...], Updates])
+
+
+@dataclass(eq=False, slots=True)
+class RelationFamily:
+    """All that relations of equal behaviour have in common.
+
+    Attributes:
+        rule: how the tensors' dimensions correspond.
+        priority_class: how the operation behaves under operation priorities.
+        direction: the direction in which axes may flow at most.
+        conservative: whether only full axes are propagated.
+        is_elementwise: whether the operation computes element by element.
+        view: how the last tensor sees its sharding, if not as it is.
+        kinds: the kinds for the strategies, priorities and counts of uses met so far.
+    """
+
+    rule: OpShardingRule
+    priority_class: PriorityClass
+    direction: PropagationDirection
+    conservative: bool
+    is_elementwise: bool
+    view: ManualView | None
+    kinds: dict[tuple[Strategy, int, bool], RelationKind | None] = field(
+        default_factory=dict[tuple[Strategy, int, bool], "RelationKind | None"]
+    )
+
+    @property
+    def depends_on_uses(self) -> bool:
+        """Whether it matters at priority 0 how often the operands are used."""
+        return self.priority_class in (PriorityClass.PASS_THROUGH, PriorityClass.DYNAMIC_SLICE)
 
 
 @dataclass(eq=False, slots=True)
@@ -72,49 +147,84 @@ class Relation:
     """Tensors that are tied together.
 
     Attributes:
-        kind: what it has in common with others.
+        family: what it has in common with others.
         tensors: the slots of the tensors: operands first, then results.
         is_of_rule: whether it comes from the rule of an operation, not from an edge.
     """
 
-    kind: RelationKind
+    family: RelationFamily
     tensors: tuple[int, ...]
     is_of_rule: bool = False
 
 
-class RelationKinds:
-    """The kinds of relations that occur, one object each."""
+class RelationTable:
+    """The families and kinds that occur, one object each."""
 
     def __init__(self) -> None:
-        self._kinds: dict[tuple[OpShardingRule, PropagationDirection, bool], RelationKind] = {}
+        self._families: dict[object, RelationFamily] = {}
+        self._kinds: dict[object, RelationKind] = {}
 
-    def kind(
+    def family(
         self,
         rule: OpShardingRule,
-        direction: PropagationDirection = PropagationDirection.BOTH,
         *,
+        priority_class: PriorityClass = PriorityClass.ALWAYS,
+        direction: PropagationDirection = PropagationDirection.BOTH,
         conservative: bool = False,
-    ) -> RelationKind:
-        """The kind with the same direction for all factors but those that the rule blocks."""
-        key = rule, direction, conservative
+        is_elementwise: bool = False,
+        view: ManualView | None = None,
+    ) -> RelationFamily:
+        """The family with these properties."""
+        key = rule, priority_class, direction, conservative, is_elementwise, view
+        family = self._families.get(key)
+        if family is None:
+            family = self._families[key] = RelationFamily(*key)
+        return family
+
+    def kind(
+        self, family: RelationFamily, strategy: Strategy, priority: int, single_use: bool
+    ) -> RelationKind | None:
+        """The kind of a family's relations in one run; None if nothing flows through them.
+
+        Args:
+            family: the family.
+            strategy: the strategy of the run.
+            priority: its priority.
+            single_use: whether each operand is a scalar or has no other use.
+        """
+        key = strategy, priority, single_use
+        if key not in family.kinds:
+            family.kinds[key] = self._find_kind(family, *key)
+        return family.kinds[key]
+
+    def _find_kind(
+        self, family: RelationFamily, strategy: Strategy, priority: int, single_use: bool
+    ) -> RelationKind | None:
+        rule = family.rule
+        allowed = directions_at(rule, family.priority_class, priority, single_use)
+        directions = tuple(direction.intersection(family.direction) for direction in allowed)
+        if not any(directions):
+            return None
+        key = (
+            rule,
+            strategy,
+            directions,
+            family.conservative,
+            family.is_elementwise,
+            family.view,
+        )
         kind = self._kinds.get(key)
         if kind is None:
-            blocked = rule.blocked_propagation_factors
-            directions = tuple(
-                PropagationDirection.NONE if factor in blocked else direction
-                for factor in range(rule.num_factors)
-            )
-            kind = self._kinds[key] = RelationKind(rule, directions, conservative)
+            kind = self._kinds[key] = RelationKind(*key)
         return kind
 
 
 class Stepper:
     """Takes steps: from the shardings of a relation's tensors to what changes."""
 
-    def __init__(self, table: ShardingTable, meshes: Mapping[str, Mesh], strategy: Strategy):
+    def __init__(self, table: ShardingTable, meshes: Mapping[str, Mesh]):
         self._table = table
         self._meshes = meshes
-        self._strategy = strategy
 
     def step(self, kind: RelationKind, state: tuple[int, ...]) -> Updates:
         """What a step changes, computed and remembered with the kind.
@@ -128,20 +238,37 @@ class Stepper:
         updates = kind.outcomes[state] = self._step(kind, state)
         return updates
 
-    def _step(self, kind: RelationKind, state: tuple[int, ...]) -> Updates:
+    def shardings(self, kind: RelationKind, state: Sequence[int]) -> list[TensorSharding | None]:
+        """The shardings of a state as the relation sees them."""
         shardings = [self._table[number] for number in state]
+        if kind.view is not None and (held := shardings[-1]) is not None:
+            shardings[-1] = kind.view.seen(held)
+        return shardings
+
+    def _step(self, kind: RelationKind, state: tuple[int, ...]) -> Updates:
+        if not any(state):
+            return ()
+        shardings = self.shardings(kind, state)
         written = common_mesh(shardings, self._meshes)
         mesh = self._meshes.get(written) if isinstance(written, str) else written
         if written is None or mesh is None or not mesh.axes:
             return ()
         rule = kind.rule
         projection = ShardingProjection.of(rule, shardings, mesh)
-        expanded = self._strategy(
-            projection, kind.directions, rule.factor_sizes, mesh, conservative=kind.conservative
+        expanded = kind.strategy(
+            projection,
+            kind.directions,
+            rule.factor_sizes,
+            mesh,
+            conservative=kind.conservative,
+            is_elementwise=kind.is_elementwise,
         )
         updates: list[tuple[int, int]] = []
+        last = len(shardings) - 1
         for position in sorted(expanded):
             old, new = shardings[position], projection.sharding(rule, position, written, mesh)
             if new != old and not (old is None and new.is_fully_replicated):
+                if position == last and kind.view is not None:
+                    new = kind.view.held(new)
                 updates.append((position, self._table.number(new)))
         return tuple(updates)

@@ -7,10 +7,19 @@ from collections.abc import Sequence
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import PropagationDirection
+from mlir_sdy.model import OpShardingRule, PropagationDirection
+from mlir_sdy.values import manual_axes
+from pyshardy.propagation.elementwise import ELEMENTWISE_IF_SHAPES_EQUAL, ELEMENTWISE_OPERATIONS
+from pyshardy.propagation.op_priority import (
+    PASS_THROUGH_CUSTOM_CALLS,
+    PRIORITY_CLASSES,
+    PriorityClass,
+)
 from pyshardy.propagation.program import Program
-from pyshardy.propagation.relation import Relation, RelationKind, RelationKinds
+from pyshardy.propagation.relation import ManualView, Relation, RelationFamily, RelationTable
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, identity_rule
+
+_CUSTOM_CALL = "stablehlo.custom_call"
 
 
 class RelationReader:
@@ -18,16 +27,17 @@ class RelationReader:
 
     - An operation with a rule: its operands and results.
     - `sdy.propagation_barrier`: its input and result, in the direction that it allows.
+    - `sdy.data_flow_edge`: the sources of the edge that it stands for, and itself.
     - `sdy.func_data_flow_edge` on an argument of a function: the operands of all its calls, and
       the edge. On a result of a call: what the function returns, and the edge.
     """
 
     def __init__(self, program: Program, lookup: ShardingRuleLookup):
-        self.kinds = RelationKinds()
+        self.table = RelationTable()
         self._program = program
         self._lookup = lookup
         # By the identity of rules: those who hand them out keep them, one for all equal ones.
-        self._kinds_of_rules: dict[int, RelationKind] = {}
+        self._families: dict[tuple[int, PriorityClass, bool], RelationFamily] = {}
 
     def read(self) -> list[Relation | None]:
         """The relation of each operation, None where there is none.
@@ -37,8 +47,7 @@ class RelationReader:
         """
         relations: list[Relation | None] = []
         program, lookup = self._program, self._lookup
-        types, slots = program.types, program.slots
-        type_of, slot_of = types.__getitem__, slots.__getitem__
+        type_of, slot_of = program.types.__getitem__, program.slots.__getitem__
         with_own_rule = program.with_own_rule
         rows = zip(
             program.operations, program.names, program.operands, program.results, strict=True
@@ -46,7 +55,7 @@ class RelationReader:
         for number, (operation, name, operands, results) in enumerate(rows):
             special = _SPECIAL.get(name)
             if special is not None:
-                relations.append(special(self, operation, operands, results))
+                relations.append(special(self, number, operands, results))
                 continue
             if number in with_own_rule:
                 rule = value_of(operation.attributes[SHARDING_RULE])
@@ -57,46 +66,92 @@ class RelationReader:
             if rule is None:
                 relations.append(None)
                 continue
-            kind = self._kinds_of_rules.get(id(rule))
-            if kind is None:
-                kind = self.kinds.kind(rule, conservative=lookup.conservative)
-                self._kinds_of_rules[id(rule)] = kind
+            family = self._family(operation, name, rule)
             tensors = (*map(slot_of, operands), *map(slot_of, results))
-            relations.append(Relation(kind, tensors, True))
+            relations.append(Relation(family, tensors, True))
         return relations
 
     def function_results(self) -> list[Relation]:
         """For each result of the main function, what ties it to the value returned."""
-        results = self._program.main_results
-        if results is None:
+        program = self._program
+        if program.main is None:
             return []
         relations: list[Relation] = []
-        for value, slot in zip(results.returned, results.slots, strict=True):
-            kind = self._identity(value, 1)
-            if kind is not None:
-                relations.append(Relation(kind, (self._program.slots[value], slot)))
+        returned = program.returned(program.main)
+        for value, slot in zip(returned, program.function_results[program.main], strict=False):
+            family = self._identity(value, 1)
+            if family is not None:
+                relations.append(Relation(family, (program.slots[value], slot)))
         return relations
+
+    def _family(self, operation: ir.Operation, name: str, rule: OpShardingRule) -> RelationFamily:
+        is_elementwise = name in ELEMENTWISE_OPERATIONS
+        priority_class = PRIORITY_CLASSES.get(name, PriorityClass.OTHER)
+        if name == ELEMENTWISE_IF_SHAPES_EQUAL:
+            is_elementwise = operation.operands[0].type.shape == operation.results[0].type.shape
+        elif name == _CUSTOM_CALL:
+            target = operation.attributes["call_target_name"].value
+            if target in PASS_THROUGH_CUSTOM_CALLS:
+                priority_class = PriorityClass.PASS_THROUGH
+        if is_elementwise:
+            priority_class = PriorityClass.PASS_THROUGH
+        key = id(rule), priority_class, is_elementwise
+        family = self._families.get(key)
+        if family is None:
+            family = self._families[key] = self.table.family(
+                rule,
+                priority_class=priority_class,
+                is_elementwise=is_elementwise,
+                conservative=self._lookup.conservative,
+            )
+        return family
 
     def _identity(
         self,
         value: int,
         num_operands: int,
         direction: PropagationDirection = PropagationDirection.BOTH,
-    ) -> RelationKind | None:
+        view: ManualView | None = None,
+        *,
+        is_elementwise: bool = False,
+    ) -> RelationFamily | None:
         tensor = self._lookup.tensor_type(self._program.types[value])
         if tensor is None or not tensor.is_static:
             return None
-        return self.kinds.kind(identity_rule(tensor.shape, num_operands), direction)
+        rule = identity_rule(tensor.shape, num_operands)
+        return self.table.family(
+            rule, direction=direction, view=view, is_elementwise=is_elementwise
+        )
 
-    def _barrier(
-        self, operation: ir.Operation, operands: Sequence[int], results: range
-    ) -> Relation | None:
+    def _barrier(self, number: int, operands: Sequence[int], results: range) -> Relation | None:
+        operation = self._program.operations[number]
         direction = PropagationDirection(operation.attributes["allowed_direction"].value)
-        return self._tie(operands, results[0], direction)
+        family = self._identity(results[0], 1, direction, is_elementwise=True)
+        return self._tie(family, operands, results[0])
 
-    def _function_edge(
-        self, _: ir.Operation, operands: Sequence[int], results: range
-    ) -> Relation | None:
+    def _edge(self, number: int, _: Sequence[int], results: range) -> Relation | None:
+        program = self._program
+        edge = program.edges.get(number)
+        if edge is None:
+            return None
+        sources = [program.operands[operation][position] for operation, position in edge.sources]
+        family = self._identity(results[0], len(sources), view=self._view(edge.owner))
+        return self._tie(family, sources, results[0])
+
+    def _view(self, owner: int) -> ManualView | None:
+        """How the edge of a manual computation sees the sharding it holds."""
+        program = self._program
+        maker = program.makers[owner]
+        if program.names[maker] != "sdy.manual_computation":
+            return None
+        operation = program.operations[maker]
+        arguments = program.arguments[maker]
+        is_argument = owner in arguments
+        outer = value_of(operation.attributes["in_shardings" if is_argument else "out_shardings"])
+        index = (arguments if is_argument else program.results[maker]).index(owner)
+        return ManualView(outer.shardings[index], manual_axes(operation), is_argument)
+
+    def _function_edge(self, _: int, operands: Sequence[int], results: range) -> Relation | None:
         program = self._program
         (source,) = operands
         maker = program.makers[source]
@@ -107,22 +162,19 @@ class RelationReader:
             index = program.results[maker].index(source)
             returned = program.returned(program.callee(maker))
             sources = [returned[index]] if returned else []
-        return self._tie(sources, results[0])
+        return self._tie(self._identity(results[0], len(sources)), sources, results[0])
 
     def _tie(
-        self,
-        sources: Sequence[int],
-        target: int,
-        direction: PropagationDirection = PropagationDirection.BOTH,
+        self, family: RelationFamily | None, sources: Sequence[int], target: int
     ) -> Relation | None:
-        kind = self._identity(target, len(sources), direction) if sources else None
-        if kind is None:
+        if family is None or not sources:
             return None
         slots = self._program.slots
-        return Relation(kind, tuple(slots[value] for value in (*sources, target)))
+        return Relation(family, tuple(slots[value] for value in (*sources, target)))
 
 
 _SPECIAL = {
     "sdy.propagation_barrier": RelationReader._barrier,
+    "sdy.data_flow_edge": RelationReader._edge,
     "sdy.func_data_flow_edge": RelationReader._function_edge,
 }

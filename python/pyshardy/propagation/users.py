@@ -5,50 +5,56 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyshardy.propagation.program import NO_OPERATION, NOWHERE, Program
+from pyshardy.propagation.program import NO_OPERATION, NOWHERE, TERMINATORS, Program
 
-_FORWARDING = frozenset({"func.call", "func.return", "sdy.return", "stablehlo.return"})
+_FORWARDING = TERMINATORS | {"func.call"}
 
 
 class Users:
-    """Finds the operations to notify, in order, and remembers them for each value.
+    """Finds the operations to notify, in order, and remembers them for each slot.
 
-    1. The operation that makes the value, or around it.
-    2. Its users, in the order of the use list. Instead of a return come the users of the results
-       of all calls of the function, instead of a call those of the function's argument, and
-       instead of another operation that ends a block the one around it.
+    1. For an `sdy.data_flow_edge`: the users of the edge's targets other than the owner.
+    2. The operation that makes the value, or around it.
+    3. The users of the value, in the order of the use list.
+
+    Where a value is used as the source of a data-flow edge, its operation stands for the user.
+    Instead of a return come the users of the results of all calls of the function, instead of a
+    call those of the function's argument, and instead of another operation that ends a block the
+    one around it.
     """
 
     def __init__(self, program: Program):
         self._program = program
         self._notified: dict[int, list[int]] = {}
         self._last_users: list[int] = [NO_OPERATION] * len(program.values)
-        self.counts = [0] * len(program.values)
         for operation, operands in enumerate(program.operands):
             for value in operands:
-                self.counts[value] += 1
                 self._last_users[value] = operation
 
-    def notified(self, value: int) -> Sequence[int]:
+    def notified(self, slot: int) -> Sequence[int]:
         """The operations to visit again, functions left out."""
-        known = self._notified.get(value)
+        known = self._notified.get(slot)
         if known is None:
-            known = self._notified[value] = self._find(value)
+            known = self._notified[slot] = self._find(slot)
         return known
 
     def of(self, value: int) -> set[int]:
         """The operations that use a value, as they were at first."""
         return {user for user, _ in self._uses(value)}
 
-    def _find(self, value: int) -> list[int]:
+    def _find(self, slot: int) -> list[int]:
         program = self._program
         found: list[int] = []
-        if value == NOWHERE or value >= len(program.values):
+        if slot == NOWHERE or program.is_result_of_function(slot):
             return found
-        maker = program.makers[value]
+        maker = program.makers[slot]
+        edge = program.edges.get(maker)
+        if edge is not None:
+            for target in edge.other_targets:
+                self._add_users(target, found, set())
         if program.names[maker] != "func.func":
             found.append(maker)
-        self._add_users(value, found, set())
+        self._add_users(slot, found, set())
         return found
 
     def _add_users(self, value: int, found: list[int], seen: set[int]) -> None:
@@ -58,7 +64,10 @@ class Users:
         program = self._program
         for user, position in self._uses(value):
             name = program.names[user]
-            if name not in _FORWARDING:
+            edge = program.woken_edges.get((user, position))
+            if edge is not None:
+                found.append(edge)
+            elif name not in _FORWARDING:
                 found.append(user)
             elif name == "func.return":
                 for call in program.calls_of(program.parents[user]):
@@ -73,9 +82,10 @@ class Users:
     def _uses(self, value: int) -> list[tuple[int, int]]:
         """The users of a value, in the order of its use list, and at which operand they have it."""
         program = self._program
-        if not self.counts[value]:
+        count = program.use_counts[value]
+        if not count:
             return []
-        if self.counts[value] == 1:
+        if count == 1:
             user = self._last_users[value]
             return [(user, program.operands[user].index(value))]
         number = program.operation_number

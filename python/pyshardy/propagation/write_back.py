@@ -16,27 +16,26 @@ from pyshardy.propagation.engine import Engine
 def write_back(engine: Engine, cache: AttributeCache) -> None:
     """Erase the operations that are dead, and write each sharding that changed."""
     program = engine.program
-    for operation in engine.erased:
+    for operation in engine.erased[engine.num_erased_in_ir :]:
         program.operations[operation].erase()
+    engine.num_erased_in_ir = len(engine.erased)
     gone = {
         inner for operation in engine.erased for inner in (operation, *program.inside(operation))
     }
     results: defaultdict[int, dict[int, TensorSharding]] = defaultdict(dict)
     arguments: defaultdict[int, dict[int, TensorSharding]] = defaultdict(dict)
-    function_results: dict[int, TensorSharding | None] = {}
+    function_results: defaultdict[int, dict[int, TensorSharding]] = defaultdict(dict)
     per_value: dict[int, ir.Attribute] = {}
-    num_values = len(program.values)
-    for slot, (before, number) in enumerate(zip(engine.initial_state, engine.state, strict=True)):
+    for slot, (before, number) in enumerate(zip(engine.written_state, engine.state, strict=True)):
         if before == number:
             continue
         sharding = engine.table[number]
-        if sharding is None:
-            continue
-        if slot >= num_values:
-            function_results[slot - num_values] = sharding
-            continue
         maker = program.makers[slot]
-        if maker in gone:
+        if sharding is None or maker in gone:
+            continue
+        if program.is_result_of_function(slot):
+            index = program.function_results[maker].index(slot)
+            function_results[maker][index] = sharding
             continue
         made = program.results[maker]
         if slot not in made:
@@ -57,6 +56,6 @@ def write_back(engine: Engine, cache: AttributeCache) -> None:
             value_shardings.set_argument_shardings(program.operations[maker], shardings, cache)
         else:
             value_shardings.set_body_argument_shardings(program.operations[maker], shardings, cache)
-    if function_results and program.main_results is not None:
-        function = program.operations[program.main_results.function]
-        value_shardings.set_result_shardings(function, function_results, cache)
+    for function, shardings in function_results.items():
+        value_shardings.set_result_shardings(program.operations[function], shardings, cache)
+    engine.written_state = list(engine.state)

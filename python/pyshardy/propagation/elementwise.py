@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which operations compute element by element.
+
+The aggressive strategy and the operation priorities treat these apart. Other operations may have
+a pointwise rule and still not be element-wise: a collective, a reverse, a custom call.
+"""
+
+from __future__ import annotations
+
+ELEMENTWISE_OPERATIONS = frozenset(
+    {
+        "sdy.propagation_barrier",
+        "sdy.reshard",
+        "sdy.sharding_constraint",
+        *(
+            f"stablehlo.{name}"
+            for name in """
+                abs add and atan2 cbrt ceil clamp compare complex convert cosine
+                count_leading_zeros divide exponential exponential_minus_one floor imag is_finite
+                log log_plus_one logistic maximum minimum multiply negate not or popcnt power real
+                reduce_precision remainder round_nearest_afz round_nearest_even rsqrt select
+                shift_left shift_right_arithmetic shift_right_logical sign sine sqrt subtract tan
+                tanh uniform_dequantize uniform_quantize xor
+            """.split()  # noqa: SIM905 (a list would be taller than the screen)
+        ),
+    }
+)
+"""Their names."""
+
+ELEMENTWISE_IF_SHAPES_EQUAL = "stablehlo.bitcast_convert"
+"""The operation that is element-wise if its operand and its result have the same shape."""

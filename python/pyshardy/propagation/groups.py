@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Sharding groups: values whose shardings are kept the same.
+
+Before propagation the shardings of each group of several members are reconciled:
+
+1. Members without a sharding, or with a fully open one without axes, have no say.
+2. If all others are equal, every member gets that sharding.
+3. If two differ, each member is constrained to a fully open sharding, which takes its place in the
+   group and all its uses, and a warning says so.
+
+During propagation, each new sharding of a member is copied to the others.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import PassError, emit, error, warning
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.values import get_sharding, rank_of, set_sharding
+from pyshardy.propagation.program import NOWHERE, Program
+
+
+def sharding_groups(program: Program) -> list[list[int]]:
+    """The members of each group, in the order of the text; groups in the order of their ids.
+
+    Raises:
+        PassError: a value is in two groups.
+    """
+    members: defaultdict[int, list[int]] = defaultdict(list)
+    group_of: dict[int, int] = {}
+    for operation in program.groups:
+        (value,) = program.operands[operation]
+        group = program.operations[operation].attributes["group_id"].value
+        if group_of.setdefault(value, group) != group:
+            message = (
+                f"the value is in sharding groups {group_of[value]} and {group}; "
+                "merge groups that overlap by sdy-sharding-group-import"
+            )
+            raise PassError(error(message, location_of(program.operations[operation].location)))
+        if value not in members[group]:
+            members[group].append(value)
+    return [members[group] for group in sorted(members)]
+
+
+def slots_in_groups(program: Program) -> dict[int, tuple[int, ...]]:
+    """For the slot of each member of a group those of the other members, in order."""
+    others: dict[int, tuple[int, ...]] = {}
+    for members in sharding_groups(program):
+        slots = [program.slots[value] for value in members]
+        for slot in slots:
+            if slot != NOWHERE:
+                others[slot] = tuple(other for other in slots if other not in (slot, NOWHERE))
+    return others
+
+
+def synchronize_groups(program: Program) -> bool:
+    """Reconcile the shardings of each group in the IR; whether anything changed.
+
+    Raises:
+        PassError: a value is in two groups.
+    """
+    cache = AttributeCache(program.module.context)
+    changed = False
+    for members in sharding_groups(program):
+        if len(members) < 2:
+            continue
+        values = [program.value(member) for member in members]
+        shardings = [get_sharding(value) for value in values]
+        given = [
+            sharding
+            for sharding in shardings
+            if sharding is not None and not sharding.is_fully_replicated_and_open
+        ]
+        if not given:
+            continue
+        if all(sharding == given[0] for sharding in given):
+            for value, sharding in zip(values, shardings, strict=True):
+                if sharding != given[0]:
+                    set_sharding(value, given[0], cache)
+                    changed = True
+        else:
+            _constrain(values, given[0], given, cache)
+            changed = True
+    return changed
+
+
+def _constrain(
+    values: Sequence[ir.Value],
+    first: TensorSharding,
+    given: Sequence[TensorSharding],
+    cache: AttributeCache,
+) -> None:
+    other = next(sharding for sharding in given if sharding != first)
+    owner = _owner(values[0])
+    emit(
+        warning(
+            f"the members of a sharding group start with different shardings, such as {first} "
+            f"and {other}; each is constrained to a fully open sharding instead",
+            location_of(owner.location),
+        )
+    )
+    for value in values:
+        if isinstance(value, ir.BlockArgument):
+            place = ir.InsertionPoint.at_block_begin(value.owner)
+        else:
+            place = ir.InsertionPoint.after(value.owner)
+        opened = TensorSharding.fully_open(rank_of(value.type), first.mesh_or_ref)
+        constraint = ir.Operation.create(
+            "sdy.sharding_constraint",
+            results=[value.type],
+            operands=[value],
+            attributes={"sharding": cache[opened]},
+            loc=value.location,
+            ip=place,
+        )
+        value.replace_all_uses_except(constraint.results[0], constraint)
+
+
+def _owner(value: ir.Value) -> ir.Operation:
+    owner = value.owner
+    return (owner.owner if isinstance(value, ir.BlockArgument) else owner).operation

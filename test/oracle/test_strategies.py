@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""All strategies and priorities against C++ Shardy: the same programs afterwards."""
+
+import pytest
+from flow_programs import random_flow_module
+from programs import random_module
+from shardy import Shardy, ShardyAborted
+
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.dialect import Context
+from pyshardy.pipeline import run_pipeline
+
+CASES_PER_TEST = 25
+PASSES = (
+    "sdy-basic-propagate",
+    "sdy-aggressive-propagate",
+    "sdy-aggressive-propagate{propagation-strategy=basic-then-aggressive}",
+    "sdy-aggressive-propagate{conservative-propagation=true}",
+    "sdy-op-priority-propagate",
+    "sdy-op-priority-propagate{propagation-strategy=basic}",
+    "sdy-op-priority-propagate{run-op-priority-propagation=false}",
+    "sdy-user-priority-propagate",
+    "sdy-user-priority-propagate{propagation-strategy=basic-then-aggressive}",
+)
+
+
+def compare(shardy: Shardy, context: Context, text: str, pipeline: str) -> None:
+    module = parse(text, context)
+    printed = asm(module)
+    expected = shardy.run(printed, f"builtin.module({pipeline})")
+    run_pipeline(module, pipeline)
+    assert asm(module) == asm(parse(expected, context)), f"{pipeline}\n{printed}"
+
+
+@pytest.mark.parametrize("propagation", PASSES)
+def test_random_programs(shardy, context, propagation):
+    for seed in range(CASES_PER_TEST):
+        compare(shardy, context, random_module(50_000 + seed), propagation)
+
+
+@pytest.mark.parametrize("propagation", PASSES)
+def test_control_flow(shardy, context, propagation):
+    for seed in range(CASES_PER_TEST):
+        text = shardy.run(
+            random_flow_module(60_000 + seed), "builtin.module(sdy-add-data-flow-edges)"
+        )
+        compare(shardy, context, text, propagation)
+
+
+@pytest.mark.parametrize("propagation", [text for text in PASSES if "user" in text])
+def test_priorities(shardy, context, propagation):
+    num_compared = 0
+    for seed in range(2 * CASES_PER_TEST):
+        text = shardy.run(
+            random_flow_module(70_000 + seed, priorities=True),
+            "builtin.module(sdy-add-data-flow-edges)",
+        )
+        try:
+            compare(shardy, context, text, propagation)
+        except ShardyAborted:  # As it does when a dead operation has a priority.
+            run_pipeline(parse(text, context), propagation)
+        else:
+            num_compared += 1
+    assert num_compared > CASES_PER_TEST
