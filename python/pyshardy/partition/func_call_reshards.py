@@ -15,56 +15,73 @@ Operands of calls are the matter of `explicit_reshards`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.host import ir
-from mlir_sdy.model import TensorSharding, are_equivalent_if_given
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, complete_shardings
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import (
     rank_of,
     result_shardings,
     result_shardings_of,
     set_result_shardings_of,
 )
+from pyshardy.passes.functions import functions_of
+from pyshardy.passes.symbols import symbol_name
+from pyshardy.passes.walks import operations_named
+
+_Shardings = Sequence[TensorSharding]
 
 
 def insert_func_call_reshards(module: ir.Module) -> None:
     """Insert reshards behind the calls of a module.
 
-    1. A result of a call that is sharded as the callee's result stays as it is.
-    2. Any other one gets the sharding of the callee's result, or is whole if that has none, and
-       a reshard leads back to what it had.
+    1. The *inner* shardings are those of the callee's results, fully open where there is none. If
+       the callee has none on a mesh of several devices, they are whole where the call has any.
+       With neither, nothing happens.
+    2. A result whose inner sharding isn't equivalent to that of the call gets a reshard to the
+       latter, or is made whole if the call has no shardings.
+    3. The call gets the inner shardings.
+
+    Raises:
+        PassError: a call leads to no function of the module. Nothing has been changed then.
     """
-    cache = AttributeCache(module.context)
-    symbols = ir.SymbolTable(module.operation)
-    calls: list[ir.Operation] = []
-
-    def collect(operation: ir.Operation) -> ir.WalkResult:
-        if operation.name == "func.call":
-            calls.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(collect, ir.WalkOrder.PRE_ORDER)
+    meshes = meshes_of(module)
+    inner = {
+        symbol_name(function): _inner_shardings(function, meshes)
+        for function in functions_of(module)
+    }
+    calls = operations_named({"func.call"}, module)
     for call in calls:
-        callee = symbols[call.attributes["callee"].value].operation
-        _reshard_results(call, result_shardings(callee), cache)
+        callee = call.attributes["callee"].value
+        if callee not in inner:
+            message = f"unknown callee: no function @{callee} in the module"
+            raise PassError(error(message, location_of(call.location)))
+    cache = AttributeCache(module.context)
+    for call in calls:
+        outer = result_shardings_of(call)
+        inside = inner[call.attributes["callee"].value] or [
+            sharding.fully_closed_like() for sharding in outer
+        ]
+        if inside:
+            outside = outer or [sharding.fully_closed_like() for sharding in inside]
+            _reshard_results(call, inside, outside, cache)
+
+
+def _inner_shardings(function: ir.Operation, meshes: Mapping[str, Mesh]) -> _Shardings:
+    types = function.attributes["function_type"].value.results
+    return complete_shardings(result_shardings(function), map(rank_of, types), meshes) or ()
 
 
 def _reshard_results(
-    call: ir.Operation, inside: list[TensorSharding | None], cache: AttributeCache
+    call: ir.Operation, inside: _Shardings, outside: _Shardings, cache: AttributeCache
 ) -> None:
-    outside = list(result_shardings_of(call)) or [None] * len(call.results)
-    changed: dict[int, TensorSharding] = {}
-    for index, (callee_sharding, own) in enumerate(zip(inside, outside, strict=True)):
-        if are_equivalent_if_given(callee_sharding, own):
-            continue
-        given = callee_sharding or own
-        assert given is not None, "two absent shardings are equivalent"
-        result = call.results[index]
-        whole = TensorSharding.fully_closed(rank_of(result.type), given.mesh_or_ref)
-        changed[index] = callee_sharding or whole
-        reshard = sdy.reshard(
-            result, cache[own or whole], loc=call.location, ip=ir.InsertionPoint.after(call)
-        )
-        result.replace_all_uses_except(reshard, reshard.owner.operation)
-    if changed:
-        set_result_shardings_of(call, changed, cache)
+    for result, before, after in zip(call.results, inside, outside, strict=True):
+        if not are_equivalent(before, after):
+            place = ir.InsertionPoint.after(call)  # so those of later results come first
+            reshard = sdy.reshard(result, cache[after], loc=call.location, ip=place)
+            result.replace_all_uses_except(reshard, reshard.owner.operation)
+    set_result_shardings_of(call, dict(enumerate(inside)), cache)

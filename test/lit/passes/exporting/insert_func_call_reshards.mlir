@@ -5,7 +5,7 @@ sdy.mesh @mesh = <["x"=2, "y"=2]>
 // CHECK-LABEL: func.func @main
 func.func @main(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %0:3 = call @callee(%arg0)
-  // CHECK-SAME: sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{}]>, <@mesh, [{"y"}]>]>
+  // CHECK-SAME: sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{?}]>, <@mesh, [{"y"}]>]>
   // CHECK-NEXT: %1 = sdy.reshard %0#1 <@mesh, [{"x"}]> : tensor<8xf32>
   // CHECK-NEXT: %2 = sdy.reshard %0#0 <@mesh, [{"y"}]> : tensor<8xf32>
   // CHECK-NEXT: %3 = stablehlo.negate %1

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The export passes against C++ Shardy: the same modules afterwards, to the letter."""
+
+from pathlib import Path
+
+import pytest
+from export_cases import CASES, MESHES
+from export_programs import ExportWriter
+from programs import random_module_with_calls
+from shardy import Shardy
+
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.dialect import Context
+from pyshardy.pipeline import run_pipeline
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
+
+
+def compare(shardy: Shardy, context: Context, text: str, pipeline: str) -> None:
+    """Both leave the same text."""
+    module = parse(text, context)
+    printed = asm(module)
+    expected = asm(parse(shardy.run(printed, f"builtin.module({pipeline})"), context))
+    run_pipeline(module, pipeline)
+    assert asm(module) == expected, f"{pipeline}\n{printed}"
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "text"),
+    [
+        pytest.param(pipeline, f"{MESHES}{text}", id=f"{pipeline}-{index}")
+        for pipeline, texts in CASES.items()
+        for index, text in enumerate(texts)
+    ],
+)
+def test_case(shardy, context, pipeline, text):
+    compare(shardy, context, text, pipeline)
+
+
+AFTER_PROPAGATION = (
+    "sdy-import-pipeline,sdy-apply-sharding-constraints,sdy-sharding-group-import,"
+    "sdy-user-priority-propagate"
+)
+"""Leaves edges, constants, constraints and groups, all sharded."""
+
+FLATTENED = (
+    "sdy-import-pipeline,sdy-flatten-call-graph,symbol-dce,sdy-import-func-calls,symbol-dce,"
+    "sdy-apply-sharding-constraints,sdy-sharding-group-import,sdy-pre-order-funcs,"
+    "sdy-user-priority-propagate"
+)
+"""Leaves a named computation for each call, with edges."""
+
+ALONE = (
+    "func.func(sdy-constant-or-scalar-merger)",
+    "func.func(sdy-sink-data-flow-edges)",
+    "sdy-remove-sharding-groups",
+    "func.func(sdy-sharding-constraint-to-reshard)",
+    "sdy-update-non-divisible-input-output-shardings",
+    "sdy-remove-sub-axes-in-input-output-shardings",
+    "sdy-close-shardings",
+    "sdy-inline-meshes",
+)
+BACK_TO_CALLS = (
+    "sdy-export-named-computations",
+    "sdy-propagate-to-func-results",
+    "sdy-unflatten-call-graph",
+    "symbol-dce",
+    "sdy-insert-func-call-reshards",
+)
+
+
+def prepared(shardy: Shardy, context: Context, seed: int, pipeline: str) -> str:
+    """A random program after some passes of C++ Shardy."""
+    text = random_module_with_calls(seed, writer_class=ExportWriter)
+    return shardy.run(asm(parse(text, context)), f"builtin.module({pipeline})")
+
+
+@pytest.mark.parametrize("pipeline", ALONE)
+def test_each_pass_on_random_programs(shardy, context, pipeline):
+    for seed in range(25):
+        text = prepared(shardy, context, seed, AFTER_PROPAGATION)
+        compare(shardy, context, text, pipeline)
+
+
+@pytest.mark.parametrize("num_passes", range(1, len(BACK_TO_CALLS) + 1))
+def test_back_to_calls_pass_by_pass(shardy, context, num_passes):
+    for seed in range(100, 125):
+        text = prepared(shardy, context, seed, FLATTENED)
+        compare(shardy, context, text, ",".join(BACK_TO_CALLS[:num_passes]))
+
+
+def test_unflatten_fully_on_random_programs(shardy, context):
+    pipeline = "sdy-unflatten-call-graph{dedup-functions-fully=true},symbol-dce"
+    for seed in range(200, 240):
+        text = prepared(shardy, context, seed, f"{FLATTENED},{','.join(BACK_TO_CALLS[:2])}")
+        compare(shardy, context, text, pipeline)
