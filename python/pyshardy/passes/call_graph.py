@@ -89,7 +89,7 @@ class CallGraph:
             if root in seen:
                 continue
             seen.add(root)
-            # The way down to the function that is looked at: by which call, and the calls to follow.
+            # The way to the function looked at: its name, the call that led there, calls to follow.
             path: list[tuple[str, ir.Operation | None, Iterator[ir.Operation]]] = [
                 (root, None, iter(self.calls[root]))
             ]

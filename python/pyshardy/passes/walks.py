@@ -15,7 +15,8 @@ def operations_named(
 ) -> list[ir.Operation]:
     """The operations of these names in `root`, without itself, in the order of the text.
 
-    In post-order an operation comes after those in its regions, otherwise before them.
+    In post-order an operation comes after those in its regions, otherwise before them. Blocks that
+    are never reached are left out.
 
     The cost is that of the operations found. A walk of the bindings calls back for each operation
     there is, which takes a microsecond; the driver of rewrite patterns looks at names in C++, so

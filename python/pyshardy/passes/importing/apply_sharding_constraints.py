@@ -40,7 +40,7 @@ def apply_sharding_constraints(
     debug_sharding_origins: bool = False,
     debug_propagation_edge_sharding: bool = False,
 ) -> None:
-    """Copy shardings that are closed to the values that constraints and computations demand them of.
+    """Shard values as constraints, and inputs of manual computations, demand in full.
 
     Constraints here are the `sdy.sharding_constraint`s and the inputs of manual computations,
     inside out and in the order of the text.

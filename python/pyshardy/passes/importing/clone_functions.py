@@ -61,7 +61,9 @@ class FunctionCloner:
         function = self._functions[name]
         copy = function.clone(ip=False).operation
         context = self._module.context
-        copy.attributes[ORIGINAL_FUNCTION_NAME] = ir.StringAttr.get(original_name(function), context)
+        copy.attributes[ORIGINAL_FUNCTION_NAME] = ir.StringAttr.get(
+            original_name(function), context
+        )
         return name, copy, iter(operations_named({"func.call"}, copy))
 
     def _insert(self, copy: ir.Operation, base: str) -> str:

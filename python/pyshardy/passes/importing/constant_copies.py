@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Copies of values together with all that they are computed from."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from mlir_sdy.host import ir
+from pyshardy.passes.call_graph import callee_of, retarget
+from pyshardy.passes.importing.clone_functions import FunctionCloner
+from pyshardy.passes.importing.constant_expressions import SHARDING_GROUP
+
+
+def is_scalar(value: ir.Value) -> bool:
+    """Whether a value is a tensor without dimensions."""
+    return isinstance(value.type, ir.RankedTensorType) and value.type.rank == 0
+
+
+class ConstantCopier:
+    """Copies constant sub-computations, up to scalars, which are shared.
+
+    Attributes:
+        module: the module in which the copies are made.
+    """
+
+    def __init__(self, module: ir.Module):
+        self.module = module
+        self._cloner: FunctionCloner | None = None
+
+    def copy(self, value: ir.Value) -> ir.Value:
+        """A copy of a value that is an operation's result, with copies of what it is made of.
+
+        1. Each operation is copied once, right before the original.
+        2. Operands that are scalars, or arguments of a block, are not copied.
+        3. A copied call calls a copy of its callee.
+        4. The copy of a value is in the same sharding groups as the value.
+        """
+        copies: dict[ir.Value, ir.Value] = {}
+        for original in _dependencies_first(value):
+            if original in copies:  # Another result of its operation came earlier.
+                continue
+            operation = original.owner.operation
+            copy = operation.clone(ir.InsertionPoint(operation)).operation
+            for index, operand in enumerate(operation.operands):
+                if operand in copies:
+                    copy.operands[index] = copies[operand]
+            copies.update(zip(operation.results, copy.results, strict=True))
+            if copy.name == "func.call":
+                self._cloner = self._cloner or FunctionCloner(self.module)
+                retarget(copy, self._cloner.clone(callee_of(copy)))
+            _copy_groups(original, copies[original])
+        return copies[value]
+
+
+def is_private(value: ir.Value) -> bool:
+    """Whether all that a value is computed from, up to scalars, serves for one use of it alone.
+
+    A copy would then take the place of the original, which has no other purpose. Calls are an
+    exception: their callees must not be shared, either.
+    """
+    return all(
+        _has_one_use(original.owner.operation) and original.owner.operation.name != "func.call"
+        for original in _dependencies_first(value)
+    )
+
+
+def _dependencies_first(value: ir.Value) -> list[ir.Value]:
+    """A value and all that it is computed from, each after its operands; scalars are left out."""
+    ordered: dict[ir.Value, None] = {}
+    pending = [(value, False)]
+    while pending:
+        current, is_expanded = pending.pop()
+        if current in ordered:
+            continue
+        if is_expanded:
+            ordered[current] = None
+            continue
+        pending.append((current, True))
+        pending.extend(
+            (operand, False)
+            for operand in reversed(list(current.owner.operation.operands))
+            if not isinstance(operand, ir.BlockArgument) and not is_scalar(operand)
+        )
+    return list(ordered)
+
+
+def _has_one_use(operation: ir.Operation) -> bool:
+    uses = (use for result in operation.results for use in result.uses)
+    return len(tuple(islice(uses, 2))) == 1
+
+
+def _copy_groups(original: ir.Value, copy: ir.Value) -> None:
+    place = ir.InsertionPoint.after(copy.owner.operation)
+    for use in list(original.uses):
+        group = use.owner.operation
+        if group.name == SHARDING_GROUP:
+            group.clone(place).operation.operands[0] = copy

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which operations compute constants from constants."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.passes.call_graph import CallGraph, callee_of
+from pyshardy.passes.functions import has_static_shape, original_name
+from pyshardy.propagation.elementwise import (
+    ELEMENTWISE_IF_SHAPES_EQUAL,
+    ELEMENTWISE_OPERATIONS,
+)
+
+CONSTANTS = frozenset({"sdy.constant", "stablehlo.iota"})
+"""The operations that constant expressions begin with."""
+
+BROADCAST = "stablehlo.broadcast_in_dim"
+NAMED_COMPUTATION = "sdy.named_computation"
+SHARDING_GROUP = "sdy.sharding_group"
+
+_CHLO_ELEMENTWISE = frozenset(
+    f"chlo.{name}"
+    for name in """
+        acos acosh asin asinh atan atanh bessel_i1e broadcast_add broadcast_and broadcast_atan2
+        broadcast_compare broadcast_complex broadcast_divide broadcast_maximum broadcast_minimum
+        broadcast_multiply broadcast_next_after broadcast_or broadcast_polygamma broadcast_power
+        broadcast_remainder broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic
+        broadcast_shift_right_logical broadcast_subtract broadcast_xor broadcast_zeta conj
+        constant_like cosh digamma erf erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma sinh square
+        tan
+    """.split()  # noqa: SIM905 (a list would be taller than the screen)
+)
+# A constraint is there to stay, so it is not for copying.
+_PRESERVING = (
+    ELEMENTWISE_OPERATIONS - {"sdy.sharding_constraint"}
+    | _CHLO_ELEMENTWISE
+    | {BROADCAST, "stablehlo.reshape", "stablehlo.slice"}
+)
+_ALLOWED_IN_BODIES = CONSTANTS | {
+    SHARDING_GROUP,
+    "func.return",
+    "sdy.return",
+    "stablehlo.return",
+}
+
+
+class ConstantExpressions:
+    """Tells which operations of a module make constants of constants.
+
+    1. Element-wise operations, broadcasts, reshapes and slices do, if they can't fail: one of
+       several operands of dynamic shape fails if their sizes differ.
+    2. Named computations and calls do, if their body has only operations that do, constants and
+       sharding groups. Bodies must have been handed to `learn` before; computations of one name,
+       and functions of one original name, must all be such.
+    3. Nothing else does, calls of declarations for example, which may do anything.
+    """
+
+    def __init__(self, graph: CallGraph):
+        self._original_names = {
+            name: original_name(function) for name, function in graph.functions.items()
+        }
+        self._learned: set[str] = set()
+        self._other_functions: set[str] = set()
+        self._other_computations: set[str] = set()
+        self._called = {
+            self._original_names.get(callee_of(call))
+            for calls in graph.calls.values()
+            for call in calls
+        }
+
+    def learn_function(self, name: str, function: ir.Operation) -> None:
+        """Look whether the function of that name makes constants of constants."""
+        original = self._original_names[name]
+        self._learned.add(name)
+        if original in self._called and not self._is_constant(function.regions[0]):
+            self._other_functions.add(original)
+
+    def learn_computation(self, computation: ir.Operation) -> None:
+        """Look whether a named computation makes constants of constants."""
+        if not self._is_constant(computation.regions[0]):
+            self._other_computations.add(_name_of(computation))
+
+    def preserves(self, operation: ir.Operation) -> bool:
+        """Whether an operation makes constants of constants."""
+        name = operation.name
+        if name in _PRESERVING:
+            operands = operation.operands
+            return len(operands) < 2 or all(has_static_shape(operand.type) for operand in operands)
+        if name == "func.call":
+            callee = callee_of(operation)
+            return (
+                callee in self._learned
+                and self._original_names[callee] not in self._other_functions
+            )
+        if name == NAMED_COMPUTATION:
+            return _name_of(operation) not in self._other_computations
+        if name == ELEMENTWISE_IF_SHAPES_EQUAL:
+            shapes = [
+                ir.ShapedType(value.type).shape
+                for value in (operation.operands[0], operation.results[0])
+            ]
+            return shapes[0] == shapes[1]
+        return False
+
+    def _is_constant(self, body: ir.Region) -> bool:
+        # Operations with regions that aren't computations don't preserve, so none is entered.
+        return all(
+            view.operation.name in _ALLOWED_IN_BODIES or self.preserves(view.operation)
+            for block in body.blocks
+            for view in block.operations
+        )
+
+
+def _name_of(computation: ir.Operation) -> str:
+    return computation.attributes["name"].value

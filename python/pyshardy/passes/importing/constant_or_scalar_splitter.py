@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-constant-or-scalar-splitter`: give each use of a constant a copy of its own.
+
+Before:
+
+    %0 = stablehlo.constant dense<2.0> : tensor<8xf32>
+    %1 = stablehlo.negate %0 : tensor<8xf32>
+    %2 = stablehlo.add %a, %1 : tensor<8xf32>
+    %3 = stablehlo.add %b, %0 : tensor<8xf32>
+
+After:
+
+    %0 = sdy.constant dense<2.0> : tensor<8xf32>
+    %1 = sdy.constant dense<2.0> : tensor<8xf32>
+    %2 = stablehlo.negate %0 : tensor<8xf32>
+    %3 = stablehlo.add %a, %2 : tensor<8xf32>
+    %4 = stablehlo.add %b, %1 : tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mlir_sdy.host import ir
+from pyshardy.passes.call_graph import CallGraph
+from pyshardy.passes.importing.constant_copies import ConstantCopier, is_private, is_scalar
+from pyshardy.passes.importing.constant_expressions import (
+    BROADCAST,
+    CONSTANTS,
+    NAMED_COMPUTATION,
+    SHARDING_GROUP,
+    ConstantExpressions,
+)
+from pyshardy.passes.importing.textual_order import Place, textual_order
+from pyshardy.passes.walks import operations_named
+
+_STARTING_POINTS = CONSTANTS | {BROADCAST, NAMED_COMPUTATION, "func.call"}
+
+
+def constant_or_scalar_splitter(module: ir.Module) -> None:
+    """Split constant sub-computations, and broadcasts of scalars, so that each has one user.
+
+    1. Each `stablehlo.constant` becomes an `sdy.constant`.
+    2. Functions are taken each after those that it calls, and in each first its named
+       computations, inside out, and then its body.
+    3. In a body, constant expressions are constants, iotas, and what makes constants of constants
+       (`ConstantExpressions`) and has constant expressions for operands only. Calls and named
+       computations without operands are among them.
+    4. Each operand of another operation that is the result of a constant expression, or of a
+       broadcast of a scalar, becomes a copy of that with all that it is computed from. Copies
+       stand before what they are copies of. Scalars are not copied.
+    5. Constant expressions, and broadcasts of scalars, that nothing uses then are erased.
+    6. Sharding groups are no users: their members' copies are members, too.
+
+    The callee of a call that is copied is copied, too (`FunctionCloner`).
+    """
+    _convert_constants(module)
+    graph = CallGraph(module)
+    expressions = ConstantExpressions(graph)
+    copier = ConstantCopier(module)
+    for name in graph.post_order:
+        function = graph.functions[name]
+        found = operations_named(_STARTING_POINTS, function, ir.WalkOrder.POST_ORDER)
+        for body, starting_points in _by_body(found, function):
+            # Splitting lets calls go to copies, of which nothing is known.
+            if body.name == NAMED_COMPUTATION:
+                expressions.learn_computation(body)
+            else:
+                expressions.learn_function(name, body)
+            _Body(body, starting_points, expressions).split(copier)
+
+
+def _convert_constants(module: ir.Module) -> None:
+    for constant in operations_named({"stablehlo.constant"}, module):
+        converted = ir.Operation.create(
+            "sdy.constant",
+            results=[constant.results[0].type],
+            attributes=dict(constant.attributes.items()),
+            loc=constant.location,
+            ip=ir.InsertionPoint(constant),
+        )
+        constant.results[0].replace_all_uses_with(converted.results[0])
+        constant.erase()
+
+
+def _by_body(
+    found: Sequence[ir.Operation], function: ir.Operation
+) -> list[tuple[ir.Operation, list[ir.Operation]]]:
+    """The operations found in each named computation, inside out, and those of the function."""
+    computations = [operation for operation in found if operation.name == NAMED_COMPUTATION]
+    if not computations:
+        return [(function, list(found))]
+    members: dict[ir.Operation, list[ir.Operation]] = {
+        body: [] for body in (*computations, function)
+    }
+    for operation in found:
+        members[_body_around(operation)].append(operation)
+    return list(members.items())
+
+
+def _body_around(operation: ir.Operation) -> ir.Operation:
+    """The named computation or function in whose body an operation is."""
+    parent = operation.parent
+    while parent is not None and parent.operation.name not in (NAMED_COMPUTATION, "func.func"):
+        parent = parent.operation.parent
+    assert parent is not None, "the operation was found in a function"
+    return parent.operation
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """An operand of an operation that isn't constant itself."""
+
+    place: Place
+    operand_number: int
+
+    @property
+    def user(self) -> ir.Operation:
+        return self.place.path[-1]
+
+    @property
+    def order(self) -> tuple[Any, int]:
+        return textual_order(self.place), self.operand_number
+
+
+class _Body:
+    """Splits the constants of one body."""
+
+    def __init__(
+        self, body: ir.Operation, starting_points: list[ir.Operation], known: ConstantExpressions
+    ):
+        self._body = body
+        self._known = known
+        self._constants: list[ir.Operation] = []
+        self._values: set[ir.Value] = set()
+        self._collect(starting_points)
+        self._broadcasts = [
+            operation
+            for operation in starting_points
+            if operation.name == BROADCAST
+            and is_scalar(operation.operands[0])
+            and operation.results[0] not in self._values
+        ]
+        self._values.update(operation.results[0] for operation in self._broadcasts)
+
+    def _collect(self, starting_points: list[ir.Operation]) -> None:
+        """Find the constant expressions, each after those that it is computed from."""
+        pending = deque(
+            operation
+            for operation in starting_points
+            if operation.name in CONSTANTS or not len(operation.operands)
+        )
+        while pending:
+            operation = pending.popleft()
+            results = list(operation.results)
+            if (results and results[0] in self._values) or not self._is_constant(operation):
+                continue
+            self._constants.append(operation)
+            self._values.update(results)
+            for result in results:
+                pending.extend(use.owner.operation for use in result.uses)
+
+    def _is_constant(self, operation: ir.Operation) -> bool:
+        if operation.name in CONSTANTS:
+            return True
+        return all(operand in self._values for operand in operation.operands) and (
+            self._known.preserves(operation)
+        )
+
+    def split(self, copier: ConstantCopier) -> None:
+        """Give each user copies, and erase what nothing uses then."""
+        for use in self._uses_to_split():
+            operands = use.user.operands
+            operands[use.operand_number] = copier.copy(operands[use.operand_number])
+        for operation in (*self._broadcasts, *reversed(self._constants)):
+            _erase_unless_used(operation)
+
+    def _uses_to_split(self) -> list[_Use]:
+        found: list[_Use] = []
+        for operation in (*self._constants, *self._broadcasts):
+            for value in operation.results:
+                if is_scalar(value):
+                    continue
+                users = [
+                    _Use(Place.of(use.owner.operation, self._body), use.operand_number)
+                    for use in value.uses
+                    if self._is_user(use.owner.operation)
+                ]
+                if len(users) != 1 or not is_private(value):
+                    found.extend(users)
+        return sorted(found, key=lambda use: use.order)
+
+    def _is_user(self, operation: ir.Operation) -> bool:
+        """Whether an operation that uses constants is neither constant nor a sharding group."""
+        results = operation.results
+        if not len(results):
+            return operation.name != SHARDING_GROUP and not self._is_constant(operation)
+        return results[0] not in self._values
+
+
+def _erase_unless_used(operation: ir.Operation) -> None:
+    users = [use.owner.operation for result in operation.results for use in result.uses]
+    if all(user.name == SHARDING_GROUP for user in users):
+        for group in users:
+            group.erase()
+        operation.erase()
