@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sharding rules: how the dimensions of an operation's operands and results correspond.
 
-Each module registers the rules of one family of operations; users register theirs likewise:
+Each family of operations has a module that registers its rules; users register theirs likewise:
 
     from pyshardy.rules import rule, sharding_rule
 
@@ -9,21 +9,18 @@ Each module registers the rules of one family of operations; users register thei
     def attention_rule(op):
         return rule("b s h d, b t h d -> b s h d", reduction="t")
 
-| module      | what it holds                                                   |
-|-------------|-----------------------------------------------------------------|
-| `signature` | what a rule sees of an operation                                |
-| `notation`  | rules as text                                                   |
-| `builder`   | rules factor by factor                                          |
-| `registry`  | rules by operation                                              |
-| `lookup`    | the rule of each operation of a program                         |
-| the others  | the rules of the project, by family of operations               |
+| module      | what it holds                                                       |
+|-------------|---------------------------------------------------------------------|
+| `signature` | what a rule sees of an operation                                    |
+| `notation`  | rules as text                                                       |
+| `builder`   | rules factor by factor                                              |
+| `registry`  | rules by operation                                                  |
+| `lookup`    | the rule of each operation of a program                             |
+| `loader`    | rules from files of users                                           |
+| `families`  | the modules with the rules of the project                           |
 """
 
-from pyshardy.rules import dot as _dot  # noqa: F401 (registers rules)
-from pyshardy.rules import layout as _layout  # noqa: F401
-from pyshardy.rules import pointwise as _pointwise  # noqa: F401
-from pyshardy.rules import reshape as _reshape  # noqa: F401
-from pyshardy.rules import silent as _silent  # noqa: F401
+from pyshardy.rules import families as _families  # noqa: F401 (registers rules)
 from pyshardy.rules.builder import (
     NEED_REPLICATION,
     PASS_THROUGH,
@@ -33,9 +30,19 @@ from pyshardy.rules.builder import (
     identity_rule,
     pointwise,
 )
-from pyshardy.rules.lookup import SHARDING_RULE, ShardingRuleLookup, strict_rules
-from pyshardy.rules.notation import RuleError, RuleNotation, rule
-from pyshardy.rules.registry import no_sharding_rule, registered_rule, sharding_rule
+from pyshardy.rules.errors import RuleError
+from pyshardy.rules.loader import load_rules
+from pyshardy.rules.lookup import SHARDING_RULE, ShardingRuleLookup
+from pyshardy.rules.modes import compatible_rules, strict_rules
+from pyshardy.rules.notation import RuleNotation, rule
+from pyshardy.rules.registry import (
+    no_sharding_rule,
+    registered_names,
+    registered_rule,
+    registered_targets,
+    sharding_rule,
+    temporary_rules,
+)
 from pyshardy.rules.signature import OperationSignature, TensorType
 
 __all__ = [
@@ -50,11 +57,16 @@ __all__ = [
     "RuleNotation",
     "ShardingRuleLookup",
     "TensorType",
+    "compatible_rules",
     "identity_rule",
+    "load_rules",
     "no_sharding_rule",
     "pointwise",
+    "registered_names",
     "registered_rule",
+    "registered_targets",
     "rule",
     "sharding_rule",
     "strict_rules",
+    "temporary_rules",
 ]

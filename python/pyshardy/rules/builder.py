@@ -32,6 +32,7 @@ class RuleBuilder:
 
     def __init__(self, op: OperationSignature):
         self._num_operands = len(op.operands)
+        self._operand_shape = op.operand_shape
         self._dims: list[list[list[int]]] = [
             [[] for _ in range(0 if tensor is None else tensor.rank)] for tensor in op.tensors
         ]
@@ -103,6 +104,39 @@ class RuleBuilder:
         """Add a pass-through point factor for each dimension of `shape`."""
         for dim, size in enumerate(shape):
             self.point_factor(dim, size)
+        return self
+
+    def pointwise_where_equal(
+        self,
+        shape: Sequence[int],
+        other: Sequence[int],
+        kind: FactorType,
+        *,
+        blocked: bool = False,
+    ) -> RuleBuilder:
+        """Add a point factor for each dimension: pass-through where both shapes have one size.
+
+        Args:
+            shape: the sizes of the factors.
+            other: the shape to compare with.
+            kind: what sharding a dimension means that has another size there.
+            blocked: whether nothing may propagate along such a dimension.
+        """
+        for dim, (size, other_size) in enumerate(zip(shape, other, strict=True)):
+            if size == other_size:
+                self.point_factor(dim, size)
+            else:
+                self.point_factor(dim, size, kind, blocked=blocked)
+        return self
+
+    def whole_operands(self, *operands: int) -> RuleBuilder:
+        """Add a factor of its own to each dimension of some operands: all devices need all of it.
+
+        That is for operands that say what to compute, such as sizes and offsets.
+        """
+        for operand in operands:
+            for dim, size in enumerate(self._operand_shape(operand)):
+                self.factor(size, (*[None] * operand, dim), kind=NEED_REPLICATION)
         return self
 
     def build(self) -> OpShardingRule:

@@ -13,8 +13,14 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.dot_general", reads=("dot_dimension_numbers",))
 def dot_general_rule(op: OperationSignature) -> OpShardingRule:
-    """`b m k, b k n -> b m n` with any number of batch, free and contracting dimensions."""
-    numbers = stablehlo.DotDimensionNumbers(op.operation.attributes["dot_dimension_numbers"])
+    """`b m k, b k n -> b m n` with any number of batch, free and contracting dimensions.
+
+    Example:
+        stablehlo.dot_general %a, %b, batching_dims = [0] x [1], contracting_dims = [2] x [0]
+            : (tensor<2x3x5xf32>, tensor<5x2x7xf32>) -> tensor<2x3x7xf32>
+        // ([i, j, l], [l, i, k])->([i, j, k]) {i=2, j=3, k=7, l=5} reduction={l}
+    """
+    numbers = op.dimension_numbers(stablehlo.DotDimensionNumbers, "dot_dimension_numbers")
     lhs, rhs = op.operand_shape(0), op.operand_shape(1)
     batch = list(zip(numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions, strict=True))
     contracting = list(
@@ -45,5 +51,10 @@ _DOTS = {
 
 @sharding_rule("stablehlo.dot", reads=())
 def dot_rule(op: OperationSignature) -> RuleNotation:
-    """The product of vectors and matrices."""
+    """The product of vectors and matrices.
+
+    Example:
+        stablehlo.dot %a, %b : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4xf32>
+        // ([i, j], [j])->([i]) {i=4, j=6} reduction={j}
+    """
     return _DOTS[len(op.operand_shape(0)), len(op.operand_shape(1))]

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Hashable, Iterator
-from contextvars import ContextVar
+from collections.abc import Hashable
 from typing import Any
 
 from mlir_sdy.attributes import value_of
-from mlir_sdy.diagnostics import PassError, emit, error, warning
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, emit, error
+from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.rules.notation import RuleError, RuleNotation
+from pyshardy.rules.errors import RuleError
+from pyshardy.rules.fit import checked_rule
+from pyshardy.rules.modes import is_compatible, is_strict
 from pyshardy.rules.registry import CUSTOM_CALL, RegisteredRule, registered_rule
+from pyshardy.rules.reports import broken_rule, dynamic_shape, missing_rule, shardy_warning
 from pyshardy.rules.signature import OperationSignature, TensorType
 
 SHARDING_RULE = "sdy.sharding_rule"
@@ -22,39 +23,33 @@ SHARDING_RULE = "sdy.sharding_rule"
 _UNKNOWN = object()
 
 
-_is_strict: ContextVar[bool] = ContextVar("pyshardy_strict_rules", default=False)
-
-
-@contextlib.contextmanager
-def strict_rules() -> Iterator[None]:
-    """Make an operation without a rule an error, inside the `with` block."""
-    token = _is_strict.set(True)
-    try:
-        yield
-    finally:
-        _is_strict.reset(token)
-
-
 class ShardingRuleLookup:
     """The rules of the operations of one context, for one run of a pass.
 
     Args:
         conservative: whether rules leave dimensions alone that windows and padding move over.
         quiet: whether to say nothing about operations without a rule.
+        compatible: whether to know the operations only that C++ Shardy knows, and to warn as it
+            does. `compatible_rules` sets it for all look-ups made inside its block.
     """
 
-    def __init__(self, *, conservative: bool = False, quiet: bool = False):
+    def __init__(
+        self, *, conservative: bool = False, quiet: bool = False, compatible: bool = False
+    ):
         self.conservative = conservative
         self.quiet = quiet
-        self._registered: dict[str, Any] = {}
+        self.compatible = compatible or is_compatible()
+        self._registered: dict[str | int, Any] = {}
         self._rules: dict[Hashable, Any] = {}
         self._types: dict[int, TensorType | None] = {}
-        self._warned: set[str] = set()
+        self._reported: set[Hashable] = set()
+        # One rule for all equal ones, kept for as long as somebody may ask for its identity.
+        self._equal_rules: dict[OpShardingRule, OpShardingRule] = {}
 
     def rule(self, operation: ir.Operation) -> OpShardingRule | None:
         """The rule of an operation: its own attribute, or what is registered; None if neither.
 
-        A warning is emitted for the first operation of each name that nothing is registered for.
+        Each operation that nothing is registered for is warned about, but none twice.
 
         Raises:
             PassError: the registered rule does not fit the operation, or inside `strict_rules`
@@ -78,23 +73,29 @@ class ShardingRuleLookup:
         result_types: tuple[int, ...],
     ) -> OpShardingRule | None:
         """The rule that the registry has for an operation whose name and types are at hand."""
-        registered = self._registered.get(name, _UNKNOWN)
-        if registered is _UNKNOWN or name == CUSTOM_CALL:
-            registered = self._find(operation, name)
-        if registered is None or registered.function is None:
+        kind = name if name != CUSTOM_CALL else hash(operation.attributes["call_target_name"])
+        registered = self._registered.get(kind, _UNKNOWN)
+        if registered is _UNKNOWN:
+            registered = self._registered[kind] = self._find(operation, name)
+        if registered is None:
+            self._report_missing(operation, name)
+            return None
+        if registered.function is None:
             return None
         if not registered.memoised:
             return self._make(registered, operation, operand_types, result_types)
-        reads = registered.reads
-        key = (
-            name,
-            operand_types,
-            result_types,
-            None if reads == () else self._attribute_key(operation, reads),
-        )
+        reads, observes = registered.reads, registered.observes
+        if reads == ():
+            read = None
+        elif reads is not None and len(reads) == 1:
+            read = hash(operation.attributes.get(reads[0]))
+        else:
+            read = _attribute_key(operation, reads)
+        observed = None if observes is None else observes(operation)
+        key = (kind, operand_types, result_types, read, observed)
         rule = self._rules.get(key, _UNKNOWN)
         if rule is _UNKNOWN:
-            rule = self._make(registered, operation, operand_types, result_types)
+            rule = self._make(registered, operation, operand_types, result_types, observed)
             self._rules[key] = rule
         return rule
 
@@ -113,24 +114,11 @@ class ShardingRuleLookup:
         return self._types[key]
 
     def _find(self, operation: ir.Operation, name: str) -> RegisteredRule | None:
-        target = operation.attributes["call_target_name"].value if name == CUSTOM_CALL else None
-        registered = registered_rule(name, target)
-        kind = name if target is None else f"{name} @{target}"
-        if registered is None and not self.quiet and kind not in self._warned:
-            self._warned.add(kind)
-            _report_missing(operation, name, target)
-        self._registered[name] = registered
-        return registered
-
-    def _attribute_key(self, operation: ir.Operation, reads: tuple[str, ...] | None) -> Hashable:
-        if reads is None:
-            return tuple(
-                (name, hash(attribute))
-                for name, attribute in operation.attributes.items()
-                if not name.startswith("sdy.")
-            )
-        attributes = operation.attributes
-        return tuple(hash(attributes[name]) if name in attributes else None for name in reads)
+        registered = registered_rule(name, _target(operation, name))
+        if registered is not None and not (registered.beyond_shardy and self.compatible):
+            return registered
+        # Every operation that ends a block hands its operands on to whatever holds the block.
+        return _NO_RULE if operation.has_trait(ir.IsTerminatorTrait) else None
 
     def _make(
         self,
@@ -138,6 +126,7 @@ class ShardingRuleLookup:
         operation: ir.Operation,
         operand_types: tuple[int, ...],
         result_types: tuple[int, ...],
+        observed: Hashable = None,
     ) -> OpShardingRule | None:
         if registered.function is None:
             return None
@@ -147,24 +136,61 @@ class ShardingRuleLookup:
             tuple(map(self.tensor_type, result_types)),
             operation,
             self.conservative,
+            observed,
+            registered.reads,
         )
+        dynamic = next((t for t in signature.tensors if t is not None and not t.is_static), None)
+        if dynamic is not None:
+            self._report(dynamic_shape(operation, dynamic))
+            return None
         try:
-            rule = registered.function(signature)
-            return rule.resolve(signature) if isinstance(rule, RuleNotation) else rule
+            rule = checked_rule(registered.function(signature), signature)
         except RuleError as failure:
-            raise PassError(error(str(failure), location_of(operation.location))) from None
+            raise PassError(broken_rule(operation, registered.function, failure)) from None
+        except SdyError:
+            raise
+        except Exception as failure:
+            raise PassError(broken_rule(operation, registered.function, failure)) from failure
+        return None if rule is None else self._equal_rules.setdefault(rule, rule)
+
+    def _report_missing(self, operation: ir.Operation, name: str) -> None:
+        if self.quiet:
+            return
+        target = _target(operation, name)
+        if self.compatible and not is_strict():
+            # C++ Shardy names only the first custom call, and the first other operation.
+            first = "custom call" if target is not None else "operation"
+            if first not in self._reported:
+                self._reported.add(first)
+                emit(shardy_warning(operation, name, target))
+            return
+        self._report(missing_rule(operation, name, target))
+
+    def _report(self, diagnostic: Diagnostic) -> None:
+        if self.quiet or diagnostic in self._reported:
+            return
+        if is_strict():
+            raise PassError(error(diagnostic.message, diagnostic.location))
+        self._reported.add(diagnostic)
+        emit(diagnostic)
 
 
-def _report_missing(operation: ir.Operation, name: str, target: str | None) -> None:
-    if target is None:
-        what, how = f"operation '{name}'", f'"{name}"'
-    else:
-        what, how = f"custom call @{target}", f'"{name}", target="{target}"'
-    message = (
-        f"no sharding rule for {what}: shardings do not propagate through it; "
-        f"register one with @sharding_rule({how})"
+_NO_RULE = RegisteredRule(None, ())
+
+
+def _attribute_key(operation: ir.Operation, reads: tuple[str, ...] | None) -> Hashable:
+    attributes = operation.attributes
+    if reads is not None:
+        return tuple([hash(attributes.get(name)) for name in reads])
+    return tuple(
+        [
+            (name, hash(attribute))
+            for name, attribute in attributes.items()
+            if not name.startswith("sdy.")
+        ]
     )
-    place = location_of(operation.location)
-    if _is_strict.get():
-        raise PassError(error(message, place))
-    emit(warning(message, place))
+
+
+def _target(operation: ir.Operation, name: str) -> str | None:
+    """The target of a custom call; None for any other operation."""
+    return operation.attributes["call_target_name"].value if name == CUSTOM_CALL else None

@@ -6,16 +6,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_sdy.model import DimMapping, OpShardingRule, TensorMapping
-from pyshardy.rules.signature import OperationSignature
+from pyshardy.rules.errors import RuleError
+from pyshardy.rules.signature import OperationSignature, TensorType
 
-_DIM = re.compile(r"\(([^()]*)\)|([A-Za-z_]\w*)|(\S)")
+_DIM = re.compile(r"\(([^()]*)\)|([A-Za-z_]\w*|\.\.\.)|(\S)")
+_ELLIPSIS = "..."
 
-
-class RuleError(ValueError):
-    """A rule is ill-formed, or does not fit the operation it was given for."""
+_Dims = tuple[tuple[str, ...], ...]
+"""The factors of each dimension of a tensor, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,8 @@ class RuleNotation:
     """A rule whose factor sizes are still to be read off the types of an operation; see `rule`."""
 
     text: str
-    operands: tuple[tuple[tuple[str, ...], ...], ...]
-    results: tuple[tuple[tuple[str, ...], ...], ...]
+    operands: tuple[_Dims, ...]
+    results: tuple[_Dims, ...]
     sizes: tuple[tuple[str, int], ...]
     reduction: tuple[str, ...]
     need_replication: tuple[str, ...]
@@ -37,6 +38,12 @@ class RuleNotation:
         Raises:
             RuleError: the rule does not fit the operation.
         """
+        if (len(self.operands), len(self.results)) != (len(op.operands), len(op.results)):
+            raise self._misfit(
+                op, f"the operation has {len(op.operands)} operands and {len(op.results)} results"
+            )
+        if any((_ELLIPSIS,) in dims for dims in self.operands + self.results):
+            return self._expanded(op).resolve(op)
         sizes = self._sizes(op)
         order = {name: index for index, name in enumerate(self._names())}
         mappings = [
@@ -58,39 +65,74 @@ class RuleNotation:
         tensors = self.results + self.operands
         return tuple(dict.fromkeys(name for dims in tensors for dim in dims for name in dim))
 
+    def _expanded(self, op: OperationSignature) -> RuleNotation:
+        """The rule with `...` spelled out: as many factors as the tensors have dimensions left."""
+        numbers = {
+            at: _rank(tensor) - len(dims) + 1
+            for at, (dims, tensor) in enumerate(
+                zip(self.operands + self.results, op.tensors, strict=True)
+            )
+            if (_ELLIPSIS,) in dims
+        }
+        for at, number in numbers.items():
+            if number < 0:
+                raise self._misfit(
+                    op, f"{self._describe(at)} has {_rank(op.tensors[at])} dimensions"
+                )
+        if len(set(numbers.values())) > 1:
+            listed = ", ".join(f"{n} of {self._describe(at)}" for at, n in numbers.items())
+            raise self._misfit(op, f"'...' stands for {listed}")
+        names = tuple(f"{_ELLIPSIS}{at}" for at in range(next(iter(numbers.values()))))
+
+        def spelled_out(dims: _Dims) -> _Dims:
+            parts = ([(n,) for n in names] if dim == (_ELLIPSIS,) else [dim] for dim in dims)
+            return tuple(dim for part in parts for dim in part)
+
+        def with_names(factors: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(n for f in factors for n in (names if f == _ELLIPSIS else (f,)))
+
+        return replace(
+            self,
+            operands=tuple(map(spelled_out, self.operands)),
+            results=tuple(map(spelled_out, self.results)),
+            reduction=with_names(self.reduction),
+            need_replication=with_names(self.need_replication),
+            permutation=with_names(self.permutation),
+            blocked=with_names(self.blocked),
+        )
+
     def _sizes(self, op: OperationSignature) -> dict[str, int]:
         """The size of each factor: as given, or as the shapes have it."""
-        tensors = self.operands + self.results
-        if (len(self.operands), len(self.results)) != (len(op.operands), len(op.results)):
-            raise self._misfit(
-                op, f"the operation has {len(op.operands)} operands and {len(op.results)} results"
-            )
-        dims: list[tuple[tuple[str, ...], int]] = []
-        for at, (names, tensor) in enumerate(zip(tensors, op.tensors, strict=True)):
-            shape = () if tensor is None else tensor.shape
-            if len(names) != len(shape):
-                raise self._misfit(op, f"{self._describe(at)} has {len(shape)} dimensions")
-            dims.extend(zip(names, shape, strict=True))
+        dims: list[tuple[int, tuple[str, ...], int]] = []
+        for at, (names, tensor) in enumerate(
+            zip(self.operands + self.results, op.tensors, strict=True)
+        ):
+            if len(names) != _rank(tensor):
+                raise self._misfit(op, f"{self._describe(at)} has {_rank(tensor)} dimensions")
+            if tensor is not None:
+                dims.extend((at, *dim) for dim in zip(names, tensor.shape, strict=True))
         sizes = dict(self.sizes)
         # A dimension with a single unknown factor says its size, which may settle another one.
-        unsettled = dims
         while True:
             settled = len(sizes)
-            for names, size in unsettled:
+            for at, names, size in dims:
                 unknown = [name for name in names if name not in sizes]
                 if len(unknown) == 1:
                     known = math.prod(sizes[name] for name in names if name in sizes)
                     if known == 0 or size % known:
-                        raise self._misfit(op, f"{known} does not divide {size}")
+                        where = f"the size {size} of '{' '.join(names)}' in {self._describe(at)}"
+                        raise self._misfit(op, f"{known} does not divide {where}")
                     sizes[unknown[0]] = size // known
             if len(sizes) == settled:
                 break
-        for names, size in dims:
+        for at, names, size in dims:
             missing = [name for name in names if name not in sizes]
             if missing:
                 raise self._misfit(op, f"the size of '{missing[0]}' must be given by `sizes`")
-            if math.prod(sizes[name] for name in names) != size:
-                raise self._misfit(op, f"'{' '.join(names)}' does not have size {size} everywhere")
+            expected = math.prod(sizes[name] for name in names)
+            if expected != size:
+                what = f"'{' '.join(names)}' has size {expected}"
+                raise self._misfit(op, f"{what}, but {size} in {self._describe(at)}")
         return sizes
 
     def _describe(self, tensor: int) -> str:
@@ -100,6 +142,10 @@ class RuleNotation:
 
     def _misfit(self, op: OperationSignature, why: str) -> RuleError:
         return RuleError(f"the rule '{self.text}' does not fit '{op.name}': {why}")
+
+
+def _rank(tensor: TensorType | None) -> int:
+    return 0 if tensor is None else tensor.rank
 
 
 def _sorted(names: Iterable[str], order: Mapping[str, int]) -> tuple[int, ...]:
@@ -118,12 +164,13 @@ def rule(
     """Write down the rule of an operation by naming its dimensions.
 
     Each tensor is a list of dimensions, separated by blanks; each dimension is a factor, or
-    several of them, major to minor, in parentheses; `()` is a scalar. Sizes come from the
-    operation's types.
+    several of them, major to minor, in parentheses; `()` is a scalar; `...` stands for any number
+    of dimensions, the same in all tensors that have it. Sizes come from the operation's types.
 
         rule("b m k, b k n -> b m n", reduction="k")
         rule("b s (h d) -> b s h d")
         rule("i j, () -> i j")
+        rule("... m n -> ... n", reduction="m")
 
     Args:
         text: the operands, an arrow, the results.
@@ -159,11 +206,11 @@ def rule(
     return notation
 
 
-def _tensors(text: str, whole: str) -> tuple[tuple[tuple[str, ...], ...], ...]:
+def _tensors(text: str, whole: str) -> tuple[_Dims, ...]:
     return tuple(_dims(tensor, whole) for tensor in text.split(",")) if text.strip() else ()
 
 
-def _dims(text: str, whole: str) -> tuple[tuple[str, ...], ...]:
+def _dims(text: str, whole: str) -> _Dims:
     if text.strip() == "()":
         return ()
     dims: list[tuple[str, ...]] = []
@@ -173,6 +220,8 @@ def _dims(text: str, whole: str) -> tuple[tuple[str, ...], ...]:
             raise RuleError(f"unexpected '{stray}' in the rule '{whole}'")
         dims.append(tuple(group.split()) if group is not None else (single,))
     names = [name for dim in dims for name in dim]
+    if any(_ELLIPSIS in dim and len(dim) > 1 for dim in dims):
+        raise RuleError(f"'...' stands for whole dimensions, not for factors, in '{whole}'")
     if not dims or not all(dims):
         raise RuleError(f"a tensor or dimension of the rule '{whole}' is empty; a scalar is '()'")
     if len(set(names)) != len(names):

@@ -24,6 +24,20 @@ POINTWISE_OPERATIONS = (
 )
 """Operations with one factor for each dimension, shared by all operands and results."""
 
+POINTWISE_BEYOND_SHARDY = (
+    "stablehlo.collective_reduce",
+    "stablehlo.map",
+    *(
+        f"chlo.{name}"
+        for name in """
+            _asin_acos_kernel acos acosh asin asinh atan atanh bessel_i1e conj constant_like cosh
+            digamma erf erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma mulhi next_after polygamma
+            sinh square tan zeta
+        """.split()  # noqa: SIM905
+    ),
+)
+"""Operations that C++ Shardy has no rule for, and that behave likewise."""
+
 POINTWISE_CUSTOM_CALLS = (
     "annotate_device_placement",
     "Cholesky",
@@ -48,22 +62,41 @@ POINTWISE_CUSTOM_CALLS = (
 
 
 @sharding_rule(*POINTWISE_OPERATIONS, reads=())
+@sharding_rule(*POINTWISE_BEYOND_SHARDY, reads=(), beyond_shardy=True)
 def pointwise_rule(op: OperationSignature) -> OpShardingRule | None:
-    """`i j, i j -> i j`: as the first result has them."""
+    """As the first result has them.
+
+    Example:
+        stablehlo.add %a, %b : tensor<4x6xf32>
+        // ([i, j], [i, j])->([i, j]) {i=4, j=6}
+        chlo.erf_inv %a : tensor<4x6xf32> -> tensor<4x6xf32>
+        // ([i, j])->([i, j]) {i=4, j=6}
+    """
     return pointwise(op)
 
 
 for _target in POINTWISE_CUSTOM_CALLS:
-    sharding_rule(CUSTOM_CALL, target=_target, reads=("call_target_name",))(pointwise_rule)
+    sharding_rule(CUSTOM_CALL, target=_target, reads=())(pointwise_rule)
 
 
 @sharding_rule("stablehlo.clamp", reads=())
 def clamp_rule(op: OperationSignature) -> OpShardingRule:
-    """`(), i j, () -> i j`: the bounds may be scalars."""
+    """The bounds may be scalars.
+
+    Example:
+        stablehlo.clamp %a, %b, %c : (tensor<f32>, tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
+        // ([], [i, j], [])->([i, j]) {i=4, j=6}
+    """
     return RuleBuilder(op).pointwise(op.operand_shape(1)).build()
 
 
 @sharding_rule("stablehlo.select", reads=())
 def select_rule(op: OperationSignature) -> OpShardingRule:
-    """`(), i j, i j -> i j`: the predicate may be a scalar."""
+    """The predicate may be a scalar.
+
+    Example:
+        "stablehlo.select"(%a, %b, %c)
+            : (tensor<i1>, tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+        // ([], [i, j], [i, j])->([i, j]) {i=4, j=6}
+    """
     return RuleBuilder(op).pointwise(op.result_shape()).build()

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.rules.notation import RuleNotation
 from pyshardy.rules.signature import OperationSignature
 
-RuleFunction = Callable[[OperationSignature], OpShardingRule | RuleNotation | None]
+RuleFunction = Callable[[OperationSignature], OpShardingRule | RuleNotation | str | None]
+Observation = Callable[[ir.Operation], Hashable]
 _Rule = TypeVar("_Rule", bound=RuleFunction)
 
 CUSTOM_CALL = "stablehlo.custom_call"
@@ -24,12 +27,16 @@ class RegisteredRule:
     Attributes:
         function: makes the rule; None if such operations have none, on purpose.
         reads: the attributes that the rule depends on; None stands for all of them.
-        memoised: whether operations of equal types and attributes have equal rules.
+        observes: finds what else the rule depends on.
+        memoised: whether operations alike in all that have equal rules.
+        beyond_shardy: whether C++ Shardy knows nothing of such operations.
     """
 
     function: RuleFunction | None
     reads: tuple[str, ...] | None = None
+    observes: Observation | None = None
     memoised: bool = True
+    beyond_shardy: bool = False
 
 
 _by_name: dict[str, RegisteredRule] = {}
@@ -40,7 +47,9 @@ def sharding_rule(
     *names: str,
     target: str | None = None,
     reads: Iterable[str] | None = None,
+    observes: Observation | None = None,
     memoised: bool = True,
+    beyond_shardy: bool = False,
 ) -> Callable[[_Rule], _Rule]:
     """Register the sharding rule of operations.
 
@@ -48,36 +57,87 @@ def sharding_rule(
         def matmul_rule(op):
             return rule("b m k, b k n -> b m n", reduction="k")
 
-    The rule is made once for each combination of operation, types and attributes. A later
-    registration replaces an earlier one, those of the project included.
+    The function returns a rule, its text alone ("i j -> j i"), or None where there is none. It is
+    called once for each combination of operation, types and attributes. A later registration
+    replaces an earlier one, those of the project included.
 
     Args:
         names: the names of the operations.
         target: register for this target of `stablehlo.custom_call` instead.
         reads: the attributes that the rule depends on; all if not given.
-        memoised: pass False if the rule looks at anything but types and attributes, such as the
-            operations that define operands.
+        observes: a function of the operation for what the rule depends on beside types and
+            attributes, such as what its region computes. The rule finds the outcome in
+            `op.observed`, and is made once for each.
+        memoised: pass False to make the rule anew for each operation.
+        beyond_shardy: whether to leave the rule out where results must be those of C++ Shardy.
 
     Raises:
-        ValueError: a target is given for anything but custom calls.
+        ValueError: no operation is named, or a target is given for anything but custom calls.
     """
-    _check_target(names, target)
+    _check_names(names, target)
     registered_reads = None if reads is None else tuple(reads)
 
     def register(function: _Rule) -> _Rule:
-        _register(names, target, RegisteredRule(function, registered_reads, memoised))
+        registered = RegisteredRule(function, registered_reads, observes, memoised, beyond_shardy)
+        _register(names, target, registered)
         return function
 
     return register
 
 
-def no_sharding_rule(*names: str, target: str | None = None) -> None:
+def no_sharding_rule(*names: str, target: str | None = None, beyond_shardy: bool = False) -> None:
     """Say that operations have no sharding rule on purpose, so that nobody is warned."""
-    _check_target(names, target)
-    _register(names, target, RegisteredRule(None, ()))
+    _check_names(names, target)
+    _register(names, target, RegisteredRule(None, (), beyond_shardy=beyond_shardy))
 
 
-def _check_target(names: tuple[str, ...], target: str | None) -> None:
+def registered_rule(name: str, target: str | None = None) -> RegisteredRule | None:
+    """What is registered for an operation, or a custom call of `target`; None if nothing is."""
+    if target is not None and target in _by_target:
+        return _by_target[target]
+    return _by_name.get(name)
+
+
+def registered_names() -> tuple[str, ...]:
+    """The operations that something is registered for, in order of registration."""
+    return tuple(_by_name)
+
+
+def registered_targets() -> tuple[str, ...]:
+    """The targets of custom calls that something is registered for, likewise."""
+    return tuple(_by_target)
+
+
+@contextlib.contextmanager
+def temporary_rules() -> Iterator[None]:
+    """Undo, in the end, what is registered inside the `with` block."""
+    before = dict(_by_name), dict(_by_target)
+    try:
+        yield
+    finally:
+        _restore(*before)
+
+
+@contextlib.contextmanager
+def kept_on_success() -> Iterator[None]:
+    """Undo what is registered inside the `with` block if it raises an exception."""
+    before = dict(_by_name), dict(_by_target)
+    try:
+        yield
+    except BaseException:
+        _restore(*before)
+        raise
+
+
+def _restore(by_name: dict[str, RegisteredRule], by_target: dict[str, RegisteredRule]) -> None:
+    for table, entries in ((_by_name, by_name), (_by_target, by_target)):
+        table.clear()
+        table.update(entries)
+
+
+def _check_names(names: tuple[str, ...], target: str | None) -> None:
+    if not names:
+        raise ValueError("name at least one operation to register a sharding rule for")
     if target is not None and names != (CUSTOM_CALL,):
         raise ValueError(f"only {CUSTOM_CALL} has targets, got: {', '.join(names)}")
 
@@ -87,10 +147,3 @@ def _register(names: Iterable[str], target: str | None, registered: RegisteredRu
         _by_target[target] = registered
     else:
         _by_name.update(dict.fromkeys(names, registered))
-
-
-def registered_rule(name: str, target: str | None = None) -> RegisteredRule | None:
-    """What is registered for an operation, or a custom call of `target`; None if nothing is."""
-    if target is not None and target in _by_target:
-        return _by_target[target]
-    return _by_name.get(name)

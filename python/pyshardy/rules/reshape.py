@@ -16,17 +16,38 @@ from pyshardy.rules.signature import OperationSignature
 def reshape_rule(op: OperationSignature) -> OpShardingRule | None:
     """Factors common to both shapes where their dimensions line up, own ones elsewhere.
 
-    | shapes               | rule                                                     |
-    |----------------------|----------------------------------------------------------|
-    | 18 -> 3x1x6          | `([ik])->([i, j, k]) {i=3, j=1, k=6}`                    |
-    | 2x15 -> 6x5          | `([i, jk])->([ij, k]) {i=2, j=3, k=5}`                   |
-    | 5x7 -> 7x5           | `([i, k])->([j, l]) {i=5, j=7, k=7, l=5}`                |
-    | 4x9 -> 6x6           | `([ij, ln])->([ik, mn]) {i=2, j=2, k=3, l=3, m=2, n=3}`  |
+    Nothing is known of tensors without elements.
+
+    Example:
+        stablehlo.reshape %a : (tensor<18xf32>) -> tensor<3x1x6xf32>
+        // ([ik])->([i, j, k]) {i=3, j=1, k=6}
+        stablehlo.reshape %a : (tensor<2x15xf32>) -> tensor<6x5xf32>
+        // ([i, jk])->([ij, k]) {i=2, j=3, k=5}
+        stablehlo.reshape %a : (tensor<5x7xf32>) -> tensor<7x5xf32>
+        // ([i, k])->([j, l]) {i=5, j=7, k=7, l=5}
+        stablehlo.reshape %a : (tensor<4x9xf32>) -> tensor<6x6xf32>
+        // ([ij, ln])->([ik, mn]) {i=2, j=2, k=3, l=3, m=2, n=3}
+        stablehlo.reshape %a : (tensor<10x9xf32>) -> tensor<6x15xf32>
+        // ([ij, mn])->([ik, ln]) {i=2, j=5, k=3, l=5, m=3, n=3}
     """
-    if 0 in op.operand_shape(0):
-        return None
+    return None if 0 in op.operand_shape() else _reshape(op).build()
+
+
+@sharding_rule("stablehlo.dynamic_reshape", reads=(), beyond_shardy=True)
+def dynamic_reshape_rule(op: OperationSignature) -> OpShardingRule | None:
+    """As the static operation; all devices need the shape.
+
+    Example:
+        stablehlo.dynamic_reshape %a, %b : (tensor<18xf32>, tensor<2xi32>) -> tensor<3x6xf32>
+        // ([ij], [k])->([i, j]) {i=3, j=6, k=2} need_replication={k}
+    """
+    return None if 0 in op.operand_shape() else _reshape(op).whole_operands(1).build()
+
+
+def _reshape(op: OperationSignature) -> RuleBuilder:
+    """The factors of both shapes, from major to minor."""
     builder = RuleBuilder(op)
-    operand, result = _Side(op.operand_shape(0)), _Side(op.result_shape())
+    operand, result = _Side(op.operand_shape()), _Side(op.result_shape())
     while not (operand.is_done and result.is_done):
         if operand.at_size_one:
             builder.factor(1, (operand.take(1),))
@@ -52,7 +73,7 @@ def reshape_rule(op: OperationSignature) -> OpShardingRule | None:
             builder.factor(size, (), (result.take(size),))
         operand.close()
         result.close()
-    return builder.build()
+    return builder
 
 
 @dataclass

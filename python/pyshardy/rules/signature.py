@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from mlir_sdy.host import ir
+from pyshardy.rules.errors import RuleError
+
+_Attribute = TypeVar("_Attribute")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +46,11 @@ class OperationSignature:
         name: the operation's name, such as "stablehlo.add".
         operands: the type of each operand; None where it has no dimensions to speak of (tokens).
         results: the type of each result, likewise.
-        operation: the operation itself. A rule may read the attributes that it declares with
-            `sharding_rule(..., reads=...)`; one that looks at more must say `memoised=False`.
+        operation: the operation itself. Rules are shared by operations of equal types and
+            attributes, so one that looks at more must say so: see `sharding_rule`.
         conservative: whether to leave dimensions alone that windows and padding move over.
+        observed: what the `observes` function of the registration found.
+        reads: the attributes that the registration lists; None stands for all.
     """
 
     name: str
@@ -52,22 +58,33 @@ class OperationSignature:
     results: tuple[TensorType | None, ...]
     operation: ir.Operation
     conservative: bool = False
+    observed: Hashable = None
+    reads: tuple[str, ...] | None = None
 
     @property
     def tensors(self) -> tuple[TensorType | None, ...]:
         """The types of all operands, then of all results."""
         return self.operands + self.results
 
-    def operand_shape(self, index: int) -> tuple[int, ...]:
+    def operand_shape(self, index: int = 0) -> tuple[int, ...]:
         """The shape of an operand; that of a scalar if it isn't a tensor."""
-        return _shape(self.operands[index])
+        return self._shape(self.operands, index, "operand")
 
     def result_shape(self, index: int = 0) -> tuple[int, ...]:
         """The shape of a result; that of a scalar if it isn't a tensor."""
-        return _shape(self.results[index])
+        return self._shape(self.results, index, "result")
 
     def attribute(self, name: str) -> ir.Attribute | None:
-        """The attribute of that name, if the operation has it."""
+        """The attribute of that name, if the operation has it.
+
+        Raises:
+            RuleError: the registration of the rule has a list `reads` without it.
+        """
+        if self.reads is not None and name not in self.reads:
+            raise RuleError(
+                f"the rule of '{self.name}' looks at the attribute '{name}': "
+                f'list it in its registration, reads=("{name}", ...)'
+            )
         return self.operation.attributes.get(name)
 
     def integers(self, name: str) -> tuple[int, ...]:
@@ -75,6 +92,60 @@ class OperationSignature:
         attribute: Any = self.attribute(name)
         return () if attribute is None else tuple(attribute)
 
+    def integer(self, name: str, default: int | None = None) -> int:
+        """The number in an integer attribute.
 
-def _shape(tensor: TensorType | None) -> tuple[int, ...]:
-    return () if tensor is None else tensor.shape
+        Args:
+            name: the name of the attribute.
+            default: what it is if the operation lacks the attribute.
+
+        Raises:
+            RuleError: the operation lacks it, and there is no default.
+        """
+        if default is not None and self.attribute(name) is None:
+            return default
+        attribute: Any = self._required(name)
+        return attribute.value
+
+    def flag(self, name: str) -> bool:
+        """Whether a Boolean attribute is true; it is false if the operation lacks it."""
+        attribute: Any = self.attribute(name)
+        return attribute is not None and attribute.value
+
+    def text(self, name: str) -> str:
+        """A string attribute without its quotes; any other attribute as it is printed.
+
+        Raises:
+            RuleError: the operation lacks it.
+        """
+        attribute = self._required(name)
+        return attribute.value if isinstance(attribute, ir.StringAttr) else str(attribute)
+
+    def dimension_numbers(
+        self, kind: Callable[[ir.Attribute], _Attribute], name: str = "dimension_numbers"
+    ) -> _Attribute:
+        """An attribute of dimension numbers as a class of `mlir_sdy.host.stablehlo`.
+
+        Args:
+            kind: the class, such as `stablehlo.ConvDimensionNumbers`.
+            name: the name of the attribute.
+
+        Raises:
+            RuleError: the operation lacks it.
+        """
+        return kind(self._required(name))
+
+    def _required(self, name: str) -> ir.Attribute:
+        attribute = self.attribute(name)
+        if attribute is None:
+            given = ", ".join(f"'{known}'" for known in self.operation.attributes) or "none"
+            raise RuleError(f"'{self.name}' has no attribute '{name}'; its attributes: {given}")
+        return attribute
+
+    def _shape(
+        self, tensors: tuple[TensorType | None, ...], index: int, what: str
+    ) -> tuple[int, ...]:
+        if index >= len(tensors):
+            raise RuleError(f"'{self.name}' has no {what} {index}: it has {len(tensors)} {what}s")
+        tensor = tensors[index]
+        return () if tensor is None else tensor.shape

@@ -34,10 +34,21 @@ no_sharding_rule(
     "stablehlo.send",
 )
 
-TERMINATORS = ("func.return", "sdy.return", "stablehlo.return")
-"""Operations that end a block."""
+# They hold what C++ Shardy has no name for: tuples, and values that each device has its own of.
+no_sharding_rule("chlo.constant", "stablehlo.replica_id", "stablehlo.tuple", beyond_shardy=True)
 
-no_sharding_rule(*TERMINATORS)
+# They say themselves what their result's sharding is.
+no_sharding_rule(
+    "sdy.all_gather",
+    "sdy.all_reduce",
+    "sdy.all_slice",
+    "sdy.all_to_all",
+    "sdy.collective_permute",
+    "sdy.reduce_scatter",
+    "sdy.replicated_to_unreduced",
+    "sdy.sharded_to_unreduced",
+    beyond_shardy=True,
+)
 
 for _target in (
     "sdy_testonly",

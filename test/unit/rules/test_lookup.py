@@ -6,7 +6,13 @@ import pytest
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import PassError, collect
 from mlir_sdy.dialect import Context
-from pyshardy.rules import ShardingRuleLookup, pointwise, registry, rule, sharding_rule
+from pyshardy.rules import (
+    ShardingRuleLookup,
+    pointwise,
+    rule,
+    sharding_rule,
+    temporary_rules,
+)
 
 
 @pytest.fixture(scope="module")
@@ -15,9 +21,9 @@ def context():
 
 
 @pytest.fixture
-def own_registry(monkeypatch):
-    monkeypatch.setattr(registry, "_by_name", dict(registry._by_name))
-    monkeypatch.setattr(registry, "_by_target", dict(registry._by_target))
+def own_registry():
+    with temporary_rules():
+        yield
 
 
 def operations(context, *lines: str):
@@ -50,18 +56,19 @@ def test_own_rule_has_precedence(context):
     assert found.is_custom_rule
 
 
-def test_unknown_operations_are_warned_about_once(context):
+def test_each_unknown_operation_is_warned_about_once(context):
     _module, (first, second) = operations(
         context, CALL.format(0, "unheard_of"), CALL.format(1, "unheard_of")
     )
     lookup = ShardingRuleLookup()
     with collect() as diagnostics:
-        assert lookup.rule(first) is None
-        assert lookup.rule(second) is None
+        for operation in (first, second, first):
+            assert lookup.rule(operation) is None
     assert [str(diagnostic) for diagnostic in diagnostics] == [
-        "test.mlir:2:6: warning: no sharding rule for custom call @unheard_of: shardings do not "
-        "propagate through it; register one with "
+        f"test.mlir:{line}:6: warning: no sharding rule for custom call @unheard_of: shardings do "
+        "not propagate through it; register one with "
         '@sharding_rule("stablehlo.custom_call", target="unheard_of")'
+        for line in (2, 3)
     ]
 
 

@@ -86,9 +86,9 @@ def test_ill_formed(text, kinds, message):
     [
         ("i -> i", [(2,), (2,)], [(2,)], "has 2 operands and 1 results"),
         ("i -> i", [(2, 3)], [(2,)], "operand 0 has 2 dimensions"),
-        ("i -> i", [(2,)], [(3,)], "does not have size 3 everywhere"),
+        ("i -> i", [(2,)], [(3,)], "'i' has size 2, but 3 in result 0"),
         ("(i j) -> ()", [(6,)], [()], "the size of 'i' must be given"),
-        ("(i j) -> i", [(7,)], [(2,)], "2 does not divide 7"),
+        ("(i j) -> i", [(7,)], [(2,)], "2 does not divide the size 7 of 'i j' in operand 0"),
     ],
 )
 def test_misfits(text, operands, results, message):

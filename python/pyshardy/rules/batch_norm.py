@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Batch normalisation: one dimension of features, each with a scale, an offset and statistics."""
+
+from __future__ import annotations
+
+from mlir_sdy.model import OpShardingRule
+from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, RuleBuilder
+from pyshardy.rules.registry import sharding_rule
+from pyshardy.rules.signature import OperationSignature
+
+
+@sharding_rule("stablehlo.batch_norm_inference", reads=("feature_index",))
+def batch_norm_inference_rule(op: OperationSignature) -> OpShardingRule:
+    """With given statistics, elements are independent of each other.
+
+    Example:
+        "stablehlo.batch_norm_inference"(%a, %b, %c, %d, %e) <{epsilon = 0.0 : f32,
+            feature_index = 1 : i64}>
+            : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>)
+            -> tensor<4x6xf32>
+        // ([i, j], [j], [j], [j], [j])->([i, j]) {i=4, j=6}
+    """
+    feature = op.integer("feature_index")
+    builder = RuleBuilder(op)
+    for dim, size in enumerate(op.operand_shape()):
+        of_feature = 0 if dim == feature else None
+        builder.factor(size, (dim, *[of_feature] * 4), (dim,))
+    return builder.build()
+
+
+@sharding_rule(
+    "stablehlo.batch_norm_training",
+    "stablehlo.batch_norm_grad",
+    reads=("feature_index",),
+    beyond_shardy=True,
+)
+def batch_norm_rule(op: OperationSignature) -> OpShardingRule:
+    """Statistics, and gradients, are taken over all but the features: that is needed whole.
+
+    Example:
+        "stablehlo.batch_norm_training"(%a, %b, %c) <{epsilon = 0.0 : f32,
+            feature_index = 1 : i64}>
+            : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>)
+            -> (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>)
+        // ([i, j], [j], [j])->([i, j], [j], [j]) {i=4, j=6} need_replication={i}
+    """
+    feature = op.integer("feature_index")
+    rank = len(op.operand_shape())
+
+    def dims(tensors: int, dim: int) -> list[int | None]:
+        of_feature = 0 if dim == feature else None
+        shapes = (op.operand_shape, op.result_shape)[tensors]
+        count = (len(op.operands), len(op.results))[tensors]
+        return [dim if len(shapes(index)) == rank else of_feature for index in range(count)]
+
+    builder = RuleBuilder(op)
+    for dim, size in enumerate(op.operand_shape()):
+        kind = PASS_THROUGH if dim == feature else NEED_REPLICATION
+        builder.factor(size, dims(0, dim), dims(1, dim), kind)
+    return builder.build()

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Concatenation."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import OpShardingRule
+from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, PERMUTATION, RuleBuilder
+from pyshardy.rules.definitions import behind_slice
+from pyshardy.rules.registry import sharding_rule
+from pyshardy.rules.signature import OperationSignature
+
+
+def _rearranges_slices(operation: ir.Operation) -> bool:
+    """Whether a concatenation puts parts of tensors together again.
+
+    1. All operands are slices, or
+    2. all are parts of one tensor: slices of it or, apart from at least one of them, itself.
+    """
+    found = [behind_slice(operand) for operand in operation.operands]
+    if all(is_slice for _, is_slice in found):
+        return True
+    source = found[0][0]
+    return any(is_slice for _, is_slice in found) and all(value == source for value, _ in found)
+
+
+@sharding_rule("stablehlo.concatenate", reads=("dimension",), observes=_rearranges_slices)
+def concatenate_rule(op: OperationSignature) -> OpShardingRule:
+    """The dimension along which operands are put together is that of the result in all of them.
+
+    To rearrange slices, shards exchange elements; otherwise the dimension is needed whole.
+
+    Example:
+        stablehlo.concatenate %a, %b, dim = 1
+            : (tensor<4x6xf32>, tensor<4x2xf32>) -> tensor<4x8xf32>
+        // ([i, j], [i, j])->([i, j]) {i=4, j=8} need_replication={j}
+        // conservative: ([i, j], [i, k])->([i, l]) {i=4, j=1, k=1, l=1}
+    """
+    concatenated = op.integer("dimension")
+    builder = RuleBuilder(op)
+    for dim, size in enumerate(op.result_shape()):
+        if dim != concatenated:
+            builder.point_factor(dim, size, PASS_THROUGH)
+        elif not op.conservative:
+            builder.point_factor(dim, size, PERMUTATION if op.observed else NEED_REPLICATION)
+    return builder.build()

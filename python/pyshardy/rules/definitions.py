@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What rules observe of the operations that define operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir_sdy.host import ir
+
+_CONSTANTS = frozenset({"arith.constant", "chlo.constant", "sdy.constant", "stablehlo.constant"})
+
+
+def defining_operation(value: ir.Value) -> ir.Operation | None:
+    """The operation that a value is a result of; None for arguments of regions."""
+    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
+
+
+def is_constant(value: ir.Value) -> bool:
+    """Whether a value is known before the program runs, and is the same on all devices."""
+    operation = defining_operation(value)
+    return operation is not None and operation.name in _CONSTANTS
+
+
+def constant_integers(value: ir.Value) -> tuple[int, ...] | None:
+    """The numbers in an integer constant; None if the value is none."""
+    operation = defining_operation(value)
+    if operation is None or "value" not in operation.attributes:
+        return None
+    literal = operation.attributes["value"]
+    if not isinstance(literal, ir.DenseIntElementsAttr):
+        return None
+    numbers: Any = literal
+    return tuple(numbers)
+
+
+def behind_slice(value: ir.Value) -> tuple[ir.Value, bool]:
+    """What a value is a slice of, or the value itself, and whether it is a slice."""
+    operation = defining_operation(value)
+    if operation is not None and operation.name == "stablehlo.slice":
+        return operation.operands[0], True
+    return value, False

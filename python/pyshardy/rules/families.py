@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The rules of the project: importing this module registers them."""
+
+from pyshardy.rules import (  # noqa: F401
+    batch_norm,
+    bitcast_convert,
+    broadcast,
+    collectives,
+    composite,
+    concatenate,
+    convolution,
+    custom_calls,
+    dimension_sizes,
+    dot,
+    einsum,
+    fft,
+    gather_scatter,
+    linear_algebra,
+    pointwise,
+    quantization,
+    ragged_dot,
+    random_numbers,
+    reduce,
+    reshape,
+    silent,
+    slicing,
+    sorting,
+    transpose,
+    windows,
+)

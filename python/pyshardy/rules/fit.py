@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Whether what a rule function returns is a rule, and fits the operation."""
+
+from __future__ import annotations
+
+from mlir_sdy.attributes import attribute_of
+from mlir_sdy.model import OpShardingRule
+from mlir_sdy.verify.sharding_rule import verify_rule_attribute
+from mlir_sdy.verify.violation import Violation
+from pyshardy.rules.errors import RuleError
+from pyshardy.rules.notation import RuleNotation, rule
+from pyshardy.rules.signature import OperationSignature
+
+
+def checked_rule(
+    returned: OpShardingRule | RuleNotation | str | None, op: OperationSignature
+) -> OpShardingRule | None:
+    """The rule of `op` that its rule function has returned, in whatever form.
+
+    Raises:
+        RuleError: it is no rule, or breaks a condition that an attribute `sdy.sharding_rule` on
+            the operation would have to meet.
+    """
+    if isinstance(returned, str):
+        returned = rule(returned)
+    if isinstance(returned, RuleNotation):
+        returned = returned.resolve(op)
+    if returned is None:
+        return None
+    if not isinstance(returned, OpShardingRule):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise RuleError(
+            f"the sharding rule of '{op.name}' returned {returned!r}: return a rule(...), its "
+            "text, or None"
+        )
+    # The verifier has no place for tokens.
+    if all(tensor is not None for tensor in op.tensors):
+        try:
+            verify_rule_attribute(op.operation, attribute_of(returned, op.operation.context))
+        except Violation as violation:
+            raise RuleError(
+                f"the sharding rule {returned} does not fit '{op.name}': {violation}"
+            ) from None
+    return returned

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Decompositions of matrices and what is done with them, for any number of batch dimensions."""
+
+from __future__ import annotations
+
+from mlir_sdy.model import OpShardingRule
+from pyshardy.rules.builder import NEED_REPLICATION, RuleBuilder
+from pyshardy.rules.notation import RuleNotation, rule
+from pyshardy.rules.registry import CUSTOM_CALL, sharding_rule
+from pyshardy.rules.signature import OperationSignature
+
+
+@sharding_rule("stablehlo.cholesky", reads=())
+def cholesky_rule(_: OperationSignature) -> RuleNotation:
+    """A matrix is needed whole.
+
+    Example:
+        stablehlo.cholesky %a, lower = true : tensor<4x3x3xf32>
+        // ([i, j, k])->([i, j, k]) {i=4, j=3, k=3} need_replication={j, k}
+    """
+    return rule("... m n -> ... m n", need_replication="m n")
+
+
+@sharding_rule("stablehlo.triangular_solve", reads=("left_side", "transpose_a"))
+def triangular_solve_rule(op: OperationSignature) -> OpShardingRule:
+    """Both dimensions of the system `a x = b` or `x a = b` are needed whole.
+
+    On the left side, rows of `b` meet the contracting dimension of `a`, and rows of the result
+    its other one: the columns, unless `a` is transposed. On the right side, columns do.
+
+    Example:
+        "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true,
+            unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}>
+            : (tensor<4x3x3xf32>, tensor<4x3x5xf32>) -> tensor<4x3x5xf32>
+        // ([i, l, j], [i, j, k])->([i, l, k]) {i=4, j=3, k=5, l=3} need_replication={j, k, l}
+    """
+    a, b = op.operand_shape(0), op.operand_shape(1)
+    row, column = len(a) - 2, len(a) - 1
+    transposes = op.text("transpose_a") in (
+        "#stablehlo<transpose TRANSPOSE>",
+        "#stablehlo<transpose ADJOINT>",
+    )
+    builder = RuleBuilder(op).pointwise(a[:row])
+    if op.flag("left_side"):
+        of_operand, of_result = (column, row) if transposes else (row, column)
+        builder.factor(a[of_operand], (of_operand, row), kind=NEED_REPLICATION)
+        builder.factor(b[column], (None, column), (column,), NEED_REPLICATION)
+        builder.factor(a[of_result], (of_result,), (row,), NEED_REPLICATION)
+    else:
+        of_operand, of_result = (row, column) if transposes else (column, row)
+        builder.factor(b[row], (None, row), (row,), NEED_REPLICATION)
+        builder.factor(a[of_operand], (of_operand, column), kind=NEED_REPLICATION)
+        builder.factor(a[of_result], (of_result,), (column,), NEED_REPLICATION)
+    return builder.build()
+
+
+@sharding_rule(CUSTOM_CALL, target="Eigh", reads=())
+def eigh_rule(_: OperationSignature) -> RuleNotation:
+    """Eigenvectors are columns; eigenvalues share their dimension.
+
+    Example:
+        stablehlo.custom_call @Eigh(%a)
+            : (tensor<4x3x3xf32>) -> (tensor<4x3x3xf32>, tensor<4x3xf32>)
+        // ([i, j, k])->([i, j, k], [i, k]) {i=4, j=3, k=3}
+    """
+    return rule("... m n -> ... m n, ... n")
+
+
+@sharding_rule(CUSTOM_CALL, target="Qr", reads=())
+@sharding_rule(CUSTOM_CALL, target="QrDecompositionBlock", reads=())
+def qr_rule(_: OperationSignature) -> RuleNotation:
+    """The packed decomposition and the scales of its reflectors.
+
+    Example:
+        stablehlo.custom_call @Qr(%a)
+            : (tensor<4x5x3xf32>) -> (tensor<4x5x3xf32>, tensor<4x3xf32>)
+        // ([i, j, k])->([i, j, k], [i, l]) {i=4, j=5, k=3, l=3} need_replication={j, k, l}
+    """
+    return rule("... m n -> ... m n, ... k", need_replication="m n k")
+
+
+@sharding_rule(CUSTOM_CALL, target="ProductOfElementaryHouseholderReflectors", reads=())
+def householder_product_rule(_: OperationSignature) -> RuleNotation:
+    """The product of the reflectors that a decomposition left.
+
+    Example:
+        stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%a, %b)
+            : (tensor<4x5x3xf32>, tensor<4x3xf32>) -> tensor<4x5x3xf32>
+        // ([i, j, k], [i, l])->([i, j, k]) {i=4, j=5, k=3, l=3} need_replication={j, k, l}
+    """
+    return rule("... m n, ... k -> ... m n", need_replication="m n k")

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations that cut a part out of a tensor, replace one, or put something around it.
+
+A dimension that keeps its size passes through; one that doesn't has its elements on other shards
+than before.
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import OpShardingRule
+from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, PERMUTATION, RuleBuilder
+from pyshardy.rules.definitions import constant_integers, is_constant
+from pyshardy.rules.registry import sharding_rule
+from pyshardy.rules.signature import OperationSignature
+
+
+@sharding_rule("stablehlo.pad", "stablehlo.slice", reads=())
+def slice_rule(op: OperationSignature) -> OpShardingRule:
+    """Shards exchange elements along dimensions that change.
+
+    Example:
+        stablehlo.slice %a [0:4, 1:5] : (tensor<4x6xf32>) -> tensor<4x4xf32>
+        // ([i, j])->([i, j]) {i=4, j=6} permutation={j}
+        // conservative: ([i, j])->([i, j]) {i=4, j=6} permutation={j} blocked_propagation={j}
+        stablehlo.pad %a, %b, low = [0, 1], high = [0, 1], interior = [0, 0]
+            : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x8xf32>
+        // ([i, j], [])->([i, j]) {i=4, j=6} permutation={j}
+    """
+    return (
+        RuleBuilder(op)
+        .pointwise_where_equal(
+            op.operand_shape(), op.result_shape(), PERMUTATION, blocked=op.conservative
+        )
+        .build()
+    )
+
+
+@sharding_rule("stablehlo.dynamic_slice", reads=())
+def dynamic_slice_rule(op: OperationSignature) -> OpShardingRule:
+    """Where the slice begins is not known: the operand is needed whole where it is cut.
+
+    Example:
+        stablehlo.dynamic_slice %a, %b, %c, sizes = [4, 2]
+            : (tensor<4x6xf32>, tensor<i32>, tensor<i32>) -> tensor<4x2xf32>
+        // ([i, j], [], [])->([i, j]) {i=4, j=6} need_replication={j} blocked_propagation={j}
+    """
+    return _cut_somewhere(op).build()
+
+
+@sharding_rule("stablehlo.real_dynamic_slice", reads=(), beyond_shardy=True)
+def real_dynamic_slice_rule(op: OperationSignature) -> OpShardingRule:
+    """The same for offsets, limits and strides in tensors, which all devices need.
+
+    Example:
+        stablehlo.real_dynamic_slice %a, %b, %c, %d
+            : (tensor<4x6xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<4x2xf32>
+        // ([i, j], [k], [l], [m])->([i, j]) {i=4, j=6, k=2, l=2, m=2}
+        //     need_replication={j, k, l, m} blocked_propagation={j}
+    """
+    builder = RuleBuilder(op)
+    for dim, (size, result_size) in enumerate(
+        zip(op.operand_shape(), op.result_shape(), strict=True)
+    ):
+        changes = size != result_size
+        kind = NEED_REPLICATION if changes else PASS_THROUGH
+        builder.factor(size, (dim,), (dim,), kind, blocked=changes)
+    return builder.whole_operands(1, 2, 3).build()
+
+
+def _cut_somewhere(op: OperationSignature) -> RuleBuilder:
+    return RuleBuilder(op).pointwise_where_equal(
+        op.operand_shape(), op.result_shape(), NEED_REPLICATION, blocked=True
+    )
+
+
+def _starts_are_constant(operation: ir.Operation) -> bool:
+    return all(map(is_constant, list(operation.operands)[2:]))
+
+
+@sharding_rule("stablehlo.dynamic_update_slice", reads=(), observes=_starts_are_constant)
+def dynamic_update_slice_rule(op: OperationSignature) -> OpShardingRule:
+    """A smaller update is needed whole, unless all devices know where it goes.
+
+    Example:
+        stablehlo.dynamic_update_slice %a, %b, %c, %d
+            : (tensor<4x6xf32>, tensor<4x2xf32>, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>
+        // ([i, j], [i, k], [], [])->([i, j]) {i=4, j=6, k=2} need_replication={k}
+    """
+    builder = RuleBuilder(op)
+    for dim, (size, update_size) in enumerate(
+        zip(op.operand_shape(0), op.operand_shape(1), strict=True)
+    ):
+        if size == update_size:
+            builder.point_factor(dim, size)
+        else:
+            builder.factor(size, (dim,), (dim,))
+            kind = PASS_THROUGH if op.observed else NEED_REPLICATION
+            builder.factor(update_size, (None, dim), kind=kind)
+    return builder.build()
+
+
+def _unpadded_dims(operation: ir.Operation) -> frozenset[int]:
+    """The dimensions of a dynamic pad along which all paddings are known to be zero."""
+    paddings = [constant_integers(value) for value in list(operation.operands)[2:]]
+    known = [padding for padding in paddings if padding is not None]
+    if len(known) < len(paddings):
+        return frozenset()
+    return frozenset(
+        dim for dim, numbers in enumerate(zip(*known, strict=True)) if not any(numbers)
+    )
+
+
+@sharding_rule("stablehlo.dynamic_pad", reads=(), observes=_unpadded_dims, beyond_shardy=True)
+def dynamic_pad_rule(op: OperationSignature) -> OpShardingRule:
+    """Dimensions pass through if their paddings are constant zeros; others are needed whole.
+
+    Example:
+        stablehlo.dynamic_pad %a, %b, %c, %d, %e
+            : (tensor<4xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>)
+            -> tensor<4xf32>
+        // ([i], [], [k], [l], [m])->([j]) {i=4, j=4, k=1, l=1, m=1}
+        //     need_replication={i, j, k, l, m}
+    """
+    unpadded = op.observed
+    builder = RuleBuilder(op)
+    for dim, (size, result_size) in enumerate(
+        zip(op.operand_shape(), op.result_shape(), strict=True)
+    ):
+        if isinstance(unpadded, frozenset) and dim in unpadded:
+            builder.factor(size, (dim,), (dim,))
+        else:
+            builder.factor(size, (dim,), kind=NEED_REPLICATION)
+            builder.factor(result_size, (), (dim,), NEED_REPLICATION)
+    return builder.whole_operands(2, 3, 4).build()

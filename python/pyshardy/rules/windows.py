@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations that move a window over a tensor."""
+
+from __future__ import annotations
+
+from mlir_sdy.model import OpShardingRule
+from pyshardy.rules.builder import NEED_REPLICATION, PERMUTATION, RuleBuilder
+from pyshardy.rules.registry import sharding_rule
+from pyshardy.rules.signature import OperationSignature
+
+_WINDOW = ("window_dimensions", "window_strides", "padding")
+
+
+@sharding_rule("stablehlo.reduce_window", reads=_WINDOW)
+def reduce_window_rule(op: OperationSignature) -> OpShardingRule:
+    """Windows reach into neighbouring shards along the dimensions that they move over.
+
+    Example:
+        "stablehlo.reduce_window"(%a, %b) <{window_dimensions = array<i64: 1, 3>,
+            padding = dense<[[0, 0], [1, 1]]> : tensor<2x2xi64>}> ({
+        ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+          %0 = stablehlo.maximum %x, %y : tensor<f32>
+          stablehlo.return %0 : tensor<f32>
+        }) : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>
+        // ([i, j], [])->([i, j]) {i=4, j=6} permutation={j}
+        // conservative: ([i, j], [])->([i, j]) {i=4, j=6} permutation={j} blocked_propagation={j}
+    """
+    builder = RuleBuilder(op)
+    for dim, size in enumerate(op.result_shape()):
+        if _is_untouched(op, dim):
+            builder.point_factor(dim, size)
+        else:
+            builder.point_factor(dim, size, PERMUTATION, blocked=op.conservative)
+    return builder.build()
+
+
+@sharding_rule("stablehlo.select_and_scatter", reads=_WINDOW)
+def select_and_scatter_rule(op: OperationSignature) -> OpShardingRule:
+    """Each source element goes to one place in its window of the operand.
+
+    Example:
+        "stablehlo.select_and_scatter"(%a, %b, %c) <{window_dimensions = array<i64: 1, 2>,
+            window_strides = array<i64: 1, 2>}> ({
+        ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+          %0 = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          stablehlo.return %0 : tensor<i1>
+        }, {
+        ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+          %0 = stablehlo.add %x, %y : tensor<f32>
+          stablehlo.return %0 : tensor<f32>
+        }) : (tensor<4x6xf32>, tensor<4x3xf32>, tensor<f32>) -> tensor<4x6xf32>
+        // ([i, k], [i, j], [])->([i, k]) {i=4, j=3, k=6} need_replication={j} permutation={k}
+    """
+    blocked = op.conservative
+    builder = RuleBuilder(op)
+    for dim, size in enumerate(op.result_shape()):
+        if _is_untouched(op, dim):
+            builder.point_factor(dim, size)
+        else:
+            source_size = op.operand_shape(1)[dim]
+            builder.factor(source_size, (None, dim), kind=NEED_REPLICATION, blocked=blocked)
+            builder.factor(size, (dim,), (dim,), PERMUTATION, blocked=blocked)
+    return builder.build()
+
+
+def _is_untouched(op: OperationSignature, dim: int) -> bool:
+    """Whether windows are single elements along a dimension: no padding, size and stride 1."""
+    padding = op.integers("padding")[2 * dim : 2 * dim + 2]
+    sizes = op.integers("window_dimensions")[dim : dim + 1]
+    strides = op.integers("window_strides")[dim : dim + 1]
+    return not any(padding) and all(number == 1 for number in (*sizes, *strides))
