@@ -862,8 +862,9 @@ def Sdy_InsertFuncCallReshardsPass : Sdy_ModulePass<"sdy-insert-func-call-reshar
   let summary = "Gives calls the result shardings of their callees";
   let description = [{
     A result of a call whose sharding is not equivalent to that of the callee's result gets the
-    latter, or is whole if the callee's result has none, and a reshard behind the call leads back to
-    what it had. Operands of calls are left to `sdy-insert-explicit-reshards`.
+    latter, and a reshard behind the call leads back to what it had. Results of a callee without a
+    sharding are whole, and so is what a call without shardings gives. Operands of calls are left to
+    `sdy-insert-explicit-reshards`.
 
     ```mlir
     // the result of @f is sharded by [{"x"}\]

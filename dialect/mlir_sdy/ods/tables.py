@@ -2148,8 +2148,9 @@ PASSES: dict[str, PassDecl] = {
         summary="Gives calls the result shardings of their callees",
         description=(
                 "A result of a call whose sharding is not equivalent to that of the callee's result gets the\n"
-                "latter, or is whole if the callee's result has none, and a reshard behind the call leads back to\n"
-                "what it had. Operands of calls are left to `sdy-insert-explicit-reshards`.\n"
+                "latter, and a reshard behind the call leads back to what it had. Results of a callee without a\n"
+                "sharding are whole, and so is what a call without shardings gives. Operands of calls are left to\n"
+                "`sdy-insert-explicit-reshards`.\n"
                 "\n"
                 "```mlir\n"
                 "// the result of @f is sharded by [{\"x\"}]\n"
