@@ -11,7 +11,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import collect
 from mlir_sdy.dialect import Context
 from pyshardy.pipeline import run_pipeline
-from pyshardy.rules.pointwise import POINTWISE_CUSTOM_CALLS
+from pyshardy.rules.families.pointwise import POINTWISE_CUSTOM_CALLS
 
 POPULATE = "sdy-populate-op-sharding-rules"
 

@@ -17,7 +17,7 @@ Each family of operations has a module that registers its rules; users register 
 | `registry`  | rules by operation                                                  |
 | `lookup`    | the rule of each operation of a program                             |
 | `loader`    | rules from files of users                                           |
-| `families`  | the modules with the rules of the project                           |
+| `families`  | the rules of the project, by family of operations                   |
 """
 
 from pyshardy.rules import families as _families  # noqa: F401 (registers rules)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The rules of the project: importing this module registers them."""
+"""The rules of the project by family of operations: importing this package registers them."""
 
-from pyshardy.rules import (  # noqa: F401
+from pyshardy.rules.families import (  # noqa: F401
     batch_norm,
     bitcast_convert,
     broadcast,

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, REDUCTION, RuleBuilder
+from pyshardy.rules.families.scatter_body import is_supported_reduction
 from pyshardy.rules.registry import sharding_rule
-from pyshardy.rules.scatter_body import is_supported_reduction
 from pyshardy.rules.signature import OperationSignature
 
 
