@@ -35,6 +35,18 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-lift-inlined-meshes": (
         "pyshardy.passes.importing.lift_inlined_meshes:lift_inlined_meshes"
     ),
+    "sdy-remove-size-one-axes": (
+        "pyshardy.passes.importing.remove_size_one_axes:remove_size_one_axes"
+    ),
+    "sdy-propagate-sharding-from-func-to-call": (
+        "pyshardy.passes.importing.propagate_sharding_from_func_to_call:propagate_sharding_from_func_to_call"
+    ),
+    "sdy-explicit-gather-scatter-batching": (
+        "pyshardy.passes.importing.explicit_gather_scatter_batching:explicit_gather_scatter_batching"
+    ),
+    "sdy-manual-axes-cleanup": (
+        "pyshardy.passes.importing.manual_axes_cleanup:manual_axes_cleanup"
+    ),
     "sdy-add-data-flow-edges": (
         "pyshardy.passes.importing.add_data_flow_edges:add_data_flow_edges"
     ),

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-explicit-gather-scatter-batching`: say which dimension of a gather or scatter is a batch.
+
+Before:
+
+    %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
+    %0 = stablehlo.concatenate %i, %j, dim = 2 : (...) -> tensor<4x2x2xi32>
+    %1 = "stablehlo.gather"(%a, %0) {dimension_numbers = #stablehlo.gather<
+        collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, ...}
+
+After:
+
+    %1 = "stablehlo.gather"(%a, %j) {dimension_numbers = #stablehlo.gather<
+        collapsed_slice_dims = [1], operand_batching_dims = [0],
+        start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, ...}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from mlir_sdy.fold.pattern import producer
+from mlir_sdy.host import ir, rewrite, stablehlo
+from pyshardy.passes.importing.counting_indices import counts_along_first_dimension
+
+_GATHER = "stablehlo.gather"
+_SCATTER = "stablehlo.scatter"
+_NUMBERS = {
+    _GATHER: "dimension_numbers",
+    _SCATTER: "scatter_dimension_numbers",
+}
+_SORTED = "indices_are_sorted"
+
+
+def explicit_gather_scatter_batching(function: ir.Operation | ir.OpView) -> None:
+    """Make dimension 0 of gathers and scatters a batch dimension where it is one in effect.
+
+    1. Nothing is a batch of the operand yet; operand and indices have dimensions, and their first
+       ones are of the same size.
+    2. The index vectors are in another dimension than the first, of a size above 1. One of their
+       components says where in dimension 0 of the operand a slice begins, and slices have the size
+       1 there, which is collapsed.
+    3. That component counts along dimension 0 of the indices: `counts_along_first_dimension`.
+
+    Then the component is taken out of the index vectors, and dimension 0 becomes a batch
+    dimension of operand and indices. What has no effect and no uses is erased from the function.
+    """
+    with function.operation.context:
+        patterns = rewrite.RewritePatternSet()
+        for name in (_GATHER, _SCATTER):
+            patterns.add(name, _make_batch_explicit)
+        rewrite.apply_patterns_and_fold_greedily(function.operation, patterns.freeze())
+
+
+@dataclass(frozen=True, slots=True)
+class _Dimensions:
+    """The dimension numbers of a gather or scatter, under the names that a gather has for them."""
+
+    offset: tuple[int, ...]
+    collapsed: tuple[int, ...]
+    operand_batching: tuple[int, ...]
+    indices_batching: tuple[int, ...]
+    index_map: tuple[int, ...]
+    index_vector: int
+
+    @classmethod
+    def of(cls, operation: ir.Operation) -> _Dimensions:
+        numbers = operation.attributes[_NUMBERS[operation.name]]
+        if operation.name == _GATHER:
+            numbers = stablehlo.GatherDimensionNumbers(numbers)
+            return cls(
+                tuple(numbers.offset_dims),
+                tuple(numbers.collapsed_slice_dims),
+                tuple(numbers.operand_batching_dims),
+                tuple(numbers.start_indices_batching_dims),
+                tuple(numbers.start_index_map),
+                numbers.index_vector_dim,
+            )
+        numbers = stablehlo.ScatterDimensionNumbers(numbers)
+        return cls(
+            tuple(numbers.update_window_dims),
+            tuple(numbers.inserted_window_dims),
+            tuple(numbers.input_batching_dims),
+            tuple(numbers.scatter_indices_batching_dims),
+            tuple(numbers.scattered_dims_to_operand_dims),
+            numbers.index_vector_dim,
+        )
+
+    def attribute(self, name: str) -> ir.Attribute:
+        """The attribute of an operation of that name that says this."""
+        kinds = {
+            _GATHER: stablehlo.GatherDimensionNumbers,
+            _SCATTER: stablehlo.ScatterDimensionNumbers,
+        }
+        return kinds[name].get(
+            self.offset,
+            self.collapsed,
+            self.operand_batching,
+            self.indices_batching,
+            self.index_map,
+            self.index_vector,
+        )
+
+
+def _make_batch_explicit(view: ir.OpView, rewriter: rewrite.PatternRewriter) -> bool:
+    """Rewrite one gather or scatter; True if there is nothing to do."""
+    operation = view.operation
+    dims = _Dimensions.of(operation)
+    num_inputs = 1 if operation.name == _GATHER else len(operation.results)
+    operand, indices = operation.operands[0], operation.operands[num_inputs]
+    if not _could_have_batch(operand, indices, dims):
+        return True
+    component = dims.index_map.index(0)
+    if not counts_along_first_dimension(indices, component, dims.index_vector):
+        return True
+    with rewriter.ip, operation.location:
+        operands = list(operation.operands)
+        operands[num_inputs] = _without_component(indices, component, dims.index_vector)
+        attributes = dict(operation.attributes.items())
+        attributes.setdefault(_SORTED, ir.BoolAttr.get(False))
+        attributes[_NUMBERS[operation.name]] = replace(
+            dims,
+            collapsed=tuple(dim for dim in dims.collapsed if dim != 0),
+            operand_batching=(0,),
+            indices_batching=(0,),
+            index_map=tuple(dim for dim in dims.index_map if dim != 0),
+        ).attribute(operation.name)
+        explicit = ir.Operation.create(
+            operation.name,
+            results=[result.type for result in operation.results],
+            operands=operands,
+            attributes=attributes,
+            regions=len(operation.regions),
+        )
+    for old, new in zip(operation.regions, explicit.regions, strict=True):
+        for block in list(old.blocks):
+            block.append_to(new)
+    rewriter.replace_op(operation, explicit)
+    return False
+
+
+def _could_have_batch(operand: ir.Value, indices: ir.Value, dims: _Dimensions) -> bool:
+    shape, indices_shape = (ir.RankedTensorType(value.type).shape for value in (operand, indices))
+    return (
+        not dims.operand_batching
+        and len(shape) > 0
+        and 0 < dims.index_vector < len(indices_shape)
+        and indices_shape[dims.index_vector] > 1
+        and shape[0] == indices_shape[0] >= 0
+        and 0 in dims.index_map
+        and 0 in dims.collapsed
+    )
+
+
+def _without_component(indices: ir.Value, component: int, dim: int) -> ir.Value:
+    """The indices with one component less along the dimension of index vectors."""
+    size = ir.RankedTensorType(indices.type).shape[dim]
+    concatenate = producer(indices, "stablehlo.concatenate")
+    if concatenate is not None and _joins_components(concatenate, size, dim):
+        parts = [v for at, v in enumerate(concatenate.operands) if at != component]
+    else:
+        parts = [
+            _slice(indices, start, end, dim)
+            for start, end in ((0, component), (component + 1, size))
+            if start < end
+        ]
+    return parts[0] if len(parts) == 1 else _concatenate(parts, dim)
+
+
+def _joins_components(concatenate: ir.Operation, size: int, dim: int) -> bool:
+    """Whether each input of a concatenation is one component of index vectors."""
+    along = concatenate.attributes["dimension"].value
+    return along == dim and len(concatenate.operands) == size
+
+
+def _slice(value: ir.Value, start: int, end: int, dim: int) -> ir.Value:
+    shape = list(ir.RankedTensorType(value.type).shape)
+    starts, limits = [0] * len(shape), list(shape)
+    starts[dim], limits[dim] = start, end
+    return ir.Operation.create(
+        "stablehlo.slice",
+        results=[_resized(value, end - start, dim)],
+        operands=[value],
+        attributes={
+            "start_indices": ir.DenseI64ArrayAttr.get(starts),
+            "limit_indices": ir.DenseI64ArrayAttr.get(limits),
+            "strides": ir.DenseI64ArrayAttr.get([1] * len(shape)),
+        },
+    ).results[0]
+
+
+def _concatenate(parts: list[ir.Value], dim: int) -> ir.Value:
+    size = sum(ir.RankedTensorType(part.type).shape[dim] for part in parts)
+    return ir.Operation.create(
+        "stablehlo.concatenate",
+        results=[_resized(parts[0], size, dim)],
+        operands=parts,
+        attributes={"dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim)},
+    ).results[0]
+
+
+def _resized(value: ir.Value, size: int, dim: int) -> ir.RankedTensorType:
+    tensor = ir.RankedTensorType(value.type)
+    shape = list(tensor.shape)
+    shape[dim] = size
+    return ir.RankedTensorType.get(shape, tensor.element_type)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-manual-axes-cleanup`: say of each manual axis how it shards each input and output.
+
+Before:
+
+    sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{}]>]
+        manual_axes={"y", "x"} ...
+
+After:
+
+    sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}], replicated={"y"}>]
+        out_shardings=[<@mesh, [{}], replicated={"x", "y"}>] manual_axes={"x", "y"} ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import AxisRef, ManualAxes, Mesh, TensorSharding, TensorShardingPerValue
+from mlir_sdy.model.axis_lists import set_difference, sort_and_merge
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import manual_axes
+from pyshardy.passes.walks import operations_named
+
+
+def manual_axes_cleanup(module: ir.Module) -> None:
+    """Sort manual axes, and add those that shardings don't mention to their replicated axes.
+
+    For each manual computation:
+
+    1. Its mesh is that of the first of its in and out shardings whose mesh is not empty, or of the
+       last one, if all are.
+    2. Its manual axes are put in the order of the mesh.
+    3. The parts of them that are not in a sharding go to its replicated axes, in the order of the
+       mesh and merged; such a sharding is on the mesh of 1 from then on. Tokens have no use for
+       that.
+    4. One without values stays as it is. It must have no manual axes, or an empty body.
+
+    On a mesh `<["x"=8, "y"=8]>`, the manual axes `{"y", "x"}` make `<@mesh, [{"y":(2)2}]>` into
+    `<@mesh, [{"y":(2)2}], replicated={"x", "y":(1)2, "y":(4)2}>`.
+
+    Raises:
+        PassError: a computation breaks rule 4. The module is as it was.
+    """
+    computations = operations_named({"sdy.manual_computation"}, module, ir.WalkOrder.POST_ORDER)
+    with_values = [computation for computation in computations if _shardings(computation)]
+    for computation in computations:
+        if not _shardings(computation):
+            _check_is_empty(computation)
+    if with_values:
+        meshes = meshes_of(module)
+        cache = AttributeCache(module.context)
+        for computation in with_values:
+            _clean_up(computation, meshes, cache)
+
+
+def _shardings(computation: ir.Operation) -> tuple[TensorSharding, ...]:
+    attributes = computation.attributes
+    return (
+        *value_of(attributes["in_shardings"]).shardings,
+        *value_of(attributes["out_shardings"]).shardings,
+    )
+
+
+def _check_is_empty(computation: ir.Operation) -> None:
+    first = computation.regions[0].blocks[0].operations[0].operation
+    if manual_axes(computation) and first.name != "sdy.return":
+        message = (
+            "op has manual_axes when there are no in/out shardings and the body is not empty. "
+            "This isn't allowed at this stage: a computation without values can't be told which "
+            "mesh it is on, so let it take or return a value, or drop its manual_axes"
+        )
+        raise PassError(error(message, location_of(computation.location)))
+
+
+def _clean_up(computation: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache) -> None:
+    def mesh_of(reference: str | Mesh) -> Mesh:
+        return meshes[reference] if isinstance(reference, str) else reference
+
+    references = [sharding.mesh_or_ref for sharding in _shardings(computation)]
+    common = next((each for each in references if not mesh_of(each).is_empty), references[-1])
+    mesh = mesh_of(common)
+    attributes = computation.attributes
+    names = manual_axes(computation)
+    manual = sorted(map(AxisRef, names), key=mesh.sort_key)
+    in_order = tuple(axis.name for axis in manual)
+    if in_order != names:
+        attributes["manual_axes"] = cache[ManualAxes(in_order)]
+    for name, values in (
+        ("in_shardings", computation.operands),
+        ("out_shardings", computation.results),
+    ):
+        shardings = value_of(attributes[name]).shardings
+        complete = tuple(
+            _with_all(sharding, manual, mesh, common)
+            if isinstance(value.type, ir.ShapedType)
+            else sharding
+            for sharding, value in zip(shardings, values, strict=True)
+        )
+        if complete != shardings:
+            attributes[name] = cache[TensorShardingPerValue(complete)]
+
+
+def _with_all(
+    sharding: TensorSharding, manual: list[AxisRef], mesh: Mesh, reference: str | Mesh
+) -> TensorSharding:
+    """The sharding with what it doesn't mention of the manual axes among its replicated ones."""
+    missing = set_difference(manual, sharding.all_axes(), mesh)
+    if not missing:
+        return sharding
+    replicated = sort_and_merge((*sharding.replicated_axes, *missing), mesh)
+    return sharding.with_replicated_axes(replicated).with_mesh(reference)

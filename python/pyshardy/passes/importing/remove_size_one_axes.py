@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-remove-size-one-axes`: take axes out of shardings that split nothing.
+
+Before:
+
+    sdy.mesh @mesh = <["a"=1, "b"=2]>
+    %0 = stablehlo.abs %a
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}p2, {"a", "b", ?}p1]>]>} : ...
+
+After:
+
+    sdy.mesh @mesh = <["a"=1, "b"=2]>
+    %0 = stablehlo.abs %a
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"b", ?}p1]>]>} : ...
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import map_shardings
+
+
+def remove_size_one_axes(module: ir.Module) -> None:
+    """Remove axes of size 1 from the dimensions, replicated and unreduced axes of all shardings.
+
+    1. A closed dimension that is left without axes loses its priority, which it must not have
+       then. Open ones keep theirs.
+    2. Meshes and the `manual_axes` of manual computations stay as they are.
+    3. Nothing happens at all if no `sdy.mesh` of the module has such an axis.
+    """
+    meshes = meshes_of(module)
+    if not any(axis.size == 1 for mesh in meshes.values() for axis in mesh.axes):
+        return
+
+    def change(sharding: TensorSharding) -> TensorSharding:
+        reference = sharding.mesh_or_ref
+        mesh = meshes[reference] if isinstance(reference, str) else reference
+        return _without_axes_of_size_one(sharding, mesh)
+
+    map_shardings(module, change)
+
+
+def _without_axes_of_size_one(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
+    def kept(axes: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
+        return tuple(axis for axis in axes if mesh.axis_size(axis.name) != 1)
+
+    def smaller(dim: DimensionSharding) -> DimensionSharding:
+        axes = kept(dim.axes)
+        if dim.is_closed and not axes:
+            return DimensionSharding(is_closed=True)
+        return dim.with_axes(axes)
+
+    return replace(
+        sharding,
+        dim_shardings=tuple(map(smaller, sharding.dim_shardings)),
+        replicated_axes=kept(sharding.replicated_axes),
+        unreduced_axes=kept(sharding.unreduced_axes),
+    )
