@@ -11,6 +11,7 @@
 | `attributes`  | between attributes and plain values                                   |
 | `values`      | the sharding of any value: read and write                             |
 | `symbols`     | the meshes of a module                                                |
+| `effects`     | which operations may be erased when nobody uses their results         |
 | `verify`      | verification of attributes, operations and modules                    |
 | `diagnostics` | errors, warnings, remarks and notes                                   |
 | `host`        | the only module that names the package of the bindings                |

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from mlir_sdy import host
 from mlir_sdy.attributes import register_attribute_classes
+from mlir_sdy.effects import EffectsOfBody
 from mlir_sdy.host import ir
 from mlir_sdy.ods import _sdy_ops_gen as _  # noqa: F401 (registers the operation classes)
 from mlir_sdy.ods.irdl_groups import expand_groups
@@ -17,6 +18,7 @@ from mlir_sdy.verify.operations import attach_verifiers
 _TRAITS = {
     "IsolatedFromAbove": ir.IsIsolatedFromAboveTrait,
     "Pure": host.ext.Pure,
+    "RecursiveMemoryEffects": EffectsOfBody,
     "Terminator": ir.IsTerminatorTrait,
 }
 

@@ -94,3 +94,37 @@ def test_unflatten_fully_on_random_programs(shardy, context):
     for seed in range(200, 240):
         text = prepared(shardy, context, seed, f"{FLATTENED},{','.join(BACK_TO_CALLS[:2])}")
         compare(shardy, context, text, pipeline)
+
+
+PIPELINE_OPTIONS = (
+    "",
+    "avoid-export-for-partitioning=true",
+    "enable-insert-explicit-collectives=true",
+    "enable-insert-explicit-collectives=true remove-all-gather-reduce-scatter-for-cmv1=true",
+    "keep-sharding-rules=true",
+    "update-non-divisible-input-output-shardings=false",
+)
+
+
+@pytest.mark.parametrize("options", PIPELINE_OPTIONS)
+def test_pipeline(shardy, context, options):
+    for seed in range(300, 325):
+        text = prepared(shardy, context, seed, AFTER_PROPAGATION)
+        compare_pipeline(shardy, context, text, options)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_pipeline_on_examples(shardy, context, path):
+    text = asm(parse(path.read_text(), context))
+    text = shardy.run(text, f"builtin.module({FLATTENED},{','.join(BACK_TO_CALLS)})")
+    for options in PIPELINE_OPTIONS:
+        compare_pipeline(shardy, context, text, options)
+
+
+def compare_pipeline(shardy: Shardy, context: Context, text: str, options: str) -> None:
+    """Both leave the same text; C++ Shardy of this release leaves meshes where they are."""
+    module = parse(text, context)
+    printed = asm(module)
+    expected = shardy.run(printed, f"builtin.module(sdy-export-pipeline{{{options}}})")
+    run_pipeline(module, f"sdy-export-pipeline{{{options} inline-meshes=false}}")
+    assert asm(module) == asm(parse(expected, context)), f"{options}\n{printed}"

@@ -24,9 +24,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mlir_sdy.effects import is_removable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
-from pyshardy.propagation.effects import is_removable
 from pyshardy.propagation.groups import slots_in_groups
 from pyshardy.propagation.program import NO_OPERATION, NOWHERE, Program
 from pyshardy.propagation.relation import (

@@ -66,3 +66,13 @@ def _has_no_effects(operation: ir.Operation, name: str) -> bool:
         for block in region.blocks
         for nested in block.operations
     )
+
+
+class EffectsOfBody(ir.MemoryEffectsOpInterface):
+    """Lets the host erase an unused operation whose body has no effects."""
+
+    @staticmethod
+    def get_effects(operation: ir.OpView, effects: ir.MemoryEffectInstancesList) -> None:
+        """Tell the host of an effect of some kind if the body has any."""
+        if not is_removable(operation.operation):
+            effects.append(ir.MemoryEffect.Write)
