@@ -13,7 +13,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from pyshardy.pipeline import export_pipeline, named_pipelines  # noqa: F401 (register pipelines)
+from pyshardy.pipeline import (  # noqa: F401 (register pipelines)
+    export_pipeline,
+    import_pipeline,
+    named_pipelines,
+)
 from pyshardy.pipeline.options import Option, OptionType
 from pyshardy.pipeline.registry import (
     PassInfo,

@@ -75,6 +75,16 @@ class ConvDimensionNumbers(_Attribute):
     def output_spatial_dimensions(self) -> list[int]: ...
 
 class GatherDimensionNumbers(_Attribute):
+    @staticmethod
+    def get(
+        offset_dims: Sequence[int],
+        collapsed_slice_dims: Sequence[int],
+        operand_batching_dims: Sequence[int],
+        start_indices_batching_dims: Sequence[int],
+        start_index_map: Sequence[int],
+        index_vector_dim: int,
+        context: ir.Context | None = None,
+    ) -> GatherDimensionNumbers: ...
     @property
     def offset_dims(self) -> list[int]: ...
     @property
@@ -89,6 +99,16 @@ class GatherDimensionNumbers(_Attribute):
     def index_vector_dim(self) -> int: ...
 
 class ScatterDimensionNumbers(_Attribute):
+    @staticmethod
+    def get(
+        update_window_dims: Sequence[int],
+        inserted_window_dims: Sequence[int],
+        input_batching_dims: Sequence[int],
+        scatter_indices_batching_dims: Sequence[int],
+        scattered_dims_to_operand_dims: Sequence[int],
+        index_vector_dim: int,
+        context: ir.Context | None = None,
+    ) -> ScatterDimensionNumbers: ...
     @property
     def update_window_dims(self) -> list[int]: ...
     @property
