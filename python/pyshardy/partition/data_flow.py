@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import TensorSharding, erase_manual_axes
+from mlir_sdy.model import Mesh, TensorSharding, complete_shardings, erase_manual_axes
 from mlir_sdy.values import (
     COMPUTATIONS,
     DATA_FLOW_OPERATIONS,
     argument_shardings,
     body_argument_shardings,
     manual_axes,
+    rank_of,
     result_shardings,
     result_shardings_of,
 )
@@ -66,9 +67,13 @@ def sources_of(operation: ir.Operation) -> Iterator[Source]:
             yield from _sources(_terminator(region), results)
 
 
-def sources_of_call(call: ir.Operation, callee: ir.Operation) -> Iterator[Source]:
+def sources_of_call(
+    call: ir.Operation, callee: ir.Operation, meshes: Mapping[str, Mesh]
+) -> Iterator[Source]:
     """The operands of a call, with the shardings of the callee's arguments."""
-    yield from _sources(call, argument_shardings(callee))
+    types = callee.attributes["function_type"].value.inputs
+    inside = complete_shardings(argument_shardings(callee), map(rank_of, types), meshes) or ()
+    yield from _sources(call, _padded(inside, len(types)))
 
 
 def sources_of_function(function: ir.Operation) -> Iterator[Source]:

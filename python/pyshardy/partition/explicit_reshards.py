@@ -131,7 +131,7 @@ class _FunctionResharder:
             return
         if name == "func.call" and self.symbols is not None:
             callee = self.symbols[operation.attributes["callee"].value].operation
-            self._convert_all(sources_of_call(operation, callee))
+            self._convert_all(sources_of_call(operation, callee, self.meshes))
         elif self.full and name in FLOW_OPERATIONS:
             self._convert_all(sources_of(operation))
         elif name == "sdy.reshard":
