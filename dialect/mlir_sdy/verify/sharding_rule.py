@@ -12,7 +12,21 @@ from mlir_sdy.verify.violation import Violation
 
 
 def verify_rule_attribute(operation: ir.Operation, attribute: ir.Attribute) -> None:
-    """Check that the sharding rule of an operation fits its operands and results.
+    """Check that the attribute of an operation is a sharding rule that fits it (`verify_rule`).
+
+    Raises:
+        Violation: it isn't.
+    """
+    if not isinstance(attribute, OpShardingRuleAttr):
+        raise Violation(
+            "should have a sharding rule attribute of type OpShardingRuleAttr: "
+            "'sdy.sharding_rule = #sdy.op_sharding_rule<...>'"
+        )
+    verify_rule(operation, attribute.value)
+
+
+def verify_rule(operation: ir.Operation, rule: OpShardingRule) -> None:
+    """Check that a sharding rule fits the operands and results of an operation.
 
     1. There is a mapping for each operand and each result, and at least one of either.
     2. Each mapping fits its value (`_check_mapping`).
@@ -26,12 +40,6 @@ def verify_rule_attribute(operation: ir.Operation, attribute: ir.Attribute) -> N
     Raises:
         Violation: the first rule that is broken.
     """
-    if not isinstance(attribute, OpShardingRuleAttr):
-        raise Violation(
-            "should have a sharding rule attribute of type OpShardingRuleAttr: "
-            "'sdy.sharding_rule = #sdy.op_sharding_rule<...>'"
-        )
-    rule = attribute.value
     _check_mappings(rule, rule.operand_mappings, operation.operands, "operand")
     _check_mappings(rule, rule.result_mappings, operation.results, "result")
     for factor, size in enumerate(rule.factor_sizes):

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from mlir_sdy.attributes import attribute_of
 from mlir_sdy.model import OpShardingRule
-from mlir_sdy.verify.sharding_rule import verify_rule_attribute
+from mlir_sdy.verify.sharding_rule import verify_rule
 from mlir_sdy.verify.violation import Violation
 from pyshardy.rules.errors import RuleError
 from pyshardy.rules.notation import RuleNotation, rule
@@ -35,7 +34,7 @@ def checked_rule(
     # The verifier has no place for tokens.
     if all(tensor is not None for tensor in op.tensors):
         try:
-            verify_rule_attribute(op.operation, attribute_of(returned, op.operation.context))
+            verify_rule(op.operation, returned)
         except Violation as violation:
             raise RuleError(
                 f"the sharding rule {returned} does not fit '{op.name}': {violation}"
