@@ -8,9 +8,11 @@ from mlir_sdy.diagnostics import PassError, collect
 from mlir_sdy.dialect import Context
 from pyshardy.rules import (
     ShardingRuleLookup,
+    identity_rule,
     pointwise,
     rule,
     sharding_rule,
+    strict_rules,
     temporary_rules,
 )
 
@@ -113,11 +115,133 @@ def test_rule_that_looks_around_is_not_memoised(context):
 
 
 @pytest.mark.usefixtures("own_registry")
-def test_misfit_is_a_diagnostic(context):
-    sharding_rule("stablehlo.add")(lambda op: rule("i, i -> i"))  # noqa: ARG005
+def test_text_is_a_rule(context):
+    sharding_rule("stablehlo.custom_call", target="mine")(lambda _: "... j -> ... j")
+    _module, (operation,) = operations(context, CALL.format(0, "mine"))
+    assert str(ShardingRuleLookup().rule(operation)) == "<([i, j])->([i, j]) {i=4, j=6}>"
+
+
+@pytest.mark.usefixtures("own_registry")
+def test_none_is_no_rule(context):
+    sharding_rule("stablehlo.add")(lambda _: None)
     _module, (operation,) = operations(context, ADD.format(0))
-    with pytest.raises(PassError, match=r"test.mlir:2:6: error: the rule 'i, i -> i' does not fit"):
+    with collect() as diagnostics:
+        assert ShardingRuleLookup().rule(operation) is None
+    assert not diagnostics
+
+
+@pytest.mark.usefixtures("own_registry")
+def test_what_a_rule_observes_is_part_of_the_key(context):
+    seen = []
+
+    @sharding_rule("stablehlo.add", reads=(), observes=lambda op: "mark" in op.attributes)
+    def my_rule(op):
+        seen.append(op.observed)
+        return pointwise(op)
+
+    lines = (ADD.format(0), ADD.format(1).replace(" :", " {mark} :"), ADD.format(2))
+    _module, found = operations(context, *lines)
+    lookup = ShardingRuleLookup()
+    for operation in found:
+        lookup.rule(operation)
+    assert seen == [False, True]
+
+
+@pytest.mark.usefixtures("own_registry")
+def test_equal_rules_are_one(context):
+    sharding_rule("stablehlo.add", memoised=False)(pointwise)
+    _module, (first, second) = operations(context, ADD.format(0), ADD.format(1))
+    lookup = ShardingRuleLookup()
+    assert lookup.rule(first) is lookup.rule(second)
+
+
+BROKEN = {
+    "misfit": (lambda _: rule("i, i -> i"), "the rule 'i, i -> i' does not fit 'stablehlo.add'"),
+    "no rule": (lambda _: 7, "the sharding rule of 'stablehlo.add' returned 7: return a rule"),
+    "text": (lambda _: "i j", "the rule 'i j' has no '->'"),
+    "too few": (
+        lambda _: identity_rule((4, 6)),
+        "the sharding rule <([i, j])->([i, j]) {i=4, j=6}> does not fit 'stablehlo.add': number of "
+        "operands and mappings must match: 2 operands vs 1 mappings",
+    ),
+    "no operand": (lambda op: op.operand_shape(2), "'stablehlo.add' has no operand 2: it has 2"),
+    "no result": (lambda op: op.result_shape(1), "'stablehlo.add' has no result 1: it has 1"),
+    "no attribute": (
+        lambda op: op.integer("axis"),
+        "'stablehlo.add' has no attribute 'axis'; its attributes: none",
+    ),
+    "bug": (
+        lambda _: {}["x"],
+        "the sharding rule of 'stablehlo.add' failed: KeyError: 'x'",
+    ),
+}
+
+
+@pytest.mark.usefixtures("own_registry")
+@pytest.mark.parametrize("kind", BROKEN)
+def test_broken_rules_are_diagnostics(context, kind):
+    function, message = BROKEN[kind]
+    sharding_rule("stablehlo.add")(function)
+    _module, (operation,) = operations(context, ADD.format(0))
+    with pytest.raises(PassError) as failure:
         ShardingRuleLookup().rule(operation)
+    (diagnostic,) = failure.value.diagnostics
+    assert str(diagnostic).startswith(f"test.mlir:2:6: error: {message}")
+    (note,) = diagnostic.notes
+    assert note.location.filename == __file__
+    assert note.location.line == function.__code__.co_firstlineno
+
+
+@pytest.mark.usefixtures("own_registry")
+def test_attributes_read_must_be_listed(context):
+    sharding_rule("stablehlo.add", reads=("a",))(lambda op: op.integers("b"))
+    _module, (operation,) = operations(context, ADD.format(0))
+    with pytest.raises(PassError, match="looks at the attribute 'b': list it in its registration"):
+        ShardingRuleLookup().rule(operation)
+
+
+def test_strict(context):
+    _module, (operation,) = operations(context, CALL.format(0, "unheard_of"))
+    with strict_rules(), pytest.raises(PassError, match=r"test.mlir:2:6: error: no sharding rule"):
+        ShardingRuleLookup().rule(operation)
+    with strict_rules():
+        assert ShardingRuleLookup(quiet=True).rule(operation) is None
+
+
+def test_dynamic_shapes_have_no_rule(context):
+    text = "func.func @f(%a: tensor<?x4xf32>) {\n%0 = stablehlo.abs %a : tensor<?x4xf32>\nreturn }"
+    module = parse(text, context, "test.mlir")
+    operation = module.body.operations[0].operation.regions[0].blocks[0].operations[0].operation
+    with collect() as diagnostics:
+        assert ShardingRuleLookup().rule(operation) is None
+    assert [str(diagnostic) for diagnostic in diagnostics] == [
+        "test.mlir:2:6: warning: no sharding rule for this 'stablehlo.abs': tensor<?x4xf32> has "
+        "sizes that are not known; refine the shapes of the program first"
+    ]
+
+
+def test_all_terminators_are_silent(context):
+    text = """
+        func.func @f(%a: index, %b: index) {
+          scf.for %i = %a to %b step %b {
+            scf.yield
+          }
+          return
+        }
+    """
+    module = parse(text, context)
+    (loop, _) = module.body.operations[0].operation.regions[0].blocks[0].operations
+    (end,) = loop.operation.regions[0].blocks[0].operations
+    with collect() as diagnostics:
+        assert ShardingRuleLookup().rule(end.operation) is None
+        assert not diagnostics
+        assert ShardingRuleLookup().rule(loop.operation) is None
+    assert "no sharding rule for operation 'scf.for'" in str(diagnostics[0])
+
+
+def test_a_name_is_needed():
+    with pytest.raises(ValueError, match="name at least one operation"):
+        sharding_rule()
 
 
 def test_only_custom_calls_have_targets():

@@ -25,14 +25,15 @@ def cholesky_rule(_: OperationSignature) -> RuleNotation:
 def triangular_solve_rule(op: OperationSignature) -> OpShardingRule:
     """Both dimensions of the system `a x = b` or `x a = b` are needed whole.
 
-    On the left side, rows of `b` meet the contracting dimension of `a`, and rows of the result
-    its other one: the columns, unless `a` is transposed. On the right side, columns do.
+    On the left side, the rows of `a` are those of `b`, and its columns the rows of `x`; on the
+    right side, its columns are those of `b`, and its rows the columns of `x`. A transposed `a`
+    has rows and columns the other way round.
 
     Example:
         "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true,
             unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}>
             : (tensor<4x3x3xf32>, tensor<4x3x5xf32>) -> tensor<4x3x5xf32>
-        // ([i, l, j], [i, j, k])->([i, l, k]) {i=4, j=3, k=5, l=3} need_replication={j, k, l}
+        // ([i, j, l], [i, j, k])->([i, l, k]) {i=4, j=3, k=5, l=3} need_replication={j, k, l}
     """
     a, b = op.operand_shape(0), op.operand_shape(1)
     row, column = len(a) - 2, len(a) - 1
