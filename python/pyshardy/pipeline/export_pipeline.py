@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from itertools import count
-
+from pyshardy.pipeline.dumps import Dumps
 from pyshardy.pipeline.options import pass_text
 from pyshardy.pipeline.registry import register_pipeline
 
@@ -52,53 +51,8 @@ def export_pipeline(
         inline_meshes: whether to hold each mesh where it is used
     """
     del avoid_reshards_on_calls
-    numbers = count(first_dump)
-
-    def saved(name: str) -> list[str]:
-        """The step that saves the module, which takes a number even if nothing is to be saved."""
-        index = next(numbers)
-        if not dump_directory:
-            return []
-        return [pass_text("sdy-save-module", directory=dump_directory, name=name, index=index)]
-
-    def per_instruction() -> list[str]:
-        return [
-            *saved("before_per_instruction_partitioning"),
-            pass_text(
-                "sdy-per-instruction-partitioning",
-                filter=per_instruction_partitioning_filter,
-                replica_count=replica_count,
-                partition_count=partition_count,
-            ),
-            *saved("after_per_instruction_partitioning"),
-        ]
-
-    def collectives() -> list[str]:
-        return [
-            *saved("after_explicit_reshards"),
-            "canonicalize{enable-patterns=sdy-reshard}",
-            "sdy-reshard-to-collectives",
-        ]
-
-    def partitioner() -> list[str]:
-        explicit = enable_insert_explicit_collectives
-        steps = [
-            pass_text(
-                "sdy-insert-explicit-reshards",
-                enable_full_version=explicit or enable_per_instruction_partitioning,
-            ),
-        ]
-        if enable_per_instruction_partitioning:
-            steps += per_instruction()
-        elif explicit:
-            steps += collectives()
-        steps.append("canonicalize{enable-patterns=sdy-collective}")
-        if explicit and remove_all_gather_reduce_scatter_for_cmv1:
-            steps.append("sdy-remove-all-gather-reduce-scatter-for-cmv1")
-        kind = "partitioner" if explicit else "minimal_partitioner"
-        return [*steps, *saved(f"after_{kind}_with_global_shapes")]
-
-    with_export = not avoid_export_for_partitioning
+    dumps = Dumps(dump_directory, first_dump)
+    is_export = not avoid_export_for_partitioning
     steps = [
         "sdy-constant-or-scalar-merger",
         pass_text(
@@ -107,20 +61,62 @@ def export_pipeline(
             sink_debug_propagation_edge_sharding=dump_propagation_edges,
         ),
     ]
-    if with_export:
+    if is_export:
         steps += ["sdy-remove-sharding-groups", "sdy-sharding-constraint-to-reshard"]
     if update_non_divisible_input_output_shardings:
         steps += [
             "sdy-update-non-divisible-input-output-shardings",
             "sdy-remove-sub-axes-in-input-output-shardings",
         ]
-    steps += ["sdy-close-shardings", *saved("after_propagation")]
-    if with_export:
-        steps += partitioner()
+    steps += ["sdy-close-shardings", *dumps.save("after_propagation")]
+    if is_export:
+        steps += _partitioner(
+            dumps,
+            explicit_collectives=enable_insert_explicit_collectives,
+            for_cmv1=remove_all_gather_reduce_scatter_for_cmv1,
+            per_instruction=pass_text(
+                "sdy-per-instruction-partitioning",
+                filter=per_instruction_partitioning_filter,
+                replica_count=replica_count,
+                partition_count=partition_count,
+            )
+            if enable_per_instruction_partitioning
+            else None,
+        )
     if dump_sharding_origins or dump_propagation_edges:
         steps.append("sdy-remove-propagation-debug-info")
     if not keep_sharding_rules:
         steps.append("sdy-drop-sharding-rules")
-    if with_export and inline_meshes:
+    if is_export and inline_meshes:
         steps.append("sdy-inline-meshes")
     return ",".join(steps)
+
+
+def _partitioner(
+    dumps: Dumps, *, explicit_collectives: bool, for_cmv1: bool, per_instruction: str | None
+) -> list[str]:
+    """The steps that insert communication; `per_instruction` partitions single instructions."""
+    steps = [
+        "sdy-verify-unreduced-axes",
+        pass_text(
+            "sdy-insert-explicit-reshards",
+            enable_full_version=explicit_collectives or per_instruction is not None,
+        ),
+    ]
+    if per_instruction is not None:
+        steps += [
+            *dumps.save("before_per_instruction_partitioning"),
+            per_instruction,
+            *dumps.save("after_per_instruction_partitioning"),
+        ]
+    elif explicit_collectives:
+        steps += [
+            *dumps.save("after_explicit_reshards"),
+            "canonicalize{enable-patterns=sdy-reshard}",
+            "sdy-reshard-to-collectives",
+        ]
+    steps.append("canonicalize{enable-patterns=sdy-collective}")
+    if explicit_collectives and for_cmv1:
+        steps.append("sdy-remove-all-gather-reduce-scatter-for-cmv1")
+    kind = "partitioner" if explicit_collectives else "minimal_partitioner"
+    return [*steps, *dumps.save(f"after_{kind}_with_global_shapes")]

@@ -108,10 +108,13 @@ IMPLEMENTATIONS: dict[str, str] = {
         "pyshardy.passes.exporting.remove_all_gather_reduce_scatter_for_cmv1:"
         "remove_all_gather_reduce_scatter_for_cmv1"
     ),
+    "sdy-verify-unreduced-axes": (
+        "pyshardy.passes.exporting.verify_unreduced_axes:verify_unreduced_axes"
+    ),
     "sdy-inline-meshes": "pyshardy.passes.exporting.inline_meshes:inline_meshes",
     "sdy-save-module": "pyshardy.pipeline.save_module:save_module",
     "sdy-insert-func-call-reshards": (
-        "pyshardy.partition.func_call_reshards:insert_func_call_reshards"
+        "pyshardy.passes.exporting.insert_func_call_reshards:insert_func_call_reshards"
     ),
     "sdy-insert-explicit-reshards": (
         "pyshardy.partition.explicit_reshards:insert_explicit_reshards"
@@ -124,7 +127,7 @@ IMPLEMENTATIONS: dict[str, str] = {
     ),
     "sdy-convert-global-to-local": "pyshardy.partition.global_to_local:convert_global_to_local",
     "sdy-drop-sharding-and-mesh": (
-        "pyshardy.partition.drop_sharding_and_mesh:drop_sharding_and_mesh"
+        "pyshardy.passes.exporting.drop_sharding_and_mesh:drop_sharding_and_mesh"
     ),
 }
 """The function that implements each pass declared in `td/`, as `module:function`."""

@@ -13,19 +13,12 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from pyshardy.passes.walks import operations_named
 
 
 def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
     """Replace each constraint by a reshard of the same input, with the same attributes."""
-    constraints: list[ir.Operation] = []
-
-    def visit(operation: ir.Operation) -> ir.WalkResult:
-        if operation.name == "sdy.sharding_constraint":
-            constraints.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    function.operation.walk(visit)
-    for constraint in constraints:
+    for constraint in operations_named({"sdy.sharding_constraint"}, function):
         reshard = ir.Operation.create(
             "sdy.reshard",
             results=[constraint.results[0].type],

@@ -18,6 +18,8 @@ from __future__ import annotations
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding, result_shardings_of, set_sharding
+from pyshardy.passes.exporting.edge_groups import remove_edge
+from pyshardy.passes.walks import operations_named
 
 
 def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:
@@ -25,16 +27,8 @@ def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:
 
     An input whose edge has no sharding becomes fully open if it has one.
     """
-    edges: list[ir.Operation] = []
-
-    def visit(operation: ir.Operation) -> ir.WalkResult:
-        if operation.name == "sdy.func_data_flow_edge":
-            edges.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    function.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     cache = AttributeCache(function.context)
-    for edge in edges:
+    for edge in operations_named({"sdy.func_data_flow_edge"}, function):
         source = edge.operands[0]
         own = result_shardings_of(edge)
         current = get_sharding(source)
@@ -42,5 +36,4 @@ def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:
             set_sharding(source, own[0], cache)
         elif current is not None:
             set_sharding(source, current.fully_open_like(), cache)
-        edge.results[0].replace_all_uses_with(source)
-        edge.erase()
+        remove_edge(edge)

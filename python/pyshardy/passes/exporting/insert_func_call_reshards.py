@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-insert-func-call-reshards`: calls have the results' shardings of their callee.
+"""`sdy-insert-func-call-reshards`: shard results of calls as those of the callee.
 
-With a callee whose result is sharded by `[{"x"}]`,
+Before, with a callee whose result is sharded by `[{"x"}]`:
 
-    %0 = call @f(%a)    // sharded by [{"y"}]
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : ...
 
-becomes
+After:
 
-    %0 = call @f(%a)    // sharded by [{"x"}]
-    %1 = sdy.reshard %0 <@mesh, [{"y"}]>
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : ...
+    %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
 
-Operands of calls are the matter of `explicit_reshards`.
+Operands of calls are the matter of `sdy-insert-explicit-reshards`.
 """
 
 from __future__ import annotations

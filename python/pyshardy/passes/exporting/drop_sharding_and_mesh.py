@@ -1,5 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-drop-sharding-and-mesh`: a local program needs no shardings any more."""
+"""`sdy-drop-sharding-and-mesh`: a local program needs no shardings any more.
+
+Before:
+
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+
+After:
+
+    func.func @f(%a: tensor<8xf32>)
+"""
 
 from __future__ import annotations
 

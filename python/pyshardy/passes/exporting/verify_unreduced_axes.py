@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-verify-unreduced-axes`: check that unreduced axes come and go only where they may.
+
+An error, because nothing adds up what the devices along "x" hold:
+
+    // %a is sharded as <@mesh, [{}], unreduced={"x"}>
+    %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+
+Right:
+
+    %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
+    %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from mlir_sdy.diagnostics import PassError
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisRef, Mesh, ReductionOp, TensorSharding, erase_manual_axes
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import (
+    COMPUTATIONS,
+    argument_shardings,
+    behind_barriers,
+    body_argument_shardings,
+    get_sharding,
+    manual_axes,
+    result_shardings,
+    result_shardings_of,
+)
+from mlir_sdy.verify.violation import Violation
+from pyshardy.passes.exporting.unreduced_transition import broken_transition
+
+_BLESSED = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
+_REDUCTIONS = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
+_REDUCTIONS_BY_BODY = frozenset({"stablehlo.all_reduce", "stablehlo.reduce_scatter"})
+_RETURNS = frozenset({"func.return", "sdy.return"})
+_BODY_KINDS = {
+    "stablehlo.add": ReductionOp.SUM,
+    "stablehlo.maximum": ReductionOp.MAX,
+    "stablehlo.minimum": ReductionOp.MIN,
+}
+
+
+def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
+    """Check the operations of a function, inner ones first, up to the first error.
+
+    An operand is *blessed* if it comes, through propagation barriers, from a reshard or a sharding
+    constraint: whatever it loses on the way to its user was meant to be reduced there.
+
+    | operation                                          | introduces      | removes          |
+    |----------------------------------------------------|-----------------|------------------|
+    | `sdy.reshard`, `sdy.sharding_constraint`           | sums (verifier) | any (verifier)   |
+    | `sdy.all_reduce`, `sdy.reduce_scatter`             | none (verifier) | sums (verifier)  |
+    | `stablehlo.all_reduce`, `stablehlo.reduce_scatter` | none            | what its body is |
+    | `stablehlo.reduce`                                 | what its body is | none            |
+    | calls, returns: as where the values go             | none            | none             |
+    | any other but terminators                          | sums            | none             |
+
+    What is marked so is checked by the verifier of the operation.
+
+    Raises:
+        PassError: axes appear or disappear elsewhere, or under another reduction.
+    """
+    check = _Check(function.operation)
+    if not check.is_needed():
+        return
+    for operation in check.operations:
+        message = check.fault(operation)
+        if message is not None:
+            raise PassError(Violation(message).diagnostic(operation))
+
+
+class _Check:
+    """The check of one function.
+
+    Attributes:
+        operations: those in the function, inner ones first.
+    """
+
+    def __init__(self, function: ir.Operation):
+        module = enclosing_module(function)
+        self.operations: list[ir.Operation] = []
+        self._function = function
+        self._module = function if module is None else module
+        self._symbols = None if module is None else ir.SymbolTable(module)
+
+        def collect(operation: ir.Operation) -> ir.WalkResult:
+            if operation != function:
+                self.operations.append(operation)
+            return ir.WalkResult.ADVANCE
+
+        function.walk(collect, ir.WalkOrder.POST_ORDER)
+
+    @cached_property
+    def _meshes(self) -> Mapping[str, Mesh]:
+        return meshes_of(self._module)
+
+    def is_needed(self) -> bool:
+        """Whether a sharding in the function, or of what it calls, has unreduced axes."""
+        return _is_unreduced(_interface(self._function)) or any(
+            _is_unreduced(self._shardings_at(operation)) for operation in self.operations
+        )
+
+    def _shardings_at(self, operation: ir.Operation) -> Sequence[TensorSharding | None]:
+        shardings = result_shardings_of(operation)
+        if operation.name in COMPUTATIONS:
+            return (*shardings, *body_argument_shardings(operation))
+        callee = self._callee(operation)
+        return shardings if callee is None else (*shardings, *_interface(callee))
+
+    def _callee(self, operation: ir.Operation) -> ir.Operation | None:
+        """What an operation calls, if it is a call of a known function."""
+        if operation.name != "func.call" or self._symbols is None:
+            return None
+        name = operation.attributes["callee"].value
+        return self._symbols[name].operation if name in self._symbols else None
+
+    def fault(self, operation: ir.Operation) -> str | None:
+        """What is wrong with an operation."""
+        name = operation.name
+        if name in _BLESSED:
+            return None
+        if name in _REDUCTIONS:
+            is_sharded = _sharding(operation.operands[0]) is not None
+            return None if is_sharded else "operand must be sharded."
+        if name == "func.call":
+            return self._fault_of_call(operation)
+        if name in _RETURNS:
+            return _fault_of_return(operation)
+        if operation.has_trait(ir.IsTerminatorTrait):
+            return None
+        if name in _REDUCTIONS_BY_BODY:
+            return broken_transition(
+                _present([_sharding(operation.operands[0])]),
+                result_shardings_of(operation)[:1],
+                self._meshes,
+                introduced_as=None,
+                removed_as=_body_kind(operation),
+            )
+        inputs = list(operation.operands)
+        introduced_as: ReductionOp | None = ReductionOp.SUM
+        if name == "stablehlo.reduce":
+            inputs = inputs[: len(inputs) // 2]  # the initial values follow
+            introduced_as = _body_kind(operation)
+        return broken_transition(
+            _present(_sharding(value) for value in inputs if not _is_blessed(value)),
+            _present(map(get_sharding, operation.results)),
+            self._meshes,
+            introduced_as=introduced_as,
+        )
+
+    def _fault_of_call(self, call: ir.Operation) -> str | None:
+        callee = self._callee(call)
+        if callee is None:
+            return None
+        arguments = zip(call.operands, argument_shardings(callee), strict=True)
+        for index, (operand, inner) in enumerate(arguments):
+            axes = [] if _is_blessed(operand) else _difference(_sharding(operand), inner)
+            if axes:
+                return _mismatch(axes, f"at call argument {index}.")
+        results = zip(call.results, result_shardings(callee), strict=True)
+        for index, (result, inner) in enumerate(results):
+            axes = _difference(get_sharding(result), inner)
+            if axes:
+                return _mismatch(axes, f"at call result {index}.")
+        return None
+
+
+def _fault_of_return(terminator: ir.Operation) -> str | None:
+    targets = _shardings_behind(terminator)
+    for index, (value, target) in enumerate(zip(terminator.operands, targets, strict=True)):
+        if target is None or _is_blessed(value):
+            continue
+        axes = _difference(_sharding(value), target)
+        if axes:
+            return _mismatch(
+                axes,
+                f"at return value {index} without a blessed operation (e.g., sdy.reshard). This "
+                "is an invalid transition from unreduced to reduced.",
+            )
+    return None
+
+
+def _shardings_behind(terminator: ir.Operation) -> list[TensorSharding | None]:
+    """The shardings of what a terminator's operands become, as the operands see them."""
+    assert terminator.parent is not None, "a terminator is in a function or a computation"
+    parent = terminator.parent.operation
+    if parent.name == "func.func":
+        return result_shardings(parent)
+    targets = [get_sharding(result) for result in parent.results]
+    if parent.name != "sdy.manual_computation":
+        return targets
+    manual = manual_axes(parent)
+    return [None if target is None else erase_manual_axes(target, manual) for target in targets]
+
+
+def _interface(function: ir.Operation) -> list[TensorSharding | None]:
+    return argument_shardings(function) + result_shardings(function)
+
+
+def _is_unreduced(shardings: Iterable[TensorSharding | None]) -> bool:
+    return any(sharding is not None and sharding.unreduced_axes for sharding in shardings)
+
+
+def _sharding(value: ir.Value) -> TensorSharding | None:
+    return get_sharding(behind_barriers(value))
+
+
+def _is_blessed(value: ir.Value) -> bool:
+    source = behind_barriers(value)
+    return not isinstance(source, ir.BlockArgument) and source.owner.operation.name in _BLESSED
+
+
+def _present(shardings: Iterable[TensorSharding | None]) -> list[TensorSharding]:
+    return [sharding for sharding in shardings if sharding is not None]
+
+
+def _difference(first: TensorSharding | None, second: TensorSharding | None) -> list[AxisRef]:
+    """The axes along which just one of two shardings is unreduced."""
+    axes = [() if sharding is None else sharding.unreduced_axes for sharding in (first, second)]
+    return sorted(set(axes[0]) ^ set(axes[1]))
+
+
+def _mismatch(axes: Iterable[AxisRef], where: str) -> str:
+    names = ", ".join(sorted({axis.name for axis in axes}))
+    return f"has unreduced axes mismatch for '{names}' {where}"
+
+
+def _body_kind(operation: ir.Operation) -> ReductionOp | None:
+    """The reduction that the body of an operation does with each of its values, if it is known."""
+    operations = operation.regions[0].blocks[0].operations
+    terminator = operations[len(operations) - 1].operation
+    if terminator.name != "stablehlo.return":
+        return None
+    kinds = {
+        None if isinstance(value, ir.BlockArgument) else _BODY_KINDS.get(value.owner.operation.name)
+        for value in terminator.operands
+    }
+    return kinds.pop() if len(kinds) == 1 else None
