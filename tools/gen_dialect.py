@@ -20,14 +20,16 @@ import argparse
 import sys
 from pathlib import Path
 
-# The tables are made of the dialect's own classes, whether it is installed or not.
+# The tables are made of the project's own classes, whether it is installed or not.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dialect"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from dialect_generator.attributes import AttributeClasses
 from dialect_generator.bindings import enum_builders, operation_classes
 from dialect_generator.declarations import Declarations
 from dialect_generator.irdl import IrdlWriter
 from dialect_generator.layout import ODS, REFERENCE, ROOT
+from dialect_generator.pipelines import pipeline_reference
 from dialect_generator.reference import reference
 from dialect_generator.tablegen import INSTALL, MissingToolError
 from dialect_generator.tables import tables_source
@@ -45,7 +47,9 @@ def generate() -> dict[Path, str]:
         ODS / "sdy_attributes.irdl.mlir": irdl.attributes(),
         ODS / "sdy_operations.irdl.mlir": irdl.operations(),
         REFERENCE / "dialect.md": reference("-gen-dialect-doc", "SdyOps.td", "", "-dialect=sdy"),
-        REFERENCE / "passes.md": reference("-gen-pass-doc", "SdyPasses.td", "# Passes\n\n"),
+        REFERENCE / "passes.md": "\n".join(
+            [reference("-gen-pass-doc", "SdyPasses.td", "# Passes\n\n"), pipeline_reference()]
+        ),
     }
 
 

@@ -212,7 +212,9 @@ class Declarations:
         )
 
     def _option(self, record: Record) -> OptionDecl:
-        choices = dict(re.findall(r'clEnumValN\(([\w:]+), *"([^"]+)"', record["additionalOptFlags"]))
+        choices = dict(
+            re.findall(r'clEnumValN\(([\w:]+), *"([^"]+)"', record["additionalOptFlags"])
+        )
         option_type = {"bool": "bool", "int64_t": "int", "int": "int"}.get(record["type"], "string")
         default: bool | int | str | tuple[()]
         if "ListOption" in record["!superclasses"]:

@@ -40,6 +40,7 @@ def help_text() -> str:
     lines += ["", "Pipelines:\n"]
     for name, info in sorted(pipelines().items()):
         lines.append(_entry(2, f"--{name}", info.summary))
+        lines.append(_entry(2, "", f"Runs {', '.join(info.default_steps())}."))
         lines += _option_entries(info.options)
     lines += ["", "Passes of the MLIR host, among many more:\n"]
     lines += [_entry(2, f"--{name}", text) for name, text in WELL_KNOWN_HOST_PASSES.items()]
@@ -70,7 +71,8 @@ def _option_entries(options: Iterable[Option]) -> Iterator[str]:
 
 def _entry(indent: int, left: str, right: str) -> str:
     start = f"{' ' * indent}{left}"
-    described = textwrap.wrap(right, _WIDTH - _COLUMN)
+    # Names of passes are searched for, so that they stay whole.
+    described = textwrap.wrap(right, _WIDTH - _COLUMN, break_on_hyphens=False)
     # A name that is too long gets its description on the next lines.
     first = described.pop(0) if described and len(start) < _COLUMN else ""
     lines = [f"{start:<{_COLUMN}}{first}".rstrip()]

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pyshardy.pipeline.options import Option, declared_option, options_of
-from pyshardy.pipeline.syntax import MODULE_ANCHOR
+from pyshardy.pipeline.syntax import MODULE_ANCHOR, parse_pipeline
 
 PassFunction = Callable[..., None]
 PipelineFunction = Callable[..., str]
@@ -179,6 +179,10 @@ class PipelineInfo:
     summary: str
     options: tuple[Option, ...]
     text: PipelineFunction
+
+    def default_steps(self) -> list[str]:
+        """The passes that it stands for when no option is given."""
+        return [str(element) for element in parse_pipeline(self.text()).elements]
 
 
 def display_name(argument: str) -> str:
