@@ -29,7 +29,11 @@ _NUMBERS = {
     _GATHER: "dimension_numbers",
     _SCATTER: "scatter_dimension_numbers",
 }
-_SORTED = "indices_are_sorted"
+_FLAGS = {
+    _GATHER: ("indices_are_sorted",),
+    _SCATTER: ("indices_are_sorted", "unique_indices"),
+}
+"""What is false if it isn't there, and is written out."""
 
 
 def explicit_gather_scatter_batching(function: ir.Operation | ir.OpView) -> None:
@@ -117,7 +121,8 @@ def _make_batch_explicit(view: ir.OpView, rewriter: rewrite.PatternRewriter) -> 
         operands = list(operation.operands)
         operands[num_inputs] = _without_component(indices, component, dims.index_vector)
         attributes = dict(operation.attributes.items())
-        attributes.setdefault(_SORTED, ir.BoolAttr.get(False))
+        for flag in _FLAGS[operation.name]:
+            attributes.setdefault(flag, ir.BoolAttr.get(False))
         attributes[_NUMBERS[operation.name]] = replace(
             dims,
             collapsed=tuple(dim for dim in dims.collapsed if dim != 0),

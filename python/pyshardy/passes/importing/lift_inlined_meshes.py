@@ -17,7 +17,13 @@ from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import map_shardings
+from pyshardy.passes.replica_groups import (
+    COLLECTIVES_WITH_GROUPS,
+    mesh_of_groups,
+    name_mesh_of_groups,
+)
 from pyshardy.passes.symbols import FreshNames
+from pyshardy.passes.walks import operations_named
 
 MESH_FOR_STABLEHLO = "stablehlo.mesh"
 """The attribute of a mesh that says the same to those who know StableHLO only."""
@@ -25,6 +31,9 @@ MESH_FOR_STABLEHLO = "stablehlo.mesh"
 
 def lift_inlined_meshes(module: ir.Module) -> None:
     """Replace meshes held in place by names, and merge mesh operations that are equal.
+
+    Meshes are held by shardings, and by the `replica_groups` of StableHLO collectives that are
+    given by axes.
 
     1. Of equal mesh operations the first stays, and its name takes the place of the others'.
     2. An inlined mesh without an operation gets one after the last that there is, or at the start
@@ -34,6 +43,9 @@ def lift_inlined_meshes(module: ir.Module) -> None:
     """
     lifting = _Lifting(module)
     map_shardings(module, lifting.lift)
+    for name in COLLECTIVES_WITH_GROUPS:
+        for collective in operations_named({name}, module):
+            lifting.lift_groups(collective)
     lifting.annotate()
 
 
@@ -41,7 +53,6 @@ class _Lifting:
     def __init__(self, module: ir.Module):
         self._module = module
         self._cache = AttributeCache(module.context)
-        self._fresh = FreshNames(module)
         self._operations: list[ir.Operation] = []
         self._names: dict[Mesh, str] = {}
         self._renamed: dict[str, str] = {}
@@ -57,15 +68,24 @@ class _Lifting:
             else:
                 self._names[mesh] = name
                 self._operations.append(operation)
+        self._fresh = FreshNames(module)  # The names of meshes that were erased are free.
 
     def lift(self, sharding: TensorSharding) -> TensorSharding:
         """The sharding with the name of its mesh."""
-        mesh = sharding.mesh_or_ref
-        if isinstance(mesh, str):
-            return sharding.with_mesh(self._renamed.get(mesh, mesh))
-        if mesh not in self._names:
-            self._names[mesh] = self._create(mesh)
-        return sharding.with_mesh(self._names[mesh])
+        return sharding.with_mesh(self._name_of(sharding.mesh_or_ref))
+
+    def lift_groups(self, collective: ir.Operation) -> None:
+        """Let a collective refer to the mesh of its groups by name, if they are on one."""
+        reference = mesh_of_groups(collective)
+        if reference is not None and (name := self._name_of(reference)) != reference:
+            name_mesh_of_groups(collective, name)
+
+    def _name_of(self, reference: str | Mesh) -> str:
+        if isinstance(reference, str):
+            return self._renamed.get(reference, reference)
+        if reference not in self._names:
+            self._names[reference] = self._create(reference)
+        return self._names[reference]
 
     def _create(self, mesh: Mesh) -> str:
         name = self._fresh.name(_base_name(mesh))

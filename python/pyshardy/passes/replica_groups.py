@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Meshes in the `replica_groups` of StableHLO collectives."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.model import Mesh, MeshAxis
+
+REPLICA_GROUPS = "replica_groups"
+
+COLLECTIVES_WITH_GROUPS = (
+    "stablehlo.all_gather",
+    "stablehlo.all_reduce",
+    "stablehlo.reduce_scatter",
+    "stablehlo.all_to_all",
+    "stablehlo.collective_broadcast",
+)
+"""The operations whose groups may be given by axes of a mesh."""
+
+
+def mesh_of_groups(collective: ir.Operation) -> str | Mesh | None:
+    """The mesh along whose axes a collective communicates, or its name; None if it has none."""
+    # The bindings hand out attributes of StableHLO as plain ones, about which `isinstance` says
+    # nothing.
+    attribute = collective.attributes[REPLICA_GROUPS]
+    if not stablehlo.ReplicaGroupMeshAxesAttr.isinstance(attribute):
+        return None
+    mesh_or_name = stablehlo.ReplicaGroupMeshAxesAttr(attribute).mesh
+    if isinstance(mesh_or_name, ir.FlatSymbolRefAttr):
+        return mesh_or_name.value
+    mesh = stablehlo.MeshAttr(mesh_or_name)
+    axes = map(stablehlo.MeshAxisAttr, mesh.axes)
+    ids = None if mesh.device_ids is None else ir.DenseIntElementsAttr(mesh.device_ids)
+    return Mesh(
+        tuple(MeshAxis(axis.name, axis.size) for axis in axes),
+        () if ids is None else tuple(ids[index] for index in range(len(ids))),
+    )
+
+
+def name_mesh_of_groups(collective: ir.Operation, name: str) -> None:
+    """Let the groups of a collective, which has them by axes, refer to a mesh by its name."""
+    groups = stablehlo.ReplicaGroupMeshAxesAttr(collective.attributes[REPLICA_GROUPS])
+    collective.attributes[REPLICA_GROUPS] = stablehlo.ReplicaGroupMeshAxesAttr.get(
+        ir.FlatSymbolRefAttr.get(name, collective.context), groups.axes
+    )
