@@ -258,9 +258,7 @@ def set_argument_shardings(
     cache: AttributeCache | None = None,
 ) -> None:
     """Set, or remove with None, the shardings of some arguments of a function by their index."""
-    operation = function.operation
-    types = _function_type(operation).inputs
-    _set_interface_shardings(operation, "arg_attrs", types, shardings, cache)
+    set_argument_attributes(function, SHARDING, _attributes(shardings, function.operation, cache))
 
 
 def set_result_shardings(
@@ -269,9 +267,36 @@ def set_result_shardings(
     cache: AttributeCache | None = None,
 ) -> None:
     """Set, or remove with None, the shardings of some results of a function by their index."""
+    set_result_attributes(function, SHARDING, _attributes(shardings, function.operation, cache))
+
+
+def set_argument_attributes(
+    function: ir.Operation | ir.OpView, name: str, attributes: Mapping[int, ir.Attribute | None]
+) -> None:
+    """Set, or remove with None, an attribute of some arguments of a function by their index."""
     operation = function.operation
-    types = _function_type(operation).results
-    _set_interface_shardings(operation, "res_attrs", types, shardings, cache)
+    count = len(_function_type(operation).inputs)
+    _set_interface_attributes(operation, "arg_attrs", count, name, attributes)
+
+
+def set_result_attributes(
+    function: ir.Operation | ir.OpView, name: str, attributes: Mapping[int, ir.Attribute | None]
+) -> None:
+    """Set, or remove with None, an attribute of some results of a function by their index."""
+    operation = function.operation
+    count = len(_function_type(operation).results)
+    _set_interface_attributes(operation, "res_attrs", count, name, attributes)
+
+
+def _attributes(
+    shardings: Mapping[int, TensorSharding | None],
+    function: ir.Operation,
+    cache: AttributeCache | None,
+) -> dict[int, ir.Attribute | None]:
+    return {
+        index: None if sharding is None else _attribute(sharding, function, cache)
+        for index, sharding in shardings.items()
+    }
 
 
 def _function_type(function: ir.Operation) -> ir.FunctionType:
@@ -289,24 +314,24 @@ def _interface_shardings(
     ]
 
 
-def _set_interface_shardings(
+def _set_interface_attributes(
     function: ir.Operation,
     entry: str,
-    types: Sequence[ir.Type],
-    shardings: Mapping[int, TensorSharding | None],
-    cache: AttributeCache | None,
+    count: int,
+    name: str,
+    values: Mapping[int, ir.Attribute | None],
 ) -> None:
     context = function.context
     if entry in function.attributes:
         dictionaries = list(function.attributes[entry])
     else:
-        dictionaries = [ir.DictAttr.get({}, context)] * len(types)
-    for index, sharding in shardings.items():
+        dictionaries = [ir.DictAttr.get({}, context)] * count
+    for index, value in values.items():
         attributes = {named.name: named.attr for named in dictionaries[index]}
-        if sharding is None:
-            attributes.pop(SHARDING, None)
+        if value is None:
+            attributes.pop(name, None)
         else:
-            attributes[SHARDING] = _attribute(sharding, function, cache)
+            attributes[name] = value
         dictionaries[index] = ir.DictAttr.get(attributes, context)
     function.attributes[entry] = ir.ArrayAttr.get(dictionaries, context)
 

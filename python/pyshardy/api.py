@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlir_sdy import assembly
 from mlir_sdy.assembly.attribute_text import read_stripped
 from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from pyshardy.pipeline import run_pipeline
+from pyshardy.pipeline.propagation_pipeline import propagation_stages
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
@@ -64,27 +65,47 @@ def sharding(text: str) -> TensorSharding:
     return value
 
 
-_BEFORE = "sdy-lift-inlined-meshes,sdy-add-func-data-flow-edges"
-_AFTER = "sdy-propagate-to-func-results,func.func(sdy-sink-func-data-flow-edges)"
-
-
-def propagate(module: ir.Module) -> Propagation:
-    """Propagate the shardings of a module, through functions and calls.
-
-    Constraints stay where they are; `partition` turns them into reshards.
+def propagate(
+    module: ir.Module,
+    *,
+    propagation_strategy: str = "aggressive",
+    run_op_priority_propagation: bool = True,
+    conservative_propagation: bool = False,
+    compatible: bool = False,
+    **stages: Any,
+) -> Propagation:
+    """Propagate the shardings of a module: what `sdy-propagation-pipeline` does.
 
     Args:
         module: the module, which is changed in place.
+        propagation_strategy: "aggressive", "basic", or "basic-then-aggressive".
+        run_op_priority_propagation: whether operations through which shardings pass unchanged
+            come first.
+        conservative_propagation: whether to propagate full axes only, and not along the
+            dimensions of windows and padding.
+        compatible: whether to do as C++ Shardy does also where that is wrong or has no rule.
+        stages: the options of the pipeline that concern what is done before and after.
 
     Returns:
         The record of all steps taken, in order.
 
     Raises:
-        PassError: a pass failed.
+        PipelineError: a pass failed; the module is as it was before that pass.
     """
-    from pyshardy.propagation.passes import basic_propagate  # noqa: PLC0415 (loads the host)
+    from pyshardy.propagation.passes import user_priority_propagate  # noqa: PLC0415 (loads the host)
+    from pyshardy.propagation.record import Propagation  # noqa: PLC0415
 
-    run_pipeline(module, _BEFORE)
-    record = basic_propagate(module)
-    run_pipeline(module, _AFTER)
+    record = Propagation()
+    around = propagation_stages(**stages)
+    run_pipeline(module, around.before)
+    user_priority_propagate(
+        module,
+        observers=[record],
+        keep_sharding_rules=True,
+        propagation_strategy=propagation_strategy,
+        run_op_priority_propagation=run_op_priority_propagation,
+        conservative_propagation=conservative_propagation,
+        compatible=compatible,
+    )
+    run_pipeline(module, around.after)
     return record

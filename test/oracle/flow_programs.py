@@ -13,9 +13,16 @@ from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
 class FlowWriter(ProgramWriter):
     """Writes a function with regions into which values flow."""
 
-    def __init__(self, rng: random.Random, mesh: Mesh, priorities: bool = False):
+    def __init__(
+        self,
+        rng: random.Random,
+        mesh: Mesh,
+        priorities: bool = False,
+        shards_operations: bool = True,
+    ):
         super().__init__(rng, mesh)
         self.priorities = priorities
+        self.shards_operations = shards_operations
         self._groups: list[Shape] = []
         self._grouped: set[str] = set()
 
@@ -31,6 +38,11 @@ class FlowWriter(ProgramWriter):
             )
             sharding = replace(sharding, dim_shardings=dims)
         return str(sharding)
+
+    def emit(self, text: str, shape: Shape) -> None:
+        if not self.shards_operations:
+            text = text.replace("{attributes}", "")
+        super().emit(text, shape)
 
     def operation(self) -> None:
         if self.rng.random() < 0.6:
@@ -61,7 +73,7 @@ class FlowWriter(ProgramWriter):
         result = name if len(shapes) == 1 else f"{name}:{len(shapes)}"
         first, *rest = lines
         attributes = ""
-        if self.rng.random() < 0.15:
+        if self.shards_operations and self.rng.random() < 0.15:
             shardings = ", ".join(self.sharding(len(shape)) for shape in shapes)
             attributes = f" {{sdy.sharding = #sdy.sharding_per_value<[{shardings}]>}}"
         self.lines.append(f"    {result} = {first}")
@@ -144,6 +156,8 @@ class FlowWriter(ProgramWriter):
 
     def dynamic_slice(self) -> None:
         name, shape = self.pick()
+        if not shape:
+            return
         sizes = tuple(self.rng.choice([size, max(1, size // 2)]) for size in shape)
         self._with_indices(
             len(shape),
@@ -288,9 +302,16 @@ class FlowWriter(ProgramWriter):
         return tuple(local)
 
 
-def random_flow_module(seed: int, max_operations: int = 12, *, priorities: bool = False) -> str:
+def random_flow_module(
+    seed: int,
+    max_operations: int = 12,
+    *,
+    priorities: bool = False,
+    shards_operations: bool = True,
+) -> str:
     """A module of one function with control flow."""
     rng = random.Random(seed)
     mesh = rng.choice(MESHES)
-    body = FlowWriter(rng, mesh, priorities).function("main", rng.randint(1, max_operations))
+    writer = FlowWriter(rng, mesh, priorities, shards_operations)
+    body = writer.function("main", rng.randint(1, max_operations))
     return f"sdy.mesh @mesh = {mesh}\n{body}"

@@ -4,7 +4,7 @@
 import pytest
 from flow_programs import random_flow_module
 from programs import random_module
-from shardy import Shardy, ShardyAborted
+from shardy import Shardy, ShardyAborted, ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
@@ -62,3 +62,42 @@ def test_priorities(shardy, context, propagation):
         else:
             num_compared += 1
     assert num_compared > CASES_PER_TEST
+
+
+def test_propagation_edges(shardy, context):
+    propagation = "sdy-user-priority-propagate{debug-propagation-edge-sharding=true}"
+    num_compared = 0
+    for seed in range(3 * CASES_PER_TEST):
+        text = shardy.run(
+            random_flow_module(80_000 + seed), "builtin.module(sdy-add-data-flow-edges)"
+        )
+        try:
+            compare(shardy, context, text, propagation)
+        except ShardyRefused:  # Its own output, for edges of several sources.
+            run_pipeline(parse(text, context), propagation)
+        else:
+            num_compared += 1
+    assert num_compared > CASES_PER_TEST
+
+
+def test_sharding_origins(shardy, context):
+    propagation = "sdy-user-priority-propagate{debug-sharding-origins=true}"
+    num_compared = 0
+    for seed in range(2 * CASES_PER_TEST):
+        # Shardy has no name for the sharding of an ordinary operation as an origin.
+        text = random_flow_module(90_000 + seed, shards_operations=False)
+        if not has_distinct_results(text):  # Of equal ones Shardy gives origins to one.
+            continue
+        text = shardy.run(text, "builtin.module(sdy-add-data-flow-edges)")
+        try:
+            compare(shardy, context, text, propagation)
+        except ShardyAborted:
+            run_pipeline(parse(text, context), propagation)
+        else:
+            num_compared += 1
+    assert num_compared > CASES_PER_TEST
+
+
+def has_distinct_results(text: str) -> bool:
+    returned = text.rpartition("return ")[2].partition(" :")[0].split(", ")
+    return len(set(returned)) == len(returned)

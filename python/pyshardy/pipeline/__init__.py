@@ -17,6 +17,7 @@ from pyshardy.pipeline import (  # noqa: F401 (register pipelines)
     export_pipeline,
     import_pipeline,
     named_pipelines,
+    propagation_pipeline,
 )
 from pyshardy.pipeline.options import Option, OptionType
 from pyshardy.pipeline.registry import (

@@ -21,7 +21,7 @@ All of that happens in tables; `write_back` brings the outcome to the IR.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from mlir_sdy.effects import is_removable
@@ -90,7 +90,7 @@ class Engine:
         written_state: what `state` was when it was last the same as in the IR.
         erased: the operations that turned out to be dead, in the order of their erasure.
         num_erased_in_ir: how many of those the IR has no more.
-        changes: the steps that changed something, in order.
+        on_change: called with each step that changes something, if anybody wants to know.
     """
 
     def __init__(self, program: Program, reader: RelationReader):
@@ -102,7 +102,7 @@ class Engine:
         self.written_state = list(self.state)
         self.erased: list[int] = []
         self.num_erased_in_ir = 0
-        self.changes: list[Change] = []
+        self.on_change: Callable[[Change], None] | None = None
         self._kinds = reader.table
         self._function_results = reader.function_results()
         self._users = Users(program)
@@ -138,6 +138,15 @@ class Engine:
             if not self._is_erased[number]:
                 yield number, operation
 
+    def kind(
+        self, relation: Relation, strategy: Strategy, priority: int = ALL_PRIORITIES
+    ) -> RelationKind | None:
+        """How a relation is stepped through in a run; None if nothing flows through it.
+
+        At priority 0 the operands of its operation are taken to have no other uses.
+        """
+        return self._kinds.kind(relation.family, strategy, priority, True)
+
     # --- One run ------------------------------------------------------------------------------
 
     def run(self, run: Run) -> None:
@@ -149,7 +158,7 @@ class Engine:
     def _step_function_results(self, run: Run) -> None:
         main = self.program.main
         for relation in self._function_results:
-            kind = self._kinds.kind(relation.family, run.strategy, run.priority, True)
+            kind = self.kind(relation, run.strategy, run.priority)
             if kind is None or main is None:
                 continue
             state = tuple(self.state[slot] for slot in relation.tensors)
@@ -157,7 +166,8 @@ class Engine:
             if updates is None:
                 updates = self.stepper.step(kind, state)
             if updates:
-                self.changes.append(Change(run, main, relation, kind, state, updates))
+                if self.on_change is not None:
+                    self.on_change(Change(run, main, relation, kind, state, updates))
                 for position, number in updates:
                     slot = relation.tensors[position]
                     self._put(slot, number)
@@ -165,8 +175,9 @@ class Engine:
                         self._put(other, number)
 
     def _kinds_of_run(self, run: Run) -> list[RelationKind | None]:
-        """The kind of each relation; it may change by the number of uses at priority 0."""
+        """The kind of each relation, at priority 0 as if all operands had other uses."""
         strategy, priority = run.strategy, run.priority
+        # What takes part only if its operands have no other use is looked at when it is visited.
         key = strategy, priority, priority > 0
         kinds: list[RelationKind | None] = []
         find = self._kinds.kind
@@ -208,7 +219,7 @@ class Engine:
                 continue
             kind = kinds[operation]
             if by_uses and relation.family.depends_on_uses and self._is_single_user(operation):
-                kind = self._kinds.kind(relation.family, run.strategy, 0, True)
+                kind = self.kind(relation, run.strategy, 0)
             if kind is None:
                 continue
             before = tuple([state[slot] for slot in relation.tensors])
@@ -216,7 +227,8 @@ class Engine:
             if updates is None:
                 updates = self.stepper.step(kind, before)
             if updates:
-                self.changes.append(Change(run, operation, relation, kind, before, updates))
+                if self.on_change is not None:
+                    self.on_change(Change(run, operation, relation, kind, before, updates))
                 for position, number in updates:
                     slot = relation.tensors[position]
                     self._update(operation, slot, number, stack, is_queued)

@@ -11,8 +11,8 @@ where each layer calls the one below once or more.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mlir_sdy.attributes import AttributeCache
@@ -20,14 +20,16 @@ from mlir_sdy.host import ir
 from pyshardy.pipeline.save_module import save_module
 from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import propagate_basic
-from pyshardy.propagation.engine import Engine, Run
+from pyshardy.propagation.engine import Change, Engine, Run
 from pyshardy.propagation.groups import synchronize_groups
+from pyshardy.propagation.observer import Observer
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
 from pyshardy.propagation.program import Program
-from pyshardy.propagation.record import Propagation
+from pyshardy.propagation.propagation_edges import PropagationEdgesRecorder
 from pyshardy.propagation.relation import ALL_PRIORITIES, Strategy
 from pyshardy.propagation.relations import RelationReader
 from pyshardy.propagation.rule_attributes import drop_rules, keep_rules
+from pyshardy.propagation.sharding_origins import ShardingOrigins
 from pyshardy.propagation.user_priority import run_by_user_priority
 from pyshardy.propagation.validation import check_types
 from pyshardy.propagation.write_back import write_back
@@ -66,42 +68,83 @@ class PropagationOptions:
     debug_propagation_edge_sharding: bool = False
     compatible: bool = False
 
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> PropagationOptions:
+        """The options of these names, with defaults for the others."""
+        return cls(**options)
 
-def basic_propagate(module: ir.Module, **options: bool | int | str) -> Propagation:
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """How runs of the driver follow one another.
+
+    Attributes:
+        strategies: what runs at each operation priority, one after the other.
+        by_operation: whether operations have priorities.
+        by_user: whether dimensions have the priorities that the user gave them.
+    """
+
+    strategies: tuple[Strategy, ...]
+    by_operation: bool = False
+    by_user: bool = False
+
+    def run(self, engine: Engine, before_next: Callable[[int], None] | None = None) -> None:
+        """Propagate.
+
+        Args:
+            engine: the shardings of the program.
+            before_next: called before each user priority but the first, with the one that is done.
+        """
+
+        def run(user_priority: int) -> None:
+            for priority in range(0 if self.by_operation else ALL_PRIORITIES, NUM_PRIORITIES):
+                for strategy in self.strategies:
+                    engine.run(Run(strategy, priority, user_priority))
+
+        if self.by_user:
+            run_by_user_priority(engine, run, before_next)
+        else:
+            run(0)
+
+
+def basic_propagate(
+    module: ir.Module, *, observers: Sequence[Observer] = (), **options: bool | int | str
+) -> None:
     """Propagate shardings through a module with the basic strategy, which takes no side.
 
     Args:
         module: the module, which is changed in place.
+        observers: those who want to know of each step.
         options: the fields of `PropagationOptions`.
-
-    Returns:
-        The record of the steps taken.
 
     Raises:
         PassError: a value has a type that propagation does not support, a rule does not fit its
             operation, or none of several functions is called `main`.
     """
-    return _propagate(module, STRATEGIES["basic"], options, by_operation=False, by_user=False)
+    hierarchy = Hierarchy(STRATEGIES["basic"])
+    _propagate(module, hierarchy, PropagationOptions.of(options), observers)
 
 
 def aggressive_propagate(
-    module: ir.Module, *, propagation_strategy: str = "aggressive", **options: bool | int | str
-) -> Propagation:
+    module: ir.Module,
+    *,
+    propagation_strategy: str = "aggressive",
+    observers: Sequence[Observer] = (),
+    **options: bool | int | str,
+) -> None:
     """Propagate shardings through a module, deciding conflicts.
 
     Args:
         module: the module, which is changed in place.
         propagation_strategy: one of `STRATEGIES`.
+        observers: those who want to know of each step.
         options: the fields of `PropagationOptions`.
-
-    Returns:
-        The record of the steps taken.
 
     Raises:
         PassError: as for `basic_propagate`.
     """
-    strategies = STRATEGIES[propagation_strategy]
-    return _propagate(module, strategies, options, by_operation=False, by_user=False)
+    hierarchy = Hierarchy(STRATEGIES[propagation_strategy])
+    _propagate(module, hierarchy, PropagationOptions.of(options), observers)
 
 
 def op_priority_propagate(
@@ -109,24 +152,23 @@ def op_priority_propagate(
     *,
     propagation_strategy: str = "aggressive",
     run_op_priority_propagation: bool = True,
+    observers: Sequence[Observer] = (),
     **options: bool | int | str,
-) -> Propagation:
+) -> None:
     """Propagate shardings through a module, pass-through operations first.
 
     Args:
         module: the module, which is changed in place.
         propagation_strategy: one of `STRATEGIES`.
         run_op_priority_propagation: whether operations have priorities at all.
+        observers: those who want to know of each step.
         options: the fields of `PropagationOptions`.
-
-    Returns:
-        The record of the steps taken.
 
     Raises:
         PassError: as for `basic_propagate`.
     """
-    strategies, by_operation = STRATEGIES[propagation_strategy], run_op_priority_propagation
-    return _propagate(module, strategies, options, by_operation=by_operation, by_user=False)
+    hierarchy = Hierarchy(STRATEGIES[propagation_strategy], run_op_priority_propagation)
+    _propagate(module, hierarchy, PropagationOptions.of(options), observers)
 
 
 def user_priority_propagate(
@@ -134,57 +176,59 @@ def user_priority_propagate(
     *,
     propagation_strategy: str = "aggressive",
     run_op_priority_propagation: bool = True,
+    observers: Sequence[Observer] = (),
     **options: bool | int | str,
-) -> Propagation:
+) -> None:
     """Propagate shardings through a module by the priorities that the user gave dimensions.
 
     Args:
         module: the module, which is changed in place.
         propagation_strategy: one of `STRATEGIES`.
         run_op_priority_propagation: whether operations have priorities as well.
+        observers: those who want to know of each step.
         options: the fields of `PropagationOptions`.
-
-    Returns:
-        The record of the steps taken.
 
     Raises:
         PassError: as for `basic_propagate`.
     """
-    strategies, by_operation = STRATEGIES[propagation_strategy], run_op_priority_propagation
-    return _propagate(module, strategies, options, by_operation=by_operation, by_user=True)
+    hierarchy = Hierarchy(STRATEGIES[propagation_strategy], run_op_priority_propagation, True)
+    _propagate(module, hierarchy, PropagationOptions.of(options), observers)
 
 
 def _propagate(
     module: ir.Module,
-    strategies: Sequence[Strategy],
-    keywords: dict[str, Any],
-    *,
-    by_operation: bool,
-    by_user: bool,
-) -> Propagation:
-    options = replace(PropagationOptions(), **keywords)
+    hierarchy: Hierarchy,
+    options: PropagationOptions,
+    observers: Sequence[Observer],
+) -> None:
     engine = _engine(module, options)
     cache = AttributeCache(module.context)
+    listening = list(observers)
+    if options.debug_sharding_origins:
+        listening.append(ShardingOrigins())
+    if options.debug_propagation_edge_sharding:
+        listening.append(PropagationEdgesRecorder(cache))
 
-    def run(user_priority: int = 0) -> None:
-        for priority in range(0 if by_operation else ALL_PRIORITIES, NUM_PRIORITIES):
-            for strategy in strategies:
-                engine.run(Run(strategy, priority, user_priority))
+    def on_change(change: Change) -> None:
+        for observer in listening:
+            observer.on_step(change)
+
+    if listening:
+        engine.on_change = on_change
 
     def write() -> None:
         write_back(engine, cache)
         if options.keep_sharding_rules:
             keep_rules(engine.live_operations(), engine.relations, cache)
 
-    if by_user:
-        run_by_user_priority(engine, run, _dump_before(module, write, options))
-    else:
-        run()
-    record = Propagation(engine)
+    for observer in listening:
+        observer.on_start(engine)
+    hierarchy.run(engine, _dump_before(module, write, options))
+    for observer in listening:
+        observer.on_end(engine)
     write()
     if not options.keep_sharding_rules:
         drop_rules(operation for _, operation in engine.live_operations())
-    return record
 
 
 def _engine(module: ir.Module, options: PropagationOptions) -> Engine:
@@ -204,8 +248,7 @@ def _dump_before(
     """What saves the module before the next user priority, if it is to be saved at all."""
     if not options.module_dump_directory:
         return None
-
-    count = itertools.count()
+    numbers = itertools.count(options.module_dump_index)
 
     def dump(done: int) -> None:
         write()
@@ -213,7 +256,7 @@ def _dump_before(
             module,
             directory=options.module_dump_directory,
             name=f"propagation_after_user_priority_{done}",
-            index=options.module_dump_index + next(count),
+            index=next(numbers),
         )
 
     return dump

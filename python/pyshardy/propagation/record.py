@@ -1,41 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The record of a propagation: which step gave which tensor which axes, and from where."""
+"""The record of a propagation: which step gave which tensor which axes, and what it refused."""
 
 from __future__ import annotations
 
+import functools
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import (
-    AxisTuple,
-    EdgeNodeType,
-    EdgeValueRef,
-    OpShardingRule,
-    PrefixStatus,
-    TensorSharding,
-    prefix_status,
-)
-from pyshardy.propagation.engine import Change, Engine
-from pyshardy.propagation.projection import ShardingProjection, TensorProjection
+from mlir_sdy.model import OpShardingRule, TensorSharding
+from pyshardy.propagation.engine import Change, Engine, Run
+from pyshardy.propagation.flows import Flow, flows
+from pyshardy.propagation.refusals import Refusal, refusals
+from pyshardy.propagation.relation import Relation, RelationKind
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
-    """Axes that flowed along one factor of an operation.
+class Tensor:
+    """A tensor of the program, as it was when propagation started.
 
     Attributes:
-        factor: the factor.
-        axes: the axes along it afterwards.
-        source: the operand or result that had them; None if they came together from several.
-        targets: those that got them.
+        slot: its number.
+        description: what it is, such as `result 0 of stablehlo.add` or `argument 1 of @main`.
+        location: where it is made, if the program says so.
     """
 
-    factor: int
-    axes: AxisTuple
-    source: EdgeValueRef | None
-    targets: tuple[EdgeValueRef, ...]
+    slot: int
+    description: str
+    location: SourceLocation | None
+
+    def __str__(self) -> str:
+        where = "" if self.location is None else f" ({self.location})"
+        return f"{self.description}{where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,98 +41,191 @@ class Step:
     """One step that changed something.
 
     Attributes:
-        operation: the operation that was stepped through; the function for one of its results;
-            None if the operation was dead and is gone.
-        name: the operation's name.
-        location: where it stands in the source.
+        number: its place in the order of steps.
+        name: the name of the operation that was stepped through; `func.func` for a result of a
+            function.
+        location: where that stands in the source.
+        run: the strategy and the priorities at that time.
         rule: the rule that was applied.
-        before: the shardings of operands, then results, before the step.
+        tensors: the operands of the operation, then its results.
+        before: their shardings before the step, as the rule sees them.
         after: those after it.
-        flows: what flowed along each factor.
+        flows: which axes came to which tensor along which factor.
+        refusals: which did not, and why.
     """
 
-    operation: ir.Operation | None
+    number: int
     name: str
     location: SourceLocation | None
+    run: Run
     rule: OpShardingRule
+    tensors: tuple[Tensor, ...]
     before: tuple[TensorSharding | None, ...]
     after: tuple[TensorSharding | None, ...]
     flows: tuple[Flow, ...]
+    refusals: tuple[Refusal, ...]
 
 
 class Propagation:
-    """The steps of a propagation in their order. What each did is worked out when asked for."""
+    """The steps of a propagation in their order, for whoever listens to it as an observer.
 
-    def __init__(self, engine: Engine):
-        self._engine = engine
-        program = engine.program
-        erased = {inner for dead in engine.erased for inner in (dead, *program.inside(dead))}
-        # These are gone from the IR soon, and so is what could be asked of them.
-        self._gone = {
-            change.operation: location_of(program.operations[change.operation].location)
-            for change in engine.changes
-            if change.operation in erased
-        }
+    Only the bare changes are kept; what each step did in detail is worked out when asked for.
+    """
+
+    def __init__(self) -> None:
+        self._engine: Engine | None = None
+        self._changes: list[Change] = []
+        self._initial: list[int] = []
+        self._locations: list[ir.Location] = []
+        self._last_run: Run | None = None
 
     def __len__(self) -> int:
-        return len(self._engine.changes)
+        return len(self._changes)
 
     def __iter__(self) -> Iterator[Step]:
-        return map(self._step, self._engine.changes)
+        return (self[index] for index in range(len(self)))
 
     def __getitem__(self, index: int) -> Step:
-        return self._step(self._engine.changes[index])
-
-    def _step(self, change: Change) -> Step:
-        program, table = self._engine.program, self._engine.table
-        before = tuple(table[number] for number in change.state)
-        after = list(before)
-        for position, number in change.updates:
-            after[position] = table[number]
-        number = change.operation
-        is_gone = number in self._gone
-        operation = None if is_gone else program.operations[number]
-        location = self._gone[number] if operation is None else location_of(operation.location)
-        rule = change.kind.rule
-        flows = self._flows(rule, before, tuple(after))
-        return Step(operation, program.names[number], location, rule, before, tuple(after), flows)
-
-    def _flows(
-        self,
-        rule: OpShardingRule,
-        before: tuple[TensorSharding | None, ...],
-        after: tuple[TensorSharding | None, ...],
-    ) -> tuple[Flow, ...]:
-        meshes = self._engine.program.meshes
-        written = next(sharding.mesh_or_ref for sharding in after if sharding is not None)
-        mesh = meshes[written] if isinstance(written, str) else written
-        old = ShardingProjection.of(rule, before, mesh).tensors
-        new = ShardingProjection.of(rule, after, mesh).tensors
-        num_operands = len(rule.operand_mappings)
-        flows: dict[tuple[int, AxisTuple], list[EdgeValueRef]] = {}
-        for factor in range(rule.num_factors):
-            for position, tensor in enumerate(new):
-                axes = tensor.axes(factor)
-                if axes != old[position].axes(factor):
-                    target = _reference(position, num_operands)
-                    flows.setdefault((factor, axes), []).append(target)
-        return tuple(
-            Flow(factor, axes, self._source(old, factor, axes, num_operands), tuple(targets))
-            for (factor, axes), targets in flows.items()
+        change = self._changes[index]
+        before, after, moved, refused = self._trace(change.kind, change.state)
+        return Step(
+            index if index >= 0 else index + len(self),
+            self.engine.program.names[change.operation],
+            location_of(self._locations[change.operation]),
+            change.run,
+            change.kind.rule,
+            tuple(map(self.tensor, change.relation.tensors)),
+            before,
+            after,
+            moved,
+            refused,
         )
 
-    @staticmethod
-    def _source(
-        old: list[TensorProjection], factor: int, axes: AxisTuple, num_operands: int
-    ) -> EdgeValueRef | None:
-        """The first tensor that had the axes before."""
-        for position, tensor in enumerate(old):
-            if prefix_status(axes, tensor.axes(factor)) is not PrefixStatus.NOT:
-                return _reference(position, num_operands)
-        return None
+    def explain(self, value: ir.Value) -> str:
+        """Why a value is sharded as it is, and why not further, as text.
 
+        Args:
+            value: a value that was in the module when propagation started.
 
-def _reference(position: int, num_operands: int) -> EdgeValueRef:
-    if position < num_operands:
-        return EdgeValueRef(EdgeNodeType.OPERAND, position)
-    return EdgeValueRef(EdgeNodeType.RESULT, position - num_operands)
+        Raises:
+            ValueError: it was not.
+        """
+        from pyshardy.propagation.explanation import explain  # noqa: PLC0415 (imports this module)
+
+        try:
+            number = self.engine.program.number_of(value)
+        except KeyError:
+            message = "the value was not in the module when shardings were propagated"
+            raise ValueError(message) from None
+        return explain(self, self.engine.program.slots[number])
+
+    # --- Observer -----------------------------------------------------------------------------
+
+    def on_start(self, engine: Engine) -> None:
+        """Remember how the program was."""
+        self._engine = engine
+        self._initial = list(engine.state)
+
+    def on_step(self, change: Change) -> None:
+        """Keep a step."""
+        self._changes.append(change)
+
+    def on_end(self, engine: Engine) -> None:
+        """Keep what could not be asked of operations once they are gone."""
+        self._locations = [operation.location for operation in engine.program.operations]
+
+    # --- What explanations are made of --------------------------------------------------------
+
+    @property
+    def engine(self) -> Engine:
+        """The state of the program after propagation."""
+        if self._engine is None:
+            raise ValueError("nothing was propagated")
+        return self._engine
+
+    def given(self, slot: int) -> TensorSharding | None:
+        """The sharding of a tensor before propagation."""
+        return self.engine.table[self._initial[slot]]
+
+    def tensor(self, slot: int) -> Tensor:
+        """The tensor of a number."""
+        program = self.engine.program
+        maker = program.makers[slot]
+        if maker < 0:
+            return Tensor(slot, "a value without a sharding", None)
+        name = program.names[maker]
+        if name == "func.func":
+            name = f"@{next(key for key, at in program.functions.items() if at == maker)}"
+        if program.is_result_of_function(slot):
+            what = f"result {program.function_results[maker].index(slot)}"
+        elif slot in program.results[maker]:
+            what = f"result {program.results[maker].index(slot)}"
+        else:
+            what = f"argument {program.arguments[maker].index(slot)}"
+        return Tensor(slot, f"{what} of {name}", location_of(self._locations[maker]))
+
+    def gained(self, slot: int) -> list[int]:
+        """The steps that changed a tensor, in order."""
+        return self._steps_by_slot.get(slot, [])
+
+    def still_refused(self, slot: int) -> list[tuple[int, Refusal, Relation]]:
+        """What a tensor could still get but for something, with the operation it would come by."""
+        engine = self.engine
+        found: list[tuple[int, Refusal, Relation]] = []
+        for operation in self._operations_by_slot.get(slot, []):
+            relation = engine.relations[operation]
+            if relation is None or self._changes == []:
+                continue
+            kind = engine.kind(relation, self._changes[-1].run.strategy)
+            if kind is None:
+                continue
+            state = tuple(engine.state[tensor] for tensor in relation.tensors)
+            found.extend(
+                (operation, refusal, relation)
+                for refusal in self._trace(kind, state)[3]
+                if relation.tensors[refusal.target] == slot
+            )
+        return found
+
+    @functools.cached_property
+    def _steps_by_slot(self) -> dict[int, list[int]]:
+        steps: defaultdict[int, list[int]] = defaultdict(list)
+        for number, change in enumerate(self._changes):
+            for position, _ in change.updates:
+                steps[change.relation.tensors[position]].append(number)
+        return steps
+
+    @functools.cached_property
+    def _operations_by_slot(self) -> dict[int, list[int]]:
+        operations: defaultdict[int, list[int]] = defaultdict(list)
+        for operation, relation in enumerate(self.engine.relations):
+            for slot in set(() if relation is None else relation.tensors):
+                operations[slot].append(operation)
+        return operations
+
+    def _trace(
+        self, kind: RelationKind, state: tuple[int, ...]
+    ) -> tuple[
+        tuple[TensorSharding | None, ...],
+        tuple[TensorSharding | None, ...],
+        tuple[Flow, ...],
+        tuple[Refusal, ...],
+    ]:
+        """Shardings before and after, what flowed, and what was refused."""
+        trace = self.engine.stepper.trace(kind, state)
+        if trace is None:
+            shardings = tuple(self.engine.stepper.shardings(kind, state))
+            return shardings, shardings, (), ()
+        before = trace.before(kind.rule)
+        after = tuple(
+            trace.updates.get(position, sharding)
+            for position, sharding in enumerate(trace.shardings)
+        )
+        updated = set(trace.updates)
+        moved = tuple(
+            flow
+            for flow in flows(kind.rule, before, trace.after, trace.mesh)
+            if flow.target in updated
+        )
+        refused = tuple(refusals(kind, before, trace.after, updated, trace.mesh))
+        return tuple(trace.shardings), after, moved, refused

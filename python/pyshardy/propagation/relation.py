@@ -219,6 +219,27 @@ class RelationTable:
         return kind
 
 
+@dataclass(slots=True)
+class Trace:
+    """A step in full.
+
+    Attributes:
+        mesh: the mesh that the shardings have in common.
+        shardings: those of the tensors before the step, as the relation sees them.
+        after: what the strategy came to.
+        updates: the new shardings of the tensors that change, as the relation sees them.
+    """
+
+    mesh: Mesh
+    shardings: list[TensorSharding | None]
+    after: ShardingProjection
+    updates: dict[int, TensorSharding]
+
+    def before(self, rule: OpShardingRule) -> ShardingProjection:
+        """What the strategy started from."""
+        return ShardingProjection.of(rule, self.shardings, self.mesh)
+
+
 class Stepper:
     """Takes steps: from the shardings of a relation's tensors to what changes."""
 
@@ -245,30 +266,38 @@ class Stepper:
             shardings[-1] = kind.view.seen(held)
         return shardings
 
-    def _step(self, kind: RelationKind, state: tuple[int, ...]) -> Updates:
+    def trace(self, kind: RelationKind, state: Sequence[int]) -> Trace | None:
+        """A step with all that `step` leaves out; None if there is no mesh in common."""
         if not any(state):
-            return ()
+            return None
         shardings = self.shardings(kind, state)
         written = common_mesh(shardings, self._meshes)
         mesh = self._meshes.get(written) if isinstance(written, str) else written
         if written is None or mesh is None or not mesh.axes:
-            return ()
+            return None
         rule = kind.rule
-        projection = ShardingProjection.of(rule, shardings, mesh)
+        after = ShardingProjection.of(rule, shardings, mesh)
         expanded = kind.strategy(
-            projection,
+            after,
             kind.directions,
             rule.factor_sizes,
             mesh,
             conservative=kind.conservative,
             is_elementwise=kind.is_elementwise,
         )
-        updates: list[tuple[int, int]] = []
-        last = len(shardings) - 1
+        updates: dict[int, TensorSharding] = {}
         for position in sorted(expanded):
-            old, new = shardings[position], projection.sharding(rule, position, written, mesh)
+            old, new = shardings[position], after.sharding(rule, position, written, mesh)
             if new != old and not (old is None and new.is_fully_replicated):
-                if position == last and kind.view is not None:
-                    new = kind.view.held(new)
-                updates.append((position, self._table.number(new)))
-        return tuple(updates)
+                updates[position] = new
+        return Trace(mesh, shardings, after, updates)
+
+    def _step(self, kind: RelationKind, state: tuple[int, ...]) -> Updates:
+        trace = self.trace(kind, state)
+        if trace is None:
+            return ()
+        if kind.view is not None and (seen := trace.updates.get(len(state) - 1)) is not None:
+            trace.updates[len(state) - 1] = kind.view.held(seen)
+        return tuple(
+            (position, self._table.number(sharding)) for position, sharding in trace.updates.items()
+        )

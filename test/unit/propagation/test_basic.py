@@ -9,6 +9,7 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.model import AxisRef
 from pyshardy.propagation.basic import combine
 from pyshardy.propagation.passes import basic_propagate
+from pyshardy.propagation.record import Propagation
 
 A, B, C, D = (AxisRef(name) for name in "abcd")
 A1, A2 = AxisRef.sub("a", 1, 2), AxisRef.sub("a", 1, 4)
@@ -117,14 +118,16 @@ def test_record(context):
         """,
         context,
     )
-    record = basic_propagate(module)
+    record = Propagation()
+    basic_propagate(module, observers=[record])
     step = record[0]
     assert step.name == "stablehlo.add"
-    (flow,) = step.flows
-    assert (flow.factor, str(flow.source)) == (0, "operand-0")
-    assert [str(target) for target in flow.targets] == ["operand-1", "result-0"]
+    assert [(flow.factor, flow.source, flow.target) for flow in step.flows] == [
+        (0, 0, 1),
+        (0, 0, 2),
+    ]
     dead = next(step for step in record if step.name == "stablehlo.negate")
-    assert dead.operation is None
+    assert dead.location is not None
     assert "stablehlo.negate" not in asm(module)
     assert [step.name for step in record][-1] == "func.func"
     assert len(record) == len(list(record))
@@ -153,4 +156,6 @@ def test_unsupported(context, text, message):
 
 
 def test_module_without_functions(context):
-    assert len(basic_propagate(parse('sdy.mesh @m = <["a"=2]>', context))) == 0
+    record = Propagation()
+    basic_propagate(parse('sdy.mesh @m = <["a"=2]>', context), observers=[record])
+    assert len(record) == 0

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Those who want to know what propagation does, step by step."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pyshardy.propagation.engine import Change, Engine
+
+
+class Observer(Protocol):
+    """Is told of each step that changes something. Without observers nothing is kept."""
+
+    def on_start(self, engine: Engine) -> None:
+        """Propagation is about to start."""
+        ...
+
+    def on_step(self, change: Change) -> None:
+        """A step has changed something."""
+        ...
+
+    def on_end(self, engine: Engine) -> None:
+        """Nothing changes any more; dead operations are still in the IR."""
+        ...

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy.propagation_edges`: by which steps axes came to the operands and results of an operation.
+
+Every step that changes something has a number. Those of an earlier pass are left in peace: numbers
+go on after the highest one in the module.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import (
+    AxisRef,
+    AxisToPropagationDetails,
+    EdgeNodeType,
+    EdgeValueRef,
+    OpShardingRule,
+    PropagationEdges,
+    PropagationOneStep,
+)
+from mlir_sdy.values import set_result_attributes
+from pyshardy.propagation.engine import Change, Engine
+from pyshardy.propagation.flows import flows
+
+EDGES = "sdy.propagation_edges"
+
+Edge = tuple[AxisRef, EdgeValueRef, EdgeValueRef]
+"""An axis, the operand or result that had it, and the one that got it."""
+
+
+class PropagationEdgesRecorder:
+    """Follows the steps, as an observer, and writes at the end what each operation saw of them."""
+
+    def __init__(self, cache: AttributeCache):
+        self._cache = cache
+        self._engine: Engine | None = None
+        self._next_step = 0
+        # By operation: the step in which each edge was first taken.
+        self._edges: defaultdict[int, dict[Edge, int]] = defaultdict(dict)
+
+    def on_start(self, engine: Engine) -> None:
+        """Find the number of the first step."""
+        self._engine = engine
+        self._next_step = first_free_step(engine.program.operations)
+
+    def on_step(self, change: Change) -> None:
+        """Keep the edges of a step."""
+        if self._engine is None:
+            return
+        rule = change.kind.rule
+        trace = self._engine.stepper.trace(change.kind, change.state)
+        if trace is not None:
+            edges = self._edges[change.operation]
+            is_edge = change.operation in self._engine.program.edges
+            for flow in flows(rule, trace.before(rule), trace.after, trace.mesh):
+                if flow.source is None:
+                    continue
+                source = _reference(flow.source, rule, is_edge)
+                target = _reference(flow.target, rule, is_edge)
+                if source != target:
+                    for axis in flow.axes:
+                        edges.setdefault((axis, source, target), self._next_step)
+        self._next_step += 1
+
+    def on_end(self, engine: Engine) -> None:
+        """Write the edges to the operations; those of a function's results to its first result."""
+        program = engine.program
+        for number, edges in self._edges.items():
+            if not edges:
+                continue
+            operation = program.operations[number]
+            attribute = self._cache[edges_attribute(edges)]
+            if program.names[number] == "func.func":
+                set_result_attributes(operation, EDGES, {0: attribute})
+            else:
+                operation.attributes[EDGES] = attribute
+
+
+def first_free_step(operations: Iterable[ir.Operation]) -> int:
+    """One more than the highest number of a step that an operation knows of."""
+    highest = -1
+    for operation in operations:
+        attributes = operation.attributes
+        if EDGES in attributes:
+            for step in value_of(attributes[EDGES]).value:
+                highest = max(highest, step.step_index)
+    return highest + 1
+
+
+def edges_attribute(edges: dict[Edge, int]) -> PropagationEdges:
+    """The edges by step, axis and source, with the targets of each in order."""
+    by_step: defaultdict[int, defaultdict[tuple[AxisRef, EdgeValueRef], list[EdgeValueRef]]]
+    by_step = defaultdict(lambda: defaultdict(list))
+    for (axis, source, target), step in edges.items():
+        by_step[step][axis, source].append(target)
+    return PropagationEdges(
+        tuple(
+            PropagationOneStep(
+                step,
+                tuple(
+                    AxisToPropagationDetails(axis, source, tuple(sorted(targets, key=_order)))
+                    for (axis, source), targets in sorted(
+                        by_step[step].items(), key=lambda entry: (entry[0][0], _order(entry[0][1]))
+                    )
+                ),
+            )
+            for step in sorted(by_step)
+        )
+    )
+
+
+def _order(reference: EdgeValueRef) -> tuple[int, int]:
+    return int(reference.type), reference.index
+
+
+def _reference(position: int, rule: OpShardingRule, is_edge: bool) -> EdgeValueRef:
+    """The operand or result at a position of a relation.
+
+    All sources of a data-flow edge are the one operand of the operation that stands for it.
+    """
+    num_operands = len(rule.operand_mappings)
+    if position < num_operands:
+        return EdgeValueRef(EdgeNodeType.OPERAND, 0 if is_edge else position)
+    return EdgeValueRef(EdgeNodeType.RESULT, position - num_operands)

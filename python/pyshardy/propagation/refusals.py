@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Why axes that one tensor has did not come to another tensor of the same operation."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlir_sdy.model import (
+    AxisRef,
+    AxisTuple,
+    Mesh,
+    PropagationDirection,
+    common_prefix,
+    is_strict_prefix,
+    prefix_without_overlap,
+)
+from pyshardy.propagation.basic import within_factor, without_other_factors
+from pyshardy.propagation.projection import ShardingProjection, TensorProjection
+from pyshardy.propagation.relation import RelationKind
+
+
+class Reason(enum.Enum):
+    """Why an axis was refused. The value reads as what the blocker does or is."""
+
+    DIRECTION = "axes may not flow this way along the factor"
+    CONFLICT = "is sharded differently along the factor"
+    CLOSED = "is closed there"
+    REPLICATED = "keeps the axis replicated"
+    UNREDUCED = "is unreduced along the axis"
+    IN_USE = "uses the axis along another dimension"
+    OVERFLOW = "has axes there that don't divide the dimension evenly"
+    SIZE = "can't be split by the axis there"
+    PART_OF_AXIS = "conservative propagation takes full axes only"
+    ELSEWHERE = "did not take the axis, so the operands of this operation don't either"
+    NOT_EXPRESSIBLE = "would be sharded with a stride, which no sharding can say"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An axis that a tensor has along a factor, and that did not come to another one.
+
+    Tensors are positions: the operands of the operation first, then its results.
+
+    Attributes:
+        factor: the factor.
+        axis: the first of the source's axes that the target does not get.
+        source: the tensor that has it.
+        target: the tensor that does not get it.
+        reason: why not.
+        blocker: the tensor that stands against it; None if no single tensor does.
+    """
+
+    factor: int
+    axis: AxisRef
+    source: int
+    target: int
+    reason: Reason
+    blocker: int | None = None
+
+
+def refusals(
+    kind: RelationKind,
+    before: ShardingProjection,
+    after: ShardingProjection,
+    updated: set[int],
+    mesh: Mesh,
+) -> Iterator[Refusal]:
+    """What a step refused: for each tensor and factor one axis that another tensor has.
+
+    Args:
+        kind: how the operation was stepped through.
+        before: the shardings of its tensors before the step.
+        after: those that the strategy came to.
+        updated: the tensors whose new sharding could be written.
+        mesh: the mesh of all of them.
+    """
+    judge = _Judge(kind, before, after, mesh)
+    for target, tensor in enumerate(after.tensors):
+        for factor in tensor.factors:
+            wanted, source = _longest(before, factor, target)
+            has = tensor.axes(factor)
+            if source is None:
+                continue
+            if target not in updated and has != before.tensors[target].axes(factor):
+                axis = has[len(before.tensors[target].axes(factor)) :][:1] or has[-1:]
+                yield Refusal(factor, axis[0], source, target, Reason.NOT_EXPRESSIBLE, target)
+                continue
+            shared = common_prefix(has, wanted)
+            if len(shared) < len(wanted) and (shared == has or has != wanted):
+                axis = wanted[len(shared)]
+                reason, blocker = judge.verdict(factor, axis, shared, source, target)
+                yield Refusal(factor, axis, source, target, reason, blocker)
+
+
+def _longest(
+    projection: ShardingProjection, factor: int, target: int
+) -> tuple[AxisTuple, int | None]:
+    """The longest list of axes along `factor` of another tensor, and which tensor that is."""
+    longest: AxisTuple = ()
+    source = None
+    for position, tensor in enumerate(projection.tensors):
+        axes = tensor.axes(factor)
+        if position != target and len(axes) > len(longest):
+            longest, source = axes, position
+    return longest, source
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Finds the reason of one refusal: the first of these that applies.
+
+    1. Axes may not flow from the source at all.
+    2. The target, or another tensor, has other axes along the factor.
+    3. The target can't take the axis.
+    4. Conservative propagation does not take it.
+    5. Another tensor can't take it: with the basic strategy any one, with the aggressive one a
+       result, if the operation is element-wise and the target an operand.
+    """
+
+    kind: RelationKind
+    before: ShardingProjection
+    after: ShardingProjection
+    mesh: Mesh
+
+    def verdict(
+        self, factor: int, axis: AxisRef, shared: AxisTuple, source: int, target: int
+    ) -> tuple[Reason, int | None]:
+        if not self._may_flow(factor, source):
+            return Reason.DIRECTION, None
+        wanted = (*shared, axis)
+        for position in (target, *range(len(self.before.tensors))):
+            axes = self.before.tensors[position].axes(factor)
+            is_compatible = axes[: len(wanted)] == wanted or wanted[: len(axes)] == axes
+            if not is_compatible and not is_strict_prefix(axes, wanted):
+                return Reason.CONFLICT, position
+        reason = self._objection(factor, axis, shared, target)
+        if reason is not None:
+            return reason, target
+        if self.kind.conservative and axis.sub_axis_info is not None:
+            return Reason.PART_OF_AXIS, None
+        for position in range(len(self.before.tensors)):
+            reason = self._objection(factor, axis, shared, position)
+            if reason is not None:
+                is_bound = self.kind.is_elementwise and position >= self.before.num_operands
+                return (Reason.ELSEWHERE if is_bound else reason), position
+        return Reason.CONFLICT, None
+
+    def _may_flow(self, factor: int, source: int) -> bool:
+        direction = self.kind.directions[factor]
+        if source < self.before.num_operands:
+            return bool(direction & PropagationDirection.FORWARD)
+        return bool(direction & PropagationDirection.BACKWARD)
+
+    def _objection(
+        self, factor: int, axis: AxisRef, shared: AxisTuple, position: int
+    ) -> Reason | None:
+        """Why a tensor can't take the axis; None if it can."""
+        tensor = self.after.tensors[position]
+        if without_other_factors(tensor, factor, axis) != axis:
+            return Reason.IN_USE
+        if factor not in tensor.factors or axis in tensor.axes(factor):
+            return None
+        size = self.kind.rule.factor_sizes[factor]
+        fitting = within_factor(tensor, factor, size, axis, self.mesh.axes_size(shared), self.mesh)
+        return None if fitting == axis else _own_reason(tensor, factor, axis)
+
+
+def _own_reason(tensor: TensorProjection, factor: int, axis: AxisRef) -> Reason:
+    if prefix_without_overlap(axis, tensor.replicated_axes) != axis:
+        return Reason.REPLICATED
+    if prefix_without_overlap(axis, tensor.unreduced_axes) != axis:
+        return Reason.UNREDUCED
+    if tensor.factors[factor].overflow_axes:
+        return Reason.OVERFLOW
+    return Reason.CLOSED if tensor.factors[factor].is_closed else Reason.SIZE
