@@ -34,8 +34,14 @@ no_sharding_rule(
     "stablehlo.send",
 )
 
-# They hold what C++ Shardy has no name for: tuples, and values that each device has its own of.
-no_sharding_rule("chlo.constant", "stablehlo.replica_id", "stablehlo.tuple", beyond_shardy=True)
+# The same of operations that C++ Shardy warns about.
+no_sharding_rule(
+    "arith.constant",
+    "chlo.constant",
+    "stablehlo.replica_id",
+    "stablehlo.tuple",
+    beyond_shardy=True,
+)
 
 # They say themselves what their result's sharding is.
 no_sharding_rule(
