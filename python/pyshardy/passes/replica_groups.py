@@ -39,7 +39,23 @@ def mesh_of_groups(collective: ir.Operation) -> str | Mesh | None:
 
 def name_mesh_of_groups(collective: ir.Operation, name: str) -> None:
     """Let the groups of a collective, which has them by axes, refer to a mesh by its name."""
+    _set_mesh_of_groups(collective, ir.FlatSymbolRefAttr.get(name, collective.context))
+
+
+def inline_mesh_of_groups(collective: ir.Operation, mesh: Mesh) -> None:
+    """Let the groups of a collective, which has them by axes, hold a mesh."""
+    context = collective.context
+    axes = [stablehlo.MeshAxisAttr.get(axis.name, axis.size, context) for axis in mesh.axes]
+    device_ids = None
+    if mesh.device_ids:
+        ids = list(mesh.device_ids)
+        device_ids = ir.Attribute.parse(f"dense<{ids}> : tensor<{len(ids)}xi64>", context)
+    held = stablehlo.MeshAttr.get(ir.ArrayAttr.get(axes, context), device_ids, context)
+    _set_mesh_of_groups(collective, held)
+
+
+def _set_mesh_of_groups(collective: ir.Operation, mesh_or_name: ir.Attribute) -> None:
     groups = stablehlo.ReplicaGroupMeshAxesAttr(collective.attributes[REPLICA_GROUPS])
     collective.attributes[REPLICA_GROUPS] = stablehlo.ReplicaGroupMeshAxesAttr.get(
-        ir.FlatSymbolRefAttr.get(name, collective.context), groups.axes
+        mesh_or_name, groups.axes
     )

@@ -54,7 +54,7 @@ def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
     | operation                                          | introduces      | removes          |
     |----------------------------------------------------|-----------------|------------------|
     | `sdy.reshard`, `sdy.sharding_constraint`           | sums (verifier) | any (verifier)   |
-    | `sdy.all_reduce`, `sdy.reduce_scatter`             | none (verifier) | sums (verifier)  |
+    | `sdy.all_reduce`, `sdy.reduce_scatter`             | none (verifier) | their own (same) |
     | `stablehlo.all_reduce`, `stablehlo.reduce_scatter` | none            | what its body is |
     | `stablehlo.reduce`                                 | what its body is | none            |
     | calls, returns: as where the values go             | none            | none             |
