@@ -14,7 +14,8 @@ becomes
     %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0]    // sharded by [{"x"}, {}]
     %3 = sdy.all_reduce {"y"} %2 out_sharding=<@mesh, [{"x"}, {}]>
 
-An operation without a rule is computed on whole tensors, so that the program stays right.
+An operation without a rule, or without a local form, is computed on whole tensors, so that the
+program stays right.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ from pyshardy.partition.data_flow import (
 )
 from pyshardy.partition.dot_result import DOT_OPERATIONS, better_result_axes
 from pyshardy.partition.factor_axes import Shape, choose_factor_axes
+from pyshardy.partition.local import CONVERSIONS
 from pyshardy.partition.reductions import completing_reduction
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import ShardingRuleLookup
@@ -187,9 +189,9 @@ class _FunctionResharder:
 
     def _agreement(self, operation: ir.Operation, shardings: Shardings) -> _Agreement | None:
         rule = self.rules.rule(operation)
-        if rule is None:
-            if operation.name in _MAKES_ANY_SHARDING:
-                return None
+        if rule is None and operation.name in _MAKES_ANY_SHARDING:
+            return None
+        if rule is None or operation.name not in CONVERSIONS:
             return _replicated(shardings)
         if rule.is_custom_rule:
             return None
