@@ -635,8 +635,8 @@ def Sdy_UnflattenCallGraphPass : Sdy_ModulePass<"sdy-unflatten-call-graph"> {
     before, and are sharded alike.
 
     - Two functions may stand for each other if they have the same `sdy.original_func_name` (their
-      own name if absent), `sdy.func_manual_axes`, and shardings of arguments and results. Bodies
-      are not compared.
+      own name if absent), `sdy.func_manual_axes`, and shardings of arguments and results, and
+      compute the same.
     - The first that is called, in the order of the text, is kept. The others are left without
       calls, for `symbol-dce`.
     - With `dedup-functions-fully` shardings are not asked for: the one whose shardings are those of

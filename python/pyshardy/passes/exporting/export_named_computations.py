@@ -29,7 +29,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.passes.exporting.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.passes.functions import ORIGINAL_FUNCTION_NAME
-from pyshardy.passes.symbols import FreshNames
+from pyshardy.passes.symbols import FreshNames, symbol_name
 from pyshardy.passes.walks import operations_named
 
 _THREAD = "execution_thread"
@@ -112,9 +112,7 @@ def _replace_by_call(computation: ir.Operation, function: ir.Operation) -> None:
         operands=list(computation.operands),
         attributes={
             **kept,
-            "callee": ir.FlatSymbolRefAttr.get(
-                function.attributes["sym_name"].value, computation.context
-            ),
+            "callee": ir.FlatSymbolRefAttr.get(symbol_name(function), computation.context),
         },
         loc=computation.location,
         ip=ir.InsertionPoint(computation),

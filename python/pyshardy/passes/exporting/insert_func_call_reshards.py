@@ -29,6 +29,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
+from pyshardy.passes.call_graph import callee_of
 from pyshardy.passes.functions import functions_of
 from pyshardy.passes.symbols import symbol_name
 from pyshardy.passes.walks import operations_named
@@ -56,16 +57,14 @@ def insert_func_call_reshards(module: ir.Module) -> None:
     }
     calls = operations_named({"func.call"}, module)
     for call in calls:
-        callee = call.attributes["callee"].value
+        callee = callee_of(call)
         if callee not in inner:
             message = f"unknown callee: no function @{callee} in the module"
             raise PassError(error(message, location_of(call.location)))
     cache = AttributeCache(module.context)
     for call in calls:
         outer = result_shardings_of(call)
-        inside = inner[call.attributes["callee"].value] or [
-            sharding.fully_closed_like() for sharding in outer
-        ]
+        inside = inner[callee_of(call)] or [sharding.fully_closed_like() for sharding in outer]
         if inside:
             outside = outer or [sharding.fully_closed_like() for sharding in inside]
             _reshard_results(call, inside, outside, cache)

@@ -14,14 +14,16 @@ After:
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, complete_shardings
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, rank_of, result_shardings
+from pyshardy.passes.call_graph import CallGraph, callee_of, retarget
+from pyshardy.passes.exporting.function_bodies import body_numbers
 from pyshardy.passes.functions import ORIGINAL_FUNCTION_NAME, functions_of, original_name
 from pyshardy.passes.symbols import symbol_name
 from pyshardy.passes.walks import operations_named
@@ -32,11 +34,19 @@ _Shardings = tuple[TensorSharding, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """What functions that were copied from one have in common."""
+    """What functions that were copied from one have in common.
+
+    Attributes:
+        name: the original name.
+        manual_axes: the manual axes around the calls.
+        function_type: the types of arguments and results.
+        body: a number for what they compute, if they had to be told from others.
+    """
 
     name: str
     manual_axes: ir.Attribute | None
     function_type: ir.Attribute
+    body: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +58,14 @@ class _Signature:
     results: _Shardings
 
 
-_Call = tuple[ir.Operation, _Signature]
+_Signatures = dict[str, _Signature]
 
 
 def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = False) -> None:
     """Let the calls to functions that were copied from one function go to one of these.
 
-    1. Functions of one origin may be exchanged: with the same original name, type and manual axes.
-       By default, their arguments and results must be sharded alike, too.
+    1. Functions of one origin may be exchanged: with the same original name, type and manual axes,
+       if they compute the same. By default, their arguments and results must be sharded alike, too.
     2. By default the first function that is called, in the order of the text, is kept.
     3. Otherwise the first is kept until, in the same order, the calls of functions sharded as
        another one outnumber those sharded as it is: from then on that one. With calls of
@@ -68,25 +78,24 @@ def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = Fal
     """
     functions = {symbol_name(function): function for function in functions_of(module)}
     meshes = meshes_of(module)
-    signatures = {name: _signature(function, meshes) for name, function in functions.items()}
     calls = [
-        (call, signatures[name])
-        for call in operations_named({"func.call"}, module)
-        if (name := call.attributes["callee"].value) in signatures
+        call for call in operations_named({"func.call"}, module) if callee_of(call) in functions
     ]
+    called = [callee_of(call) for call in calls]
+    signatures = {name: _signature(functions[name], meshes) for name in called}
     if dedup_functions_fully:
-        most_called = _most_called(calls)
-        targets = [most_called[signature.origin] for _, signature in calls]
+        signatures = _by_what_they_compute(signatures, lambda signature: signature.origin, module)
+        kept = _most_called(called, signatures)
     else:
-        first_called = _first_called(calls)
-        targets = [first_called[signature] for _, signature in calls]
-    for (call, _), target in zip(calls, targets, strict=True):
-        if call.attributes["callee"] != target:
-            call.attributes["callee"] = target
+        signatures = _by_what_they_compute(signatures, lambda signature: signature, module)
+        kept = _first_called(called, signatures)
+    for call, name in zip(calls, called, strict=True):
+        if kept[name] != name:
+            retarget(call, kept[name])
     for function in functions.values():
-        for name in (ORIGINAL_FUNCTION_NAME, _MANUAL_AXES):
-            if name in function.attributes:
-                del function.attributes[name]
+        for attribute in (ORIGINAL_FUNCTION_NAME, _MANUAL_AXES):
+            if attribute in function.attributes:
+                del function.attributes[attribute]
 
 
 def _signature(function: ir.Operation, meshes: Mapping[str, Mesh]) -> _Signature:
@@ -94,32 +103,50 @@ def _signature(function: ir.Operation, meshes: Mapping[str, Mesh]) -> _Signature
     function_type = attributes["function_type"]
     arguments, results = function_type.value.inputs, function_type.value.results
     return _Signature(
-        _Origin(
-            original_name(function),
-            attributes.get(_MANUAL_AXES, None),
-            function_type,
-        ),
+        _Origin(original_name(function), attributes.get(_MANUAL_AXES, None), function_type),
         complete_shardings(argument_shardings(function), map(rank_of, arguments), meshes),
         complete_shardings(result_shardings(function), map(rank_of, results), meshes),
     )
 
 
-def _first_called(calls: Iterable[_Call]) -> dict[_Signature, ir.Attribute]:
-    """The function to keep for each signature, as the attribute of a call to it."""
-    first: dict[_Signature, ir.Attribute] = {}
-    for call, signature in calls:
-        first.setdefault(signature, call.attributes["callee"])
-    return first
+def _by_what_they_compute(
+    signatures: _Signatures, key: Callable[[_Signature], Hashable], module: ir.Module
+) -> _Signatures:
+    """The signatures, which tell functions apart that have one key but other bodies.
+
+    Copies of one function do the same. But named computations of the user may have one name and do
+    different things.
+    """
+    alike: defaultdict[Hashable, list[str]] = defaultdict(list)
+    for name, signature in signatures.items():
+        alike[key(signature)].append(name)
+    names = [name for group in alike.values() if len(group) > 1 for name in group]
+    if not names:
+        return signatures
+    bodies = body_numbers(CallGraph(module), names)
+    return {
+        name: replace(signature, origin=replace(signature.origin, body=bodies.get(name)))
+        for name, signature in signatures.items()
+    }
 
 
-def _most_called(calls: Sequence[_Call]) -> dict[_Origin, ir.Attribute]:
-    """The function to keep for each origin, as the attribute of a call to it."""
-    kept: dict[_Origin, _Call] = {}
-    for call, signature in calls:
-        kept.setdefault(signature.origin, (call, signature))
+def _first_called(called: Sequence[str], signatures: _Signatures) -> dict[str, str]:
+    """The function to call instead of each one, by name."""
+    first: dict[_Signature, str] = {}
+    for name in called:
+        first.setdefault(signatures[name], name)
+    return {name: first[signature] for name, signature in signatures.items()}
+
+
+def _most_called(called: Sequence[str], signatures: _Signatures) -> dict[str, str]:
+    """The function to call instead of each one, by name."""
+    kept: dict[_Origin, str] = {}
+    for name in called:
+        kept.setdefault(signatures[name].origin, name)
     counts: Counter[_Signature] = Counter()
-    for call, signature in calls:
+    for name in called:
+        signature = signatures[name]
         counts[signature] += 1
-        if counts[signature] > counts[kept[signature.origin][1]]:
-            kept[signature.origin] = (call, signature)
-    return {origin: call.attributes["callee"] for origin, (call, _) in kept.items()}
+        if counts[signature] > counts[signatures[kept[signature.origin]]]:
+            kept[signature.origin] = name
+    return {name: kept[signature.origin] for name, signature in signatures.items()}

@@ -32,6 +32,7 @@ from mlir_sdy.values import (
     result_shardings_of,
 )
 from mlir_sdy.verify.violation import Violation
+from pyshardy.passes.call_graph import callee_of
 from pyshardy.passes.exporting.unreduced_transition import broken_transition
 
 _BLESSED = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
@@ -116,7 +117,7 @@ class _Check:
         """What an operation calls, if it is a call of a known function."""
         if operation.name != "func.call" or self._symbols is None:
             return None
-        name = operation.attributes["callee"].value
+        name = callee_of(operation)
         return self._symbols[name].operation if name in self._symbols else None
 
     def fault(self, operation: ir.Operation) -> str | None:
