@@ -71,9 +71,9 @@ class ConstantExpressions:
     def learn_function(self, name: str, function: ir.Operation) -> None:
         """Look whether the function of that name makes constants of constants."""
         original = self._original_names[name]
-        self._learned.add(name)
         if original in self._called and not self._is_constant(function.regions[0]):
             self._other_functions.add(original)
+        self._learned.add(name)  # Last: a function that calls itself is not constant.
 
     def learn_computation(self, computation: ir.Operation) -> None:
         """Look whether a named computation makes constants of constants."""
