@@ -7,10 +7,11 @@ from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.registry import CONVERSIONS, OnlyTypesChange, converts
-from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
+from pyshardy.rules.families.pointwise import POINTWISE_BEYOND_SHARDY, POINTWISE_OPERATIONS
 
 _SAME_ON_SHARDS = (
     *POINTWISE_OPERATIONS,
+    *POINTWISE_BEYOND_SHARDY,
     "func.call",
     "func.return",
     "stablehlo.broadcast_in_dim",
