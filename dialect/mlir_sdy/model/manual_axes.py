@@ -7,7 +7,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from mlir_sdy.model.axes import AxisRef
-from mlir_sdy.model.enums import ReductionOp
 from mlir_sdy.model.sharding import DimensionSharding, TensorSharding
 from mlir_sdy.model.text import braced, quoted
 from mlir_sdy.model.value_list import ValueList
@@ -80,7 +79,7 @@ def add_free_axes(
     1. Each dimension has the manual part of `outer`, then the axes of `inner`; whether it is
        open, and its priority, come from `inner`.
     2. The mesh is that of `inner`.
-    3. The replicated and the unreduced axes are those of `outer`, and the kind is sum.
+    3. The replicated and the unreduced axes are those of `outer`, with the kind of reduction.
 
     `<@m, [{"x", "y"}], replicated={"z"}>` with `<@m, [{"w", ?}]>` for manual `x` gives
     `<@m, [{"x", "w", ?}], replicated={"z"}>`.
@@ -94,7 +93,7 @@ def add_free_axes(
         ),
         outer.replicated_axes,
         outer.unreduced_axes,
-        ReductionOp.SUM,
+        outer.reduction_kind,
     )
 
 

@@ -261,7 +261,7 @@ def test_erase_free_axes():
 def test_add_free_axes():
     outer = TensorSharding("m", (dim("x y", 1),), refs("z"), refs("v"), ReductionOp.MIN)
     inner = TensorSharding("n", (dim("w ?", 2),), refs("u"))
-    expected = TensorSharding("n", (dim("x w ?", 2),), refs("z"), refs("v"))
+    expected = TensorSharding("n", (dim("x w ?", 2),), refs("z"), refs("v"), ReductionOp.MIN)
     assert add_free_axes(outer, inner, {"x"}) == expected
 
 

@@ -33,6 +33,7 @@ from pyshardy.passes.symbols import FreshNames, symbol_name
 from pyshardy.passes.walks import operations_named
 
 _THREAD = "execution_thread"
+_NAMELESS = "computation"  # a symbol can't be without a name
 _OWN = frozenset({"name", "in_shardings", "out_shardings", OPERAND_SIZES, RESULT_SIZES})
 
 
@@ -77,7 +78,7 @@ def _function_of(
         module.context,
     )
     function = func.FuncOp(
-        names.name(name),
+        names.name(name or _NAMELESS),
         function_type,
         visibility="private",
         loc=computation.location,

@@ -9,6 +9,7 @@ func.func @main(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %1:2 = call @foo_2(%0, %arg0) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
   // CHECK-NEXT: %2 = call @bar_3() : () -> tensor<8xf32>
   // CHECK-NEXT: call @void() : () -> ()
+  // CHECK-NEXT: call @computation() : () -> ()
   // CHECK-NEXT: return %1#0, %2
   %0 = sdy.named_computation<"foo">(%arg0) in_shardings=[<@foo, [{}]>] out_shardings=[<@foo, [{}]>] (%arg1: tensor<8xf32>) {
     %5 = sdy.data_flow_edge %arg1 sharding=<@foo, [{"x", ?}]> : tensor<8xf32>
@@ -30,6 +31,9 @@ func.func @main(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   sdy.named_computation<"void">() () {
     sdy.return
   } : () -> ()
+  sdy.named_computation<"">() () {
+    sdy.return
+  } : () -> ()
   return %3, %4 : tensor<8xf32>, tensor<8xf32>
 }
 
@@ -47,3 +51,4 @@ func.func private @bar(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK-NEXT:   return %arg1, %arg0
 // CHECK:      func.func private @bar_3() -> tensor<8xf32>
 // CHECK:      func.func private @void() attributes {sdy.original_func_name = "void"} {
+// CHECK:      func.func private @computation() attributes {sdy.original_func_name = ""} {

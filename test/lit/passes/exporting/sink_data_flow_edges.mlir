@@ -66,3 +66,15 @@ func.func @inlined_mesh(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> tensor<8x
   %1 = sdy.data_flow_edge %0#1 sharding=<mesh<["a"=2]>, [{"a"}]> : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// Operands that are unreduced stay so, by the same reduction.
+// CHECK-LABEL: func.func @unreduced
+func.func @unreduced(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: in_shardings=[<@mesh, [{"a", "c"}], unreduced=max{"b"}>]
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"a", ?}], unreduced=max{"b"}>]
+      out_shardings=[<@mesh, [{"a", ?}], unreduced=max{"b"}>] manual_axes={"a"} (%arg1: tensor<4xf32>) {
+    %1 = sdy.data_flow_edge %arg1 sharding=<@mesh, [{"c"}], unreduced=max{"b"}> : tensor<4xf32>
+    sdy.return %1 : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
