@@ -15,6 +15,7 @@ from pyshardy.rules.families import (  # noqa: F401
     einsum,
     fft,
     gather_scatter,
+    index_select,
     linear_algebra,
     pointwise,
     quantization,

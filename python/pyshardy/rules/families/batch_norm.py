@@ -6,7 +6,7 @@ from __future__ import annotations
 from mlir_sdy.model import OpShardingRule
 from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, RuleBuilder
 from pyshardy.rules.registry import sharding_rule
-from pyshardy.rules.signature import OperationSignature
+from pyshardy.rules.signature import OperationSignature, TensorType
 
 
 @sharding_rule("stablehlo.batch_norm_inference", reads=("feature_index",))
@@ -45,16 +45,19 @@ def batch_norm_rule(op: OperationSignature) -> OpShardingRule:
         // ([i, j], [j], [j])->([i, j], [j], [j]) {i=4, j=6} need_replication={i}
     """
     feature = op.integer("feature_index")
-    rank = len(op.operand_shape())
-
-    def dims(tensors: int, dim: int) -> list[int | None]:
-        of_feature = 0 if dim == feature else None
-        shapes = (op.operand_shape, op.result_shape)[tensors]
-        count = (len(op.operands), len(op.results))[tensors]
-        return [dim if len(shapes(index)) == rank else of_feature for index in range(count)]
-
     builder = RuleBuilder(op)
     for dim, size in enumerate(op.operand_shape()):
+        operands, results = (
+            [_dim_of(tensor, dim, feature) for tensor in tensors]
+            for tensors in (op.operands, op.results)
+        )
         kind = PASS_THROUGH if dim == feature else NEED_REPLICATION
-        builder.factor(size, dims(0, dim), dims(1, dim), kind)
+        builder.factor(size, operands, results, kind)
     return builder.build()
+
+
+def _dim_of(tensor: TensorType | None, dim: int, feature: int) -> int | None:
+    """The dimension that is `dim` of the data: vectors have that of features alone."""
+    if tensor is not None and tensor.rank == 1:
+        return 0 if dim == feature else None
+    return dim
