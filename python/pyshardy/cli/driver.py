@@ -42,7 +42,7 @@ from pyshardy.pipeline.runner import run_pipeline
 from pyshardy.pipeline.suggest import did_you_mean
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
-from pyshardy.rules import strict_rules
+from pyshardy.rules import load_rules, strict_rules
 
 _BYTECODE_MAGIC = b"ML\xefR"
 
@@ -75,6 +75,8 @@ class Driver:
             return 0
         self._check_names()
         self._check_pipeline()
+        for path in self._arguments.load_rules:
+            load_rules(path)
         data = read_input(self._arguments.input)
         context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
         if data.startswith(_BYTECODE_MAGIC):
@@ -159,6 +161,7 @@ class Driver:
                     self._pipeline,
                     instrumentation=self._instrumentation(),
                     verify_each=self._verify_each,
+                    verify_inside=self._arguments.verify_inside_pipelines,
                     # A module that failed is thrown away.
                     restore_on_failure=False,
                 )

@@ -60,9 +60,9 @@ def mode(group: str, description: str, choices: str) -> str:
     return field(default="", metadata=_flag("mode", group, description, metavar=choices))
 
 
-def names(group: str, description: str) -> tuple[str, ...]:
+def names(group: str, description: str, metavar: str = "pass") -> tuple[str, ...]:
     """A flag with a comma-separated list, which may be given again to add to it."""
-    return field(default=(), metadata=_flag("names", group, description, metavar="pass,..."))
+    return field(default=(), metadata=_flag("names", group, description, metavar=f"{metavar},..."))
 
 
 _TEXT = "Input and output"
@@ -98,6 +98,12 @@ class Arguments:
         _RUN, "the passes as a textual pipeline, instead of flags", "pipeline"
     )
     verify_each: bool = switch(_RUN, "verify after each pass", default=True)
+    verify_inside_pipelines: bool = switch(
+        _RUN, "verify also between the passes of a named pipeline"
+    )
+    load_rules: tuple[str, ...] = names(
+        _RUN, "run these Python files, which register sharding rules", "file"
+    )
     strict_rules: bool = switch(_RUN, "make an operation without a sharding rule an error")
     run_reproducer: bool = switch(_RUN, "run the pipeline that the input file carries")
 

@@ -23,7 +23,7 @@ from pyshardy.backends import ENGINES
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.tool import Tool, read_input
 
-_PROPAGATION = "sdy-basic-propagation-pipeline"
+_PROPAGATION = "sdy-propagation-pipeline"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -75,6 +75,13 @@ def _parser() -> argparse.ArgumentParser:
         help="make an operation without a sharding rule an error",
     )
     parser.add_argument(
+        "--load-rules",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="run this Python file, which registers sharding rules",
+    )
+    parser.add_argument(
         "--print-module", action="store_true", help="print the partitioned program first"
     )
     parser.add_argument(
@@ -93,8 +100,10 @@ def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
     from pyshardy.cli.run_report import Report  # noqa: PLC0415
     from pyshardy.pipeline import run_pipeline  # noqa: PLC0415
     from pyshardy.program import partition, run_unpartitioned  # noqa: PLC0415
-    from pyshardy.rules import strict_rules  # noqa: PLC0415
+    from pyshardy.rules import load_rules, strict_rules  # noqa: PLC0415
 
+    for path in arguments.load_rules:
+        load_rules(path)
     filename = "<stdin>" if arguments.file == "-" else arguments.file
     text = _read(arguments.file)
     sources.add(filename, text)

@@ -9,7 +9,7 @@ means `builtin.module(func.func(close-funcs))` when the pass runs on functions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.pipeline import host_passes
@@ -34,12 +34,14 @@ class Step:
         nesting: the operations to descend through from the module, often ("func.func",).
         info: the pass, or None for one of the host's.
         keywords: the options that were set, for a pass written in Python.
+        is_inside: whether more passes of the same named pipeline follow.
     """
 
     use: PassUse
     nesting: tuple[str, ...]
     info: PassInfo | None = None
     keywords: Mapping[str, OptionValue] = field(default_factory=dict[str, OptionValue])
+    is_inside: bool = False
 
     @property
     def argument(self) -> str:
@@ -79,7 +81,8 @@ def _steps(
         if isinstance(element, PassPipeline):
             found += _steps(element, (*nesting, element.anchor), expanding)
         elif element.name in pipelines():
-            found += _steps(_expanded(element, expanding), nesting, (*expanding, element.name))
+            steps = _steps(_expanded(element, expanding), nesting, (*expanding, element.name))
+            found += [replace(step, is_inside=True) for step in steps[:-1]] + steps[-1:]
         elif (info := passes().get(element.name)) is not None:
             place = _place(element, nesting, info.anchor)
             found.append(Step(element, place, info, read_options(element, info.options)))

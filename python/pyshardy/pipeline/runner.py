@@ -46,6 +46,7 @@ def run_pipeline(
     *,
     instrumentation: Sequence[Instrumentation] = (),
     verify_each: bool = True,
+    verify_inside: bool = False,
     restore_on_failure: bool = True,
 ) -> None:
     """Run the passes of `pipeline` on `module`, which is changed in place.
@@ -58,7 +59,8 @@ def run_pipeline(
         module: the module to work on.
         pipeline: a textual pipeline such as "sdy-basic-propagate,func.func(cse)", or its value.
         instrumentation: observers, told in this order before a pass and in reverse order after.
-        verify_each: verify the module after every pass.
+        verify_each: verify the module after every pass; a named pipeline counts as one.
+        verify_inside: verify it also between the passes of a named pipeline.
         restore_on_failure: put the operations back as they were when a pass fails. That needs a
             copy of the module up front, which costs less than verifying it once. Views of
             operations taken before stay with `PipelineError.module_at_failure`. When False, a
@@ -75,7 +77,8 @@ def run_pipeline(
     try:
         with host.diagnostics_emitted(module.context):
             for step in steps:
-                _run_observed(step, module, instrumentation, verify_each)
+                verify_it = verify_each and (verify_inside or not step.is_inside)
+                _run_observed(step, module, instrumentation, verify_it)
     except PipelineError as failure:
         for observer in reversed(instrumentation):
             observer.after_failed_pipeline(failure)
