@@ -108,7 +108,7 @@ def get_sharding(value: ir.Value) -> TensorSharding | None:
     if isinstance(holder, ir.BlockArgument):
         parent = holder.owner.owner.operation
         if parent.name == "func.func":
-            return argument_shardings(parent)[holder.arg_number]
+            return argument_sharding(parent, holder.arg_number)
         return _at(body_argument_shardings(parent), holder.arg_number)
     result = ir.OpResult(holder)
     return _at(result_shardings_of(result.owner.operation), result.result_number)
@@ -246,6 +246,13 @@ def argument_shardings(function: ir.Operation | ir.OpView) -> list[TensorShardin
     return _interface_shardings(operation, "arg_attrs", _function_type(operation).inputs)
 
 
+def argument_sharding(function: ir.Operation, index: int) -> TensorSharding | None:
+    """The sharding of one argument of a function, without a look at the others."""
+    if "arg_attrs" not in function.attributes:
+        return None
+    return _sharding_in(function.attributes["arg_attrs"][index])
+
+
 def result_shardings(function: ir.Operation | ir.OpView) -> list[TensorSharding | None]:
     """The sharding of each result of a function."""
     operation = function.operation
@@ -308,10 +315,11 @@ def _interface_shardings(
 ) -> list[TensorSharding | None]:
     if entry not in function.attributes:
         return [None] * len(types)
-    return [
-        value_of(attributes[SHARDING]) if SHARDING in attributes else None
-        for attributes in function.attributes[entry]
-    ]
+    return [_sharding_in(dictionary) for dictionary in function.attributes[entry]]
+
+
+def _sharding_in(dictionary: ir.DictAttr) -> TensorSharding | None:
+    return value_of(dictionary[SHARDING]) if SHARDING in dictionary else None
 
 
 def _set_interface_attributes(
@@ -338,10 +346,41 @@ def _set_interface_attributes(
 
 # --- All shardings of a module ----------------------------------------------------------------
 
-_LISTS = {
-    "sdy.manual_computation": ("in_shardings", "out_shardings"),
-    "sdy.named_computation": ("in_shardings", "out_shardings"),
+_ENTRIES = {
+    **{name: (attribute, SHARDING) for name, attribute in OWN_SHARDING.items()},
+    **dict.fromkeys(COMPUTATIONS, ("in_shardings", "out_shardings")),
 }
+"""The attributes of an operation that hold shardings, where it isn't the discardable one only."""
+
+
+def any_sharding(
+    root: ir.Operation | ir.OpView | ir.Module, test: Callable[[TensorSharding], bool]
+) -> bool:
+    """Whether a sharding written in `root` passes a test, which is asked once for equal lists."""
+    failed: set[int] = set()  # by the address of the attribute
+    passed = False
+
+    def look(operation: ir.Operation) -> ir.WalkResult:
+        nonlocal passed
+        name = operation.name
+        if name == "func.func":
+            interface = argument_shardings(operation) + result_shardings(operation)
+            passed = any(sharding is not None and test(sharding) for sharding in interface)
+            return ir.WalkResult.INTERRUPT if passed else ir.WalkResult.ADVANCE
+        attributes = operation.attributes
+        for entry in _ENTRIES.get(name, (SHARDING,)):
+            attribute = attributes.get(entry)
+            if attribute is None or hash(attribute) in failed:
+                continue
+            value = value_of(attribute)
+            if any(map(test, (value,) if isinstance(value, TensorSharding) else value.shardings)):
+                passed = True
+                return ir.WalkResult.INTERRUPT
+            failed.add(hash(attribute))
+        return ir.WalkResult.ADVANCE
+
+    root.operation.walk(look, ir.WalkOrder.PRE_ORDER)
+    return passed
 
 
 def map_shardings(
@@ -351,37 +390,54 @@ def map_shardings(
     """Replace each sharding written in `root` by what `change` makes of it.
 
     The order is that of the text: for a function its arguments, its results and then its body.
+    What `change` makes of a sharding may depend on nothing else: it is asked once for equal lists.
     """
     cache = AttributeCache(root.operation.context)
+    known: dict[int, ir.Attribute | None] = {}  # by the address of the old attribute
+
+    def changed(old: ir.Attribute) -> ir.Attribute | None:
+        """What takes the place of an attribute; None if it stays."""
+        value = value_of(old)
+        if isinstance(value, TensorSharding):
+            new: TensorSharding | TensorShardingPerValue = change(value)
+        else:
+            new = TensorShardingPerValue(tuple(map(change, value.shardings)))
+        return None if new == value else cache[new]
 
     def visit(operation: ir.Operation) -> ir.WalkResult:
-        if operation.name == "func.func":
-            for read, write in (
-                (argument_shardings, set_argument_shardings),
-                (result_shardings, set_result_shardings),
-            ):
-                given = read(operation)
-                changed = {
-                    index: new
-                    for index, old in enumerate(given)
-                    if old is not None and (new := change(old)) != old
-                }
-                if changed:
-                    write(operation, changed, cache)
+        name = operation.name
+        if name == "func.func":
+            _map_interface(operation, change, cache)
             return ir.WalkResult.ADVANCE
         attributes = operation.attributes
-        own = OWN_SHARDING.get(operation.name)
-        if own is not None and own in attributes:
-            old = value_of(attributes[own])
-            if (new := change(old)) != old:
-                attributes[own] = cache[new]
-            return ir.WalkResult.ADVANCE
-        for name in _LISTS.get(operation.name, (SHARDING,)):
-            if name in attributes:
-                old = value_of(attributes[name])
-                new = TensorShardingPerValue(tuple(map(change, old.shardings)))
-                if new != old:
-                    attributes[name] = cache[new]
+        for entry in _ENTRIES.get(name, (SHARDING,)):
+            old = attributes.get(entry)
+            if old is None:
+                continue
+            key = hash(old)
+            if key not in known:
+                known[key] = changed(old)
+            new = known[key]
+            if new is not None:
+                attributes[entry] = new
         return ir.WalkResult.ADVANCE
 
     root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+
+
+def _map_interface(
+    function: ir.Operation,
+    change: Callable[[TensorSharding], TensorSharding],
+    cache: AttributeCache,
+) -> None:
+    for read, write in (
+        (argument_shardings, set_argument_shardings),
+        (result_shardings, set_result_shardings),
+    ):
+        changed = {
+            index: new
+            for index, old in enumerate(read(function))
+            if old is not None and (new := change(old)) != old
+        }
+        if changed:
+            write(function, changed, cache)

@@ -14,7 +14,7 @@ Right:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from mlir_sdy.diagnostics import PassError
@@ -22,10 +22,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, ReductionOp, TensorSharding, erase_manual_axes
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import (
-    COMPUTATIONS,
+    any_sharding,
     argument_shardings,
     behind_barriers,
-    body_argument_shardings,
     get_sharding,
     manual_axes,
     result_shardings,
@@ -34,6 +33,7 @@ from mlir_sdy.values import (
 from mlir_sdy.verify.violation import Violation
 from pyshardy.passes.call_graph import callee_of
 from pyshardy.passes.exporting.unreduced_transition import broken_transition
+from pyshardy.passes.walks import operations_named
 
 _BLESSED = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
 _REDUCTIONS = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
@@ -67,58 +67,53 @@ def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
         PassError: axes appear or disappear elsewhere, or under another reduction.
     """
     check = _Check(function.operation)
-    if not check.is_needed():
-        return
-    for operation in check.operations:
-        message = check.fault(operation)
-        if message is not None:
-            raise PassError(Violation(message).diagnostic(operation))
+    if check.is_needed():
+        for operation in check.operations():
+            message = check.fault(operation)
+            if message is not None:
+                raise PassError(Violation(message).diagnostic(operation))
 
 
 class _Check:
-    """The check of one function.
-
-    Attributes:
-        operations: those in the function, inner ones first.
-    """
+    """The check of one function."""
 
     def __init__(self, function: ir.Operation):
-        module = enclosing_module(function)
-        self.operations: list[ir.Operation] = []
         self._function = function
-        self._module = function if module is None else module
-        self._symbols = None if module is None else ir.SymbolTable(module)
+        self._module = enclosing_module(function)
+        symbols = {} if self._module is None else ir.SymbolTable(self._module)
+        self._symbols: Mapping[str, ir.OpView] | ir.SymbolTable = symbols
+
+    def is_needed(self) -> bool:
+        """Whether a sharding in the function, or of what it calls, has unreduced axes: few have."""
+        return any_sharding(self._function, _is_unreduced) or any(
+            sharding is not None and _is_unreduced(sharding)
+            for callee in self._callees()
+            for sharding in (*argument_shardings(callee), *result_shardings(callee))
+        )
+
+    def _callees(self) -> Iterable[ir.Operation]:
+        calls = operations_named({"func.call"}, self._function)
+        return [
+            self._symbols[name].operation
+            for name in {callee_of(call) for call in calls}
+            if name in self._symbols
+        ]
+
+    def operations(self) -> list[ir.Operation]:
+        """What is in the function, inner operations first."""
+        found: list[ir.Operation] = []
 
         def collect(operation: ir.Operation) -> ir.WalkResult:
-            if operation != function:
-                self.operations.append(operation)
+            if operation != self._function:
+                found.append(operation)
             return ir.WalkResult.ADVANCE
 
-        function.walk(collect, ir.WalkOrder.POST_ORDER)
+        self._function.walk(collect, ir.WalkOrder.POST_ORDER)
+        return found
 
     @cached_property
     def _meshes(self) -> Mapping[str, Mesh]:
-        return meshes_of(self._module)
-
-    def is_needed(self) -> bool:
-        """Whether a sharding in the function, or of what it calls, has unreduced axes."""
-        return _is_unreduced(_interface(self._function)) or any(
-            _is_unreduced(self._shardings_at(operation)) for operation in self.operations
-        )
-
-    def _shardings_at(self, operation: ir.Operation) -> Sequence[TensorSharding | None]:
-        shardings = result_shardings_of(operation)
-        if operation.name in COMPUTATIONS:
-            return (*shardings, *body_argument_shardings(operation))
-        callee = self._callee(operation)
-        return shardings if callee is None else (*shardings, *_interface(callee))
-
-    def _callee(self, operation: ir.Operation) -> ir.Operation | None:
-        """What an operation calls, if it is a call of a known function."""
-        if operation.name != "func.call" or self._symbols is None:
-            return None
-        name = callee_of(operation)
-        return self._symbols[name].operation if name in self._symbols else None
+        return {} if self._module is None else meshes_of(self._module)
 
     def fault(self, operation: ir.Operation) -> str | None:
         """What is wrong with an operation."""
@@ -155,9 +150,10 @@ class _Check:
         )
 
     def _fault_of_call(self, call: ir.Operation) -> str | None:
-        callee = self._callee(call)
-        if callee is None:
+        name = callee_of(call)
+        if name not in self._symbols:
             return None
+        callee = self._symbols[name].operation
         arguments = zip(call.operands, argument_shardings(callee), strict=True)
         for index, (operand, inner) in enumerate(arguments):
             axes = [] if _is_blessed(operand) else _difference(_sharding(operand), inner)
@@ -199,12 +195,8 @@ def _shardings_behind(terminator: ir.Operation) -> list[TensorSharding | None]:
     return [None if target is None else erase_manual_axes(target, manual) for target in targets]
 
 
-def _interface(function: ir.Operation) -> list[TensorSharding | None]:
-    return argument_shardings(function) + result_shardings(function)
-
-
-def _is_unreduced(shardings: Iterable[TensorSharding | None]) -> bool:
-    return any(sharding is not None and sharding.unreduced_axes for sharding in shardings)
+def _is_unreduced(sharding: TensorSharding) -> bool:
+    return bool(sharding.unreduced_axes)
 
 
 def _sharding(value: ir.Value) -> TensorSharding | None:
