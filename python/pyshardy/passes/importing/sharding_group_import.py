@@ -67,7 +67,7 @@ def _id_of(group: ir.Operation) -> int:
 
 
 def _check(groups: list[ir.Operation]) -> None:
-    first_members: dict[int, tuple[ir.Operation, ir.Operation | None]] = {}
+    first_members: dict[int, tuple[ir.Operation, tuple[ir.Operation, ...]]] = {}
     for group in groups:
         computation = _manual_computation_around(group)
         first, expected = first_members.setdefault(_id_of(group), (group, computation))
@@ -88,8 +88,11 @@ def _refuse(rule: str, group: ir.Operation, first: ir.Operation) -> None:
     raise PassError(error(message, location_of(group.location), [member]))
 
 
-def _manual_computation_around(operation: ir.Operation) -> ir.Operation | None:
+def _manual_computation_around(operation: ir.Operation) -> tuple[ir.Operation, ...]:
+    """The nearest one alone, or nothing: operations of the bindings can't be compared with None."""
     parent = operation.parent
-    while parent is not None and parent.operation.name != "sdy.manual_computation":
+    while parent is not None:
+        if parent.operation.name == "sdy.manual_computation":
+            return (parent.operation,)
         parent = parent.operation.parent
-    return None if parent is None else parent.operation
+    return ()
