@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Finding operations by name, and putting them in the order of the text."""
+
+import random
+
+import pytest
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.host import ir
+from pyshardy.passes.importing.textual_order import Place, textual_order
+from pyshardy.passes.walks import operations_named
+
+NESTED = """
+func.func @main(%a: tensor<8xf32>, %p: tensor<i32>) -> tensor<8xf32> {
+  %0 = stablehlo.abs %a : tensor<8xf32>
+  %1 = sdy.named_computation<"outer">(%0) (%x: tensor<8xf32>) {
+    %4 = stablehlo.abs %x : tensor<8xf32>
+    %5 = sdy.named_computation<"inner">(%4) (%y: tensor<8xf32>) {
+      %6 = stablehlo.abs %y : tensor<8xf32>
+      sdy.return %6 : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    sdy.return %5 : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = "stablehlo.case"(%p) ({
+    %7 = stablehlo.abs %1 : tensor<8xf32>
+    stablehlo.return %7 : tensor<8xf32>
+  }, {
+    %8 = stablehlo.abs %0 : tensor<8xf32>
+    stablehlo.return %8 : tensor<8xf32>
+  }) : (tensor<i32>) -> tensor<8xf32>
+  %3 = stablehlo.abs %2 : tensor<8xf32>
+  return %3 : tensor<8xf32>
+}
+func.func private @declared(%a: tensor<8xf32>) -> tensor<8xf32>
+"""
+NAMES = {"stablehlo.abs", "sdy.named_computation", "stablehlo.case", "func.func"}
+
+
+@pytest.mark.parametrize("order", [ir.WalkOrder.PRE_ORDER, ir.WalkOrder.POST_ORDER])
+def test_operations_named_is_a_walk(context, order):
+    module = parse(NESTED, context)
+    expected: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        if operation.name in NAMES:
+            expected.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, order)
+    assert operations_named(NAMES, module, order) == expected
+
+
+def test_textual_order_is_that_of_the_walk(context):
+    module = parse(NESTED, context)
+    names = NAMES - {"func.func"}
+    function = operations_named({"func.func"}, module)[0]
+    expected = operations_named(names, function)
+    shuffled = list(expected)
+    random.Random(0).shuffle(shuffled)
+    places = sorted((Place.of(operation, function) for operation in shuffled), key=textual_order)
+    assert [place.path[-1] for place in places] == expected
