@@ -13,7 +13,8 @@ from pyshardy.passes.importing.constant_expressions import SHARDING_GROUP
 
 def is_scalar(value: ir.Value) -> bool:
     """Whether a value is a tensor without dimensions."""
-    return isinstance(value.type, ir.RankedTensorType) and value.type.rank == 0
+    value_type = value.type
+    return isinstance(value_type, ir.RankedTensorType) and value_type.rank == 0
 
 
 class ConstantCopier:

@@ -202,8 +202,13 @@ class _Body:
 
 
 def _erase_unless_used(operation: ir.Operation) -> None:
-    users = [use.owner.operation for result in operation.results for use in result.uses]
-    if all(user.name == SHARDING_GROUP for user in users):
-        for group in users:
-            group.erase()
-        operation.erase()
+    groups: list[ir.Operation] = []
+    for result in operation.results:
+        for use in result.uses:
+            user = use.owner.operation
+            if user.name != SHARDING_GROUP:
+                return
+            groups.append(user)
+    for group in groups:
+        group.erase()
+    operation.erase()
