@@ -80,8 +80,9 @@ class _Check:
     def __init__(self, function: ir.Operation):
         self._function = function
         self._module = enclosing_module(function)
-        symbols = {} if self._module is None else ir.SymbolTable(self._module)
-        self._symbols: Mapping[str, ir.OpView] | ir.SymbolTable = symbols
+        self._symbols: Mapping[str, ir.OpView] | ir.SymbolTable = {}
+        if self._module is not None:
+            self._symbols = ir.SymbolTable(self._module)
 
     def is_needed(self) -> bool:
         """Whether a sharding in the function, or of what it calls, has unreduced axes: few have."""
