@@ -19,7 +19,6 @@ from dataclasses import replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import get_sharding, set_sharding, shardable_value
@@ -62,22 +61,34 @@ def apply_sharding_constraints(
         debug_sharding_origins: record which constraint each axis comes from.
         debug_propagation_edge_sharding: record the steps that shardings took.
     """
-    if debug_sharding_origins or debug_propagation_edge_sharding:
-        emit(warning("sdy-apply-sharding-constraints does not record debug attributes yet"))
     constraints = operations_named(
         {CONSTRAINT, MANUAL_COMPUTATION}, module, ir.WalkOrder.POST_ORDER
     )
-    if constraints:
-        applier = _Applier(module)
-        for constraint in constraints:
-            if constraint.name == CONSTRAINT:
-                redirect_to_end_of_chain(constraint)
-            for index, sharding in enumerate(input_shardings(constraint)):
-                applier.apply(constraint, index, sharding)
+    applier = _Applier(module)
+    for constraint in constraints:
+        if constraint.name == CONSTRAINT:
+            redirect_to_end_of_chain(constraint)
+        for index, sharding in enumerate(input_shardings(constraint)):
+            applier.apply(constraint, index, sharding)
+    if debug_sharding_origins or debug_propagation_edge_sharding:
+        # Rarely wanted, and propagation takes long to import.
+        from pyshardy.passes.importing import constraint_history  # noqa: PLC0415
+
+        if debug_sharding_origins:
+            constraint_history.write_origins(module)
+        if debug_propagation_edge_sharding:
+            constraint_history.write_steps(module, applier.applied)
 
 
 class _Applier:
+    """Applies one constraint after the other.
+
+    Attributes:
+        applied: the `sdy.sharding_constraint`s that gave their sharding to their input so far.
+    """
+
     def __init__(self, module: ir.Module):
+        self.applied: list[ir.Operation] = []
         self._cache = AttributeCache(module.context)
         self._rules = ShardingRuleLookup()
 
@@ -95,7 +106,7 @@ class _Applier:
             self._apply_behind_edge(value, edge, constraint, sharding)
         else:
             set_sharding(value, sharding, self._cache)
-            self._record_rule(constraint)
+            self._note(constraint)
 
     def _apply_behind_edge(
         self,
@@ -121,11 +132,14 @@ class _Applier:
             )
             set_sharding(edge.results[0], with_unreduced, self._cache)
 
-    def _record_rule(self, constraint: ir.Operation) -> None:
-        """Leave the sharding rule of a constraint on it, as C++ Shardy does."""
-        if constraint.name == CONSTRAINT and SHARDING_RULE not in constraint.attributes:
-            rule = self._rules.rule(constraint)
-            if rule is not None:
+    def _note(self, constraint: ir.Operation) -> None:
+        """Remember a constraint, and leave its sharding rule on it as C++ Shardy does."""
+        if constraint.name != CONSTRAINT:
+            return
+        rule = self._rules.rule(constraint)
+        if rule is not None:
+            self.applied.append(constraint)
+            if SHARDING_RULE not in constraint.attributes:
                 constraint.attributes[SHARDING_RULE] = self._cache[rule]
 
 

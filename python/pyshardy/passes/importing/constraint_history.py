@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writing down what `sdy-apply-sharding-constraints` did, as propagation writes down its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import EdgeNodeType, EdgeValueRef
+from mlir_sdy.values import OWN_SHARDING
+from pyshardy.passes.importing.constraints import CONSTRAINT
+from pyshardy.propagation.engine import Engine
+from pyshardy.propagation.program import Program
+from pyshardy.propagation.propagation_edges import EDGES, edges_attribute, first_free_step
+from pyshardy.propagation.relations import RelationReader
+from pyshardy.propagation.sharding_origins import ShardingOrigins
+from pyshardy.rules import ShardingRuleLookup
+
+_INPUT = EdgeValueRef(EdgeNodeType.OPERAND, 0)
+_RESULT = EdgeValueRef(EdgeNodeType.RESULT, 0)
+
+
+def write_origins(module: ir.Module) -> None:
+    """Write to all shardings of a module from which of the user's each of their axes comes.
+
+    An axis of the input of a constraint comes from the constraint; see `ShardingOrigins`.
+    """
+    lookup = ShardingRuleLookup()
+    program = Program(module, lookup)
+    engine = Engine(program, RelationReader(program, lookup))
+    origins = ShardingOrigins()
+    origins.on_start(engine)
+    origins.on_end(engine)
+
+
+def write_steps(module: ir.Module, applied: Sequence[ir.Operation]) -> None:
+    """Write to each constraint that its input was sharded by it, in a step of its own.
+
+    Args:
+        module: the module that the constraints are in.
+        applied: the constraints that gave their shardings to their inputs, in this order.
+    """
+    cache = AttributeCache(module.context)
+    first = first_free_step(Program(module, ShardingRuleLookup()).operations)
+    for step, constraint in enumerate(applied, first):
+        sharding = value_of(constraint.attributes[OWN_SHARDING[CONSTRAINT]])
+        edges = {
+            (axis, _RESULT, _INPUT): step for dim in sharding.dim_shardings for axis in dim.axes
+        }
+        if edges:
+            constraint.attributes[EDGES] = cache[edges_attribute(edges)]
