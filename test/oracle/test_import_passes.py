@@ -5,7 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from import_programs import random_import_module, random_import_module_with_calls
+from import_programs import (
+    FlatImportWriter,
+    random_import_module,
+    random_import_module_with_calls,
+)
 from shardy import ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
@@ -73,6 +77,14 @@ def test_random_programs(shardy, context, pipeline):
 def test_before_propagation(shardy, context, block):
     for seed in range(50 * block, 50 * (block + 1)):
         compare(shardy, context, random_import_module_with_calls(2_000 + seed), BEHIND_IMPORT)
+
+
+def test_steps_of_applied_constraints(shardy, context):
+    options = "{debug-propagation-edge-sharding=true}"
+    pipeline = f"sdy-add-data-flow-edges,sdy-apply-sharding-constraints{options}"
+    for seed in range(40):
+        text = random_import_module(3_000 + seed, writer_class=FlatImportWriter)
+        compare(shardy, context, text, pipeline)
 
 
 def lit_cases():
