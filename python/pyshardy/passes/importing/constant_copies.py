@@ -59,10 +59,22 @@ def is_private(value: ir.Value) -> bool:
     A copy would then take the place of the original, which has no other purpose. Calls are an
     exception: their callees must not be shared, either.
     """
-    return all(
-        _has_one_use(original.owner.operation) and original.owner.operation.name != "func.call"
-        for original in _dependencies_first(value)
-    )
+    pending = [value.owner.operation]
+    while pending:
+        operation = pending.pop()
+        if operation.name == "func.call" or not _has_one_use(operation):
+            return False
+        pending.extend(operand.owner.operation for operand in _copied_operands(operation))
+    return True
+
+
+def _copied_operands(operation: ir.Operation) -> list[ir.Value]:
+    """The operands that are copied with an operation: results that aren't scalars."""
+    return [
+        operand
+        for operand in operation.operands
+        if not isinstance(operand, ir.BlockArgument) and not is_scalar(operand)
+    ]
 
 
 def _dependencies_first(value: ir.Value) -> list[ir.Value]:
@@ -78,9 +90,7 @@ def _dependencies_first(value: ir.Value) -> list[ir.Value]:
             continue
         pending.append((current, True))
         pending.extend(
-            (operand, False)
-            for operand in reversed(list(current.owner.operation.operands))
-            if not isinstance(operand, ir.BlockArgument) and not is_scalar(operand)
+            (operand, False) for operand in reversed(_copied_operands(current.owner.operation))
         )
     return list(ordered)
 

@@ -135,16 +135,18 @@ class _Body:
         self._body = body
         self._known = known
         self._constants: list[ir.Operation] = []
-        self._values: set[ir.Value] = set()
+        # The results of constants and broadcasts, with the operands that they are.
+        self._uses: dict[ir.Value, list[tuple[ir.Operation, int]]] = {}
         self._collect(starting_points)
         self._broadcasts = [
             operation
             for operation in starting_points
             if operation.name == BROADCAST
+            and operation.results[0] not in self._uses
             and is_scalar(operation.operands[0])
-            and operation.results[0] not in self._values
         ]
-        self._values.update(operation.results[0] for operation in self._broadcasts)
+        for operation in self._broadcasts:
+            self._note_uses(operation)
 
     def _collect(self, starting_points: list[ir.Operation]) -> None:
         """Find the constant expressions, each after those that it is computed from."""
@@ -155,18 +157,25 @@ class _Body:
         )
         while pending:
             operation = pending.popleft()
-            results = list(operation.results)
-            if (results and results[0] in self._values) or not self._is_constant(operation):
-                continue
-            self._constants.append(operation)
-            self._values.update(results)
-            for result in results:
-                pending.extend(use.owner.operation for use in result.uses)
+            results = operation.results
+            is_known = len(results) and results[0] in self._uses
+            if not is_known and self._is_constant(operation):
+                self._constants.append(operation)
+                pending.extend(self._note_uses(operation))
+
+    def _note_uses(self, operation: ir.Operation) -> list[ir.Operation]:
+        """Remember who uses an operation's results, and give the users."""
+        users: list[ir.Operation] = []
+        for result in operation.results:
+            uses = [(use.owner.operation, use.operand_number) for use in result.uses]
+            self._uses[result] = uses
+            users.extend(user for user, _ in uses)
+        return users
 
     def _is_constant(self, operation: ir.Operation) -> bool:
         if operation.name in CONSTANTS:
             return True
-        return all(operand in self._values for operand in operation.operands) and (
+        return all(operand in self._uses for operand in operation.operands) and (
             self._known.preserves(operation)
         )
 
@@ -180,17 +189,12 @@ class _Body:
 
     def _uses_to_split(self) -> list[_Use]:
         found: list[_Use] = []
-        for operation in (*self._constants, *self._broadcasts):
-            for value in operation.results:
-                if is_scalar(value):
-                    continue
-                users = [
-                    _Use(Place.of(use.owner.operation, self._body), use.operand_number)
-                    for use in value.uses
-                    if self._is_user(use.owner.operation)
-                ]
-                if len(users) != 1 or not is_private(value):
-                    found.extend(users)
+        for value, uses in self._uses.items():
+            if is_scalar(value):
+                continue
+            others = [(user, number) for user, number in uses if self._is_user(user)]
+            if len(others) != 1 or not is_private(value):
+                found.extend(_Use(Place.of(user, self._body), number) for user, number in others)
         return sorted(found, key=lambda use: use.order)
 
     def _is_user(self, operation: ir.Operation) -> bool:
@@ -198,7 +202,7 @@ class _Body:
         results = operation.results
         if not len(results):
             return operation.name != SHARDING_GROUP and not self._is_constant(operation)
-        return results[0] not in self._values
+        return results[0] not in self._uses
 
 
 def _erase_unless_used(operation: ir.Operation) -> None:
