@@ -29,13 +29,20 @@ from pyshardy.passes.walks import operations_named
 def inline_meshes(module: ir.Module) -> None:
     """Replace names of meshes by the meshes, and erase these.
 
-    1. A sharding gets the mesh that it names.
+    1. A sharding gets the mesh that it names, which is in the nearest module around.
     2. `replica_groups` of StableHLO collectives that name a mesh get it as StableHLO writes it.
     3. All meshes go, used or not.
 
     Raises:
         PassError: a mesh of that name isn't there. Other names may have been replaced by then.
     """
+    # Once an inner module is done, there are no names in it that the outer one could take for its.
+    inner_modules = operations_named({"builtin.module"}, module, ir.WalkOrder.POST_ORDER)
+    for each in (*inner_modules, module.operation):
+        _inline_in(each)
+
+
+def _inline_in(module: ir.Operation) -> None:
     meshes = meshes_of(module)
     unknown: set[str] = set()
 
@@ -55,7 +62,7 @@ def inline_meshes(module: ir.Module) -> None:
             inline_mesh_of_groups(collective, mesh)
     if unknown:
         message = f"unknown mesh: @{min(unknown)}; declare it by sdy.mesh in this module"
-        raise PassError(error(message, location_of(module.operation.location)))
-    for view in list(module.body.operations):
+        raise PassError(error(message, location_of(module.location)))
+    for view in list(module.regions[0].blocks[0].operations):
         if view.operation.name == "sdy.mesh":
             view.operation.erase()

@@ -51,11 +51,9 @@ def insert_func_call_reshards(module: ir.Module) -> None:
         PassError: a call leads to no function of the module. Nothing has been changed then.
     """
     meshes = meshes_of(module)
-    inner = {
-        symbol_name(function): _inner_shardings(function, meshes)
-        for function in functions_of(module)
-    }
-    calls = operations_named({"func.call"}, module)
+    functions = functions_of(module)
+    inner = {symbol_name(function): _inner_shardings(function, meshes) for function in functions}
+    calls = [call for function in functions for call in operations_named({"func.call"}, function)]
     for call in calls:
         callee = callee_of(call)
         if callee not in inner:

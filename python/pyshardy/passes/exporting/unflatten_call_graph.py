@@ -79,7 +79,10 @@ def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = Fal
     functions = {symbol_name(function): function for function in functions_of(module)}
     meshes = meshes_of(module)
     calls = [
-        call for call in operations_named({"func.call"}, module) if callee_of(call) in functions
+        call
+        for function in functions.values()
+        for call in operations_named({"func.call"}, function)
+        if callee_of(call) in functions
     ]
     called = [callee_of(call) for call in calls]
     signatures = {name: _signature(functions[name], meshes) for name in called}

@@ -29,10 +29,10 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
-from pyshardy.passes.functions import has_static_shape
+from pyshardy.passes.functions import functions_of, has_static_shape
 from pyshardy.passes.walks import operations_named
 
-_WITH_INPUTS_OR_OUTPUTS = frozenset({"func.func", "func.call", "sdy.manual_computation"})
+_WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 
 
 def update_non_divisible_input_output_shardings(module: ir.Module) -> None:
@@ -44,26 +44,30 @@ def update_non_divisible_input_output_shardings(module: ir.Module) -> None:
     """
     meshes = meshes_of(module)
     cache = AttributeCache(module.context)
-    for operation in operations_named(_WITH_INPUTS_OR_OUTPUTS, module):
-        if operation.name == "func.func":
-            function_type = operation.attributes["function_type"].value
-            given = argument_shardings(operation)
-            changed = _changed(given, function_type.inputs, meshes)
-            if changed:
-                set_argument_shardings(operation, changed, cache)
-            changed = _changed(result_shardings(operation), function_type.results, meshes)
-            if changed:
-                set_result_shardings(operation, changed, cache)
-            continue
-        if operation.name == "sdy.manual_computation":
-            local_types = [value.type for value in operation.regions[0].blocks[0].arguments]
-            changed = _changed(body_argument_shardings(operation), local_types, meshes)
-            if changed:
-                set_body_argument_shardings(operation, changed, cache)
-        types = [result.type for result in operation.results]
-        changed = _changed(result_shardings_of(operation), types, meshes)
+    for function in functions_of(module):
+        function_type = function.attributes["function_type"].value
+        changed = _changed(argument_shardings(function), function_type.inputs, meshes)
         if changed:
-            set_result_shardings_of(operation, changed, cache)
+            set_argument_shardings(function, changed, cache)
+        changed = _changed(result_shardings(function), function_type.results, meshes)
+        if changed:
+            set_result_shardings(function, changed, cache)
+        for operation in operations_named(_WITH_INPUTS_OR_OUTPUTS, function):
+            _update_operation(operation, meshes, cache)
+
+
+def _update_operation(
+    operation: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
+) -> None:
+    if operation.name == "sdy.manual_computation":
+        local_types = [value.type for value in operation.regions[0].blocks[0].arguments]
+        changed = _changed(body_argument_shardings(operation), local_types, meshes)
+        if changed:
+            set_body_argument_shardings(operation, changed, cache)
+    types = [result.type for result in operation.results]
+    changed = _changed(result_shardings_of(operation), types, meshes)
+    if changed:
+        set_result_shardings_of(operation, changed, cache)
 
 
 def dividing_axes(axes: Iterable[AxisRef], size: int, mesh: Mesh) -> tuple[AxisRef, ...]:

@@ -44,3 +44,12 @@ func.func private @manual(%arg0: tensor<40xf32>) -> tensor<40xf32> {
   } : (tensor<40xf32>) -> tensor<40xf32>
   return %0 : tensor<40xf32>
 }
+
+// CHECK: module @inner
+module @inner {
+  sdy.mesh @mesh = <["other"=4]>
+  // CHECK: func.func @f(%arg0: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"other"}]>})
+  func.func @f(%arg0: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"other"}]>}) {
+    return
+  }
+}
