@@ -15,13 +15,9 @@ def function(sharding: str) -> str:
     )
 
 
-SORT = """\
+UNHEARD_OF = """\
 func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
-  %0 = "stablehlo.sort"(%a) <{dimension = 0 : i64}> ({
-  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
-    %c = stablehlo.compare LT, %l, %r : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %c : tensor<i1>
-  }) : (tensor<8xf32>) -> tensor<8xf32>
+  %0 = math.absf %a : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 """
@@ -67,8 +63,8 @@ CASES = {
     ),
     "an operation without a rule": (
         ["--strict-rules", "-sdy-basic-propagate"],
-        MESH + SORT,
-        "<stdin>:3:8: error: no sharding rule for operation 'stablehlo.sort'",
+        MESH + UNHEARD_OF,
+        "<stdin>:3:8: error: no sharding rule for operation 'math.absf'",
     ),
 }
 
@@ -93,7 +89,7 @@ def test_an_unreadable_file(sdy_opt, tmp_path):
 
 
 def test_an_operation_without_a_rule_is_a_warning_otherwise(sdy_opt):
-    result = sdy_opt("-", "-sdy-basic-propagate", stdin=MESH + SORT)
+    result = sdy_opt("-", "-sdy-basic-propagate", stdin=MESH + UNHEARD_OF)
     assert result.status == 0
-    assert "<stdin>:3:8: warning: no sharding rule for operation 'stablehlo.sort'" in result.err
-    assert '@sharding_rule("stablehlo.sort")' in result.err
+    assert "<stdin>:3:8: warning: no sharding rule for operation 'math.absf'" in result.err
+    assert '@sharding_rule("math.absf")' in result.err
