@@ -1,11 +1,11 @@
 // RUN: sdy-opt %s -split-input-file -sdy-explicit-gather-scatter-batching | FileCheck %s
 
 // Concatenated.
-// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>, %arg2: tensor<4x2x1xi1>) -> tensor<4x2x5xf32> {
+// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
 // CHECK-NEXT: %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
 // CHECK-NEXT: return %0 : tensor<4x2x5xf32>
 // CHECK-NEXT: }
-func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi1>)
+func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
     -> tensor<4x2x5xf32> {
   %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
   %0 = stablehlo.concatenate %i, %j, dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
@@ -21,11 +21,11 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi
 // -----
 
 // Second component.
-// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>, %arg2: tensor<4x2x1xi1>) -> tensor<4x2x5xf32> {
+// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
 // CHECK-NEXT: %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
 // CHECK-NEXT: return %0 : tensor<4x2x5xf32>
 // CHECK-NEXT: }
-func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi1>)
+func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
     -> tensor<4x2x5xf32> {
   %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
   %0 = stablehlo.concatenate %j, %i, dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
@@ -41,13 +41,13 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi
 // -----
 
 // Component that does not count.
-// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>, %arg2: tensor<4x2x1xi1>) -> tensor<4x2x5xf32> {
+// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
 // CHECK-NEXT: %0 = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
 // CHECK-NEXT: %1 = stablehlo.concatenate %arg1, %0, dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
 // CHECK-NEXT: %2 = "stablehlo.gather"(%arg0, %1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x2xi32>) -> tensor<4x2x5xf32>
 // CHECK-NEXT: return %2 : tensor<4x2x5xf32>
 // CHECK-NEXT: }
-func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi1>)
+func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
     -> tensor<4x2x5xf32> {
   %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
   %0 = stablehlo.concatenate %j, %i, dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
@@ -63,13 +63,13 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi
 // -----
 
 // Iota as a whole.
-// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>, %arg2: tensor<4x2x1xi1>) -> tensor<4x2x5xf32> {
+// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
 // CHECK-NEXT: %0 = stablehlo.iota dim = 0 : tensor<4x2x2xi32>
 // CHECK-NEXT: %1 = stablehlo.slice %0 [0:4, 0:2, 1:2] : (tensor<4x2x2xi32>) -> tensor<4x2x1xi32>
 // CHECK-NEXT: %2 = "stablehlo.gather"(%arg0, %1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
 // CHECK-NEXT: return %2 : tensor<4x2x5xf32>
 // CHECK-NEXT: }
-func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi1>)
+func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
     -> tensor<4x2x5xf32> {
   %0 = stablehlo.iota dim = 0 : tensor<4x2x2xi32>
   %dead = stablehlo.abs %a : tensor<4x6x5xf32>
@@ -84,12 +84,12 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi
 // -----
 
 // Iota along another dimension.
-// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>, %arg2: tensor<4x2x1xi1>) -> tensor<4x2x5xf32> {
+// CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
 // CHECK-NEXT: %0 = stablehlo.iota dim = 1 : tensor<4x2x2xi32>
 // CHECK-NEXT: %1 = "stablehlo.gather"(%arg0, %0) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x2xi32>) -> tensor<4x2x5xf32>
 // CHECK-NEXT: return %1 : tensor<4x2x5xf32>
 // CHECK-NEXT: }
-func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi1>)
+func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
     -> tensor<4x2x5xf32> {
   %0 = stablehlo.iota dim = 1 : tensor<4x2x2xi32>
   %dead = stablehlo.abs %a : tensor<4x6x5xf32>
