@@ -95,12 +95,15 @@ _HOMES = {
     "pyshardy.program": ("PartitionedProgram", "partition"),
     "pyshardy.rules": ("rule", "sharding_rule"),
 }
+_SUBPACKAGES = ("passes",)
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"{__name__}.{name}")
     home = importlib.import_module(_HOME_OF.get(name, "mlir_sdy.sdy"))
     try:
         value = getattr(home, name)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Export passes as functions."""
 
+import subprocess
+import sys
+
 import pytest
 
 from mlir_sdy.assembly import asm, parse
@@ -29,6 +32,12 @@ def test_a_pass_changes_the_module():
     exporting.close_shardings(module)
     exporting.inline_meshes(module)
     assert '<mesh<["x"=2]>, [{"x"}]>' in asm(module)
+
+
+def test_reached_from_the_project():
+    program = "import pyshardy as sdy; print(sdy.passes.exporting.close_shardings.__name__)"
+    printed = subprocess.check_output([sys.executable, "-c", program], text=True)
+    assert printed.strip() == "close_shardings"
 
 
 def test_unknown_names():
