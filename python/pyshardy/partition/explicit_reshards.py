@@ -20,34 +20,42 @@ program stays right.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
     AxisRefList,
     AxisTuple,
     Mesh,
-    OpShardingRule,
     ReductionOp,
     TensorSharding,
     are_equivalent_if_given,
     common_mesh,
     mesh_of,
-    set_difference,
-    sort_and_merge,
 )
+from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import (
+    SHARDING,
+    argument_shardings,
     behind_barriers,
     get_sharding,
     rank_of,
+    result_shardings,
     result_shardings_of,
     set_result_shardings_of,
+)
+from pyshardy.partition.agreement import (
+    Agreement,
+    Shardings,
+    full_agreement,
+    is_plain,
+    partial_agreement,
+    replicated_agreement,
+    shape_of,
 )
 from pyshardy.partition.data_flow import (
     FLOW_OPERATIONS,
@@ -56,17 +64,26 @@ from pyshardy.partition.data_flow import (
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.dot_result import DOT_OPERATIONS, better_result_axes
-from pyshardy.partition.factor_axes import Shape, choose_factor_axes
-from pyshardy.partition.local import CONVERSIONS
+from pyshardy.partition.dot_result import DOT_OPERATIONS
 from pyshardy.partition.reductions import completing_reduction
-from pyshardy.propagation.projection import ShardingProjection
+from pyshardy.partition.single_device import (
+    check_interface,
+    is_on_single_device,
+    run_on_single_device,
+)
+from pyshardy.partition.unreduced import complete, introduce
+from pyshardy.passes.walks import operations_named
 from pyshardy.rules import ShardingRuleLookup
-
-Shardings = tuple[TensorSharding | None, ...]
 
 _TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
 _MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
+_CALL = "func.call"
+_CONCATENATE = "stablehlo.concatenate"
+_RAGGED_DOT = "mhlo.ragged_dot"
+_RESHARD = "sdy.reshard"
+
+# Without unreduced axes and single devices the partial version looks at these only.
+_PARTIAL_OPERATIONS = DOT_OPERATIONS | {_CALL, _CONCATENATE, _RAGGED_DOT}
 
 
 def insert_explicit_reshards(function: ir.OpView, *, enable_full_version: bool = False) -> None:
@@ -74,29 +91,15 @@ def insert_explicit_reshards(function: ir.OpView, *, enable_full_version: bool =
 
     Args:
         function: the `func.func`.
-        enable_full_version: do so for all operations. Otherwise only operands of calls are
-            resharded, and some results of matrix products (see `dot_result`); the rest is left to
-            whoever partitions the program.
+        enable_full_version: do so for all operations. Otherwise only for those that whoever
+            partitions the program would treat badly: operands of calls, concatenations of
+            differently sharded operands, some results of matrix products (see `dot_result`), and
+            all that has to do with unreduced axes and single devices.
 
     Raises:
-        PassError: a reshard introduces unreduced axes.
+        PassError: unreduced axes are where they can't be, or values on a single device.
     """
     _FunctionResharder(function.operation, enable_full_version).run()
-
-
-@dataclass(frozen=True, slots=True)
-class _Agreement:
-    """How the tensors of an operation have to be sharded.
-
-    Attributes:
-        shardings: the new sharding of each operand, then result; None where nothing changes.
-        reduced_axes: the axes along which partial results have to be reduced.
-        mesh_or_ref: the mesh of all of them.
-    """
-
-    shardings: Shardings
-    reduced_axes: AxisTuple
-    mesh_or_ref: str | Mesh
 
 
 class _FunctionResharder:
@@ -106,75 +109,161 @@ class _FunctionResharder:
         self.function = function
         self.full = full
         module = enclosing_module(function)
-        self.module = module
         self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
         self.symbols = None if module is None else ir.SymbolTable(module)
         self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
         self.cache = AttributeCache(function.context)
-        self._agreements: dict[object, _Agreement | None] = {}
+        self._agreements: dict[object, Agreement | None] = {}
 
     def run(self) -> None:
-        operations: list[ir.Operation] = []
+        check_interface(self.function, self.meshes)
+        has_special_shardings = _has_special_shardings(self.function, self.meshes)
+        if self.full or has_special_shardings:
+            operations: list[ir.Operation] = []
 
-        def collect(operation: ir.Operation) -> ir.WalkResult:
-            operations.append(operation)
-            return ir.WalkResult.ADVANCE
+            def collect(operation: ir.Operation) -> ir.WalkResult:
+                operations.append(operation)
+                return ir.WalkResult.ADVANCE
 
-        self.function.walk(collect, ir.WalkOrder.POST_ORDER)
-        for operation in operations[:-1]:
+            self.function.walk(collect, ir.WalkOrder.POST_ORDER)
+            operations.pop()
+        else:
+            operations = operations_named(
+                _PARTIAL_OPERATIONS, self.function, ir.WalkOrder.POST_ORDER
+            )
+        for operation in operations:
             self._visit(operation)
-        if self.full:
+        if self.full or has_special_shardings:
             for source in sources_of_function(self.function):
-                self._convert(source, before_use=True)
+                self._convert(source, self.full, before_use=True)
 
     def _visit(self, operation: ir.Operation) -> None:
         name = operation.name
         if name in _TERMINATORS:
             return
-        if name == "func.call" and self.symbols is not None:
-            callee = self.symbols[operation.attributes["callee"].value].operation
-            self._convert_all(sources_of_call(operation, callee, self.meshes))
-        elif self.full and name in FLOW_OPERATIONS:
-            self._convert_all(sources_of(operation))
-        elif name == "sdy.reshard":
-            self._check_unreduced(operation)
-        elif self.full and not name.startswith("sdy."):
-            self._reshard_tensors(operation)
-        elif name in DOT_OPERATIONS:
-            self._reshard_dot_result(operation)
+        if name in FLOW_OPERATIONS:
+            for source in sources_of(operation):
+                self._convert(source, self.full)
+        elif name == _CALL:
+            self._convert_operands_of_call(operation)
+        elif name == _RESHARD:
+            self._expand_reshard(operation)
+        elif name not in OPERATIONS:
+            self._complete_operands(operation)
+            if not run_on_single_device(operation, self.meshes, self.cache):
+                self._make_agree(operation)
 
     # --- Uses that must have a given sharding -----------------------------------------------
 
-    def _convert_all(self, sources: Iterable[Source]) -> None:
-        for source in sources:
-            self._convert(source)
+    def _convert_operands_of_call(self, call: ir.Operation) -> None:
+        if self.symbols is not None:
+            callee = self.symbols[call.attributes["callee"].value].operation
+            for source in sources_of_call(call, callee, self.meshes):
+                self._convert(source, True)
 
-    def _convert(self, source: Source, *, before_use: bool = False) -> None:
-        """Give an operand the sharding of the place where its value flows."""
-        value = source.operation.operands[source.index]
+    def _convert(self, source: Source, full: bool, *, before_use: bool = False) -> None:
+        """Give an operand the sharding of the place where its value flows.
+
+        1. It is completed along unreduced axes that this sharding lacks.
+        2. It is made unreduced along those that only this sharding has.
+        3. In the full version, it is resharded where the two still differ.
+        """
+        value: ir.Value = source.operation.operands[source.index]
         current = get_sharding(behind_barriers(value))
         wanted = source.sharding
         if are_equivalent_if_given(current, wanted):
             return
-        if wanted is None:
-            assert current is not None, "two absent shardings are equivalent"
-            wanted = TensorSharding.fully_closed(rank_of(value.type), current.mesh_or_ref)
         place = ir.InsertionPoint(source.operation) if before_use else _insertion_point_after(value)
-        source.operation.operands[source.index] = self._reshard(value, wanted, place)
+        if current is not None:
+            kept = () if wanted is None else wanted.unreduced_axes
+            mesh = self._mesh(current)
+            value, current = complete(value, current, kept, mesh, place, self.cache)
+        if wanted is not None and wanted.unreduced_axes:
+            value, current = self._introduce(value, current, wanted, place)
+        if full and not are_equivalent_if_given(current, wanted):
+            if wanted is None:
+                assert current is not None, "two absent shardings are equivalent"
+                wanted = TensorSharding.fully_closed(rank_of(value.type), current.mesh_or_ref)
+            value = self._reshard(value, wanted, place)
+        if value != source.operation.operands[source.index]:
+            source.operation.operands[source.index] = value
+
+    def _introduce(
+        self,
+        value: ir.Value,
+        current: TensorSharding | None,
+        wanted: TensorSharding,
+        place: ir.InsertionPoint,
+    ) -> tuple[ir.Value, TensorSharding]:
+        mesh = self._mesh(wanted)
+        if current is None:
+            current = TensorSharding.fully_closed(rank_of(value.type), wanted.mesh_or_ref)
+        elif mesh_of(current, self.meshes) != mesh:
+            message = f"unreduced axes can't be added while the mesh changes: {current} to {wanted}"
+            raise PassError(error(message, location_of(_location_of(value))))
+        return introduce(value, current, wanted, mesh, place, self.cache)
+
+    def _expand_reshard(self, reshard: ir.Operation) -> None:
+        """Say how a reshard changes unreduced axes: collectives do that, reshards don't."""
+        self._complete_operands(reshard)
+        value: ir.Value = reshard.operands[0]
+        wanted = get_sharding(reshard.results[0])
+        if wanted is None or not wanted.unreduced_axes:
+            return
+        current = get_sharding(behind_barriers(value))
+        last, _ = self._introduce(value, current, wanted, ir.InsertionPoint(reshard))
+        if last != value:
+            reshard.results[0].replace_all_uses_with(last)
+            reshard.erase()
+
+    def _complete_operands(self, operation: ir.Operation) -> None:
+        """Complete each operand along the unreduced axes that the results don't have."""
+        results = result_shardings_of(operation)
+        kept = results[0].unreduced_axes if results else ()
+        for index, value in enumerate(operation.operands):
+            current = get_sharding(behind_barriers(value))
+            if current is None or not current.unreduced_axes:
+                continue
+            self._check_unreduced(operation, current, results)
+            place = ir.InsertionPoint(operation)
+            mesh = self._mesh(current)
+            completed, _ = complete(value, current, kept, mesh, place, self.cache)
+            if completed != value:
+                operation.operands[index] = completed
+
+    def _check_unreduced(
+        self, operation: ir.Operation, operand: TensorSharding, results: Sequence[TensorSharding]
+    ) -> None:
+        problem = None
+        if not operation.results:
+            problem = f"has no results, but an operand with unreduced axes: {operand}"
+        elif len({frozenset(sharding.unreduced_axes) for sharding in results}) > 1:
+            problem = "has results that differ in their unreduced axes: " + ", ".join(
+                map(str, results)
+            )
+        elif results and common_mesh((operand, results[0]), self.meshes) is None:
+            problem = f"has an unreduced operand and a result on different meshes: {operand}, " + (
+                str(results[0])
+            )
+        if problem is not None:
+            where = location_of(operation.location)
+            raise PassError(error(f"'{operation.name}' op {problem}", where))
 
     def _reshard(
         self, value: ir.Value, sharding: TensorSharding, place: ir.InsertionPoint
     ) -> ir.Value:
-        location = _location_of(value)
-        return sdy.reshard(value, self.cache[sharding], loc=location, ip=place)
+        return sdy.reshard(value, self.cache[sharding], loc=_location_of(value), ip=place)
+
+    def _mesh(self, sharding: TensorSharding) -> Mesh:
+        return mesh_of(sharding, self.meshes) or Mesh()
 
     # --- Operations whose tensors must agree ------------------------------------------------
 
-    def _reshard_tensors(self, operation: ir.Operation) -> None:
+    def _make_agree(self, operation: ir.Operation) -> None:
         operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]
         results = list(result_shardings_of(operation)) or [None] * len(operation.results)
         shardings: Shardings = (*operands, *results)
-        if all(sharding is None or _is_plain(sharding) for sharding in shardings):
+        if all(map(is_plain, shardings)):
             return
         agreement = self._agreement(operation, shardings)
         if agreement is None:
@@ -187,86 +276,34 @@ class _FunctionResharder:
                 operation.operands[index] = self._reshard(value, sharding, place)
         self._set_results(operation, results, agreement)
 
-    def _agreement(self, operation: ir.Operation, shardings: Shardings) -> _Agreement | None:
+    def _agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
         rule = self.rules.rule(operation)
-        if rule is None and operation.name in _MAKES_ANY_SHARDING:
-            return None
-        if rule is None or operation.name not in CONVERSIONS:
-            return _replicated(shardings)
+        full = self.full or _needs_full_version(operation)
+        if rule is None:
+            if not self.full or operation.name in _MAKES_ANY_SHARDING:
+                return None
+            return replicated_agreement(shardings)
         if rule.is_custom_rule:
             return None
         kind = completing_reduction(operation) if rule.reduction_factors else None
-        shapes = tuple(_shape(value.type) for value in (*operation.operands, *operation.results))
+        shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
+        if not full:
+            is_dot = operation.name in DOT_OPERATIONS
+            try:
+                return partial_agreement(rule, shardings, shapes, self.meshes, is_dot=is_dot)
+            except ValueError as problem:
+                message = f"'{operation.name}' op can't leave its result unreduced: {problem}"
+                raise PassError(error(message, location_of(operation.location))) from None
         key = (rule, shardings, shapes, kind)
         if key not in self._agreements:
-            self._agreements[key] = self._agree(rule, shardings, shapes, kind)
+            self._agreements[key] = full_agreement(rule, shardings, shapes, kind, self.meshes)
         return self._agreements[key]
-
-    def _agree(
-        self,
-        rule: OpShardingRule,
-        shardings: Shardings,
-        shapes: tuple[Shape, ...],
-        kind: ReductionOp | None,
-    ) -> _Agreement | None:
-        mesh_or_ref = _majority_mesh(shardings, self.meshes)
-        if mesh_or_ref is None:
-            return None
-        mesh = self.meshes[mesh_or_ref] if isinstance(mesh_or_ref, str) else mesh_or_ref
-        if mesh.is_maximal:
-            return None
-        projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
-        axes = list(choose_factor_axes(rule, projection, shapes, mesh))
-        if kind is None:
-            for factor in rule.reduction_factors:
-                axes[factor] = ()
-        new: list[TensorSharding | None] = []
-        for index, tensor in enumerate(projection.tensors):
-            changes = [tensor.update(factor, axes[factor]) for factor in tuple(tensor.factors)]
-            old = shardings[index]
-            reordered = (
-                old is not None
-                and not old.is_fully_replicated
-                and mesh_of(old, self.meshes) != mesh
-            )
-            changed = any(changes) or reordered
-            new.append(projection.sharding(rule, index, mesh_or_ref, mesh) if changed else None)
-        reduced = sort_and_merge(
-            (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
-        )
-        result = next(iter(shardings[len(rule.operand_mappings) :]), None)
-        if result is not None:
-            reduced = set_difference(reduced, result.unreduced_axes, mesh)
-        return _Agreement(tuple(new), tuple(reduced), mesh_or_ref)
-
-    def _reshard_dot_result(self, operation: ir.Operation) -> None:
-        """Compute a matrix product in another sharding where that is better (`dot_result`)."""
-        rule = self.rules.rule(operation)
-        operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]
-        results = result_shardings_of(operation)
-        if rule is None or rule.is_custom_rule or not results:
-            return
-        shardings: Shardings = (*operands, results[0])
-        mesh_or_ref = _majority_mesh(shardings, self.meshes)
-        if mesh_or_ref is None:
-            return
-        mesh = self.meshes[mesh_or_ref] if isinstance(mesh_or_ref, str) else mesh_or_ref
-        projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
-        shapes = [_shape(value.type) for value in (*operation.operands, *operation.results)]
-        better = better_result_axes(rule, projection, shapes)
-        if better is None:
-            return
-        projection.tensors[-1].update(*better)
-        sharding = projection.sharding(rule, len(shardings) - 1, mesh_or_ref, mesh)
-        nowhere: Shardings = (None,) * len(operands)
-        agreement = _Agreement((*nowhere, sharding), (), mesh_or_ref)
-        self._set_results(operation, list(results), agreement)
 
     def _set_results(
         self,
         operation: ir.Operation,
         old_shardings: Sequence[TensorSharding | None],
-        agreement: _Agreement,
+        agreement: Agreement,
     ) -> None:
         new_shardings = agreement.shardings[len(agreement.shardings) - len(old_shardings) :]
         changed = {
@@ -287,7 +324,7 @@ class _FunctionResharder:
     def _all_reduce(
         self, operation: ir.Operation, value: ir.Value, sharding: TensorSharding, axes: AxisTuple
     ) -> ir.Value:
-        kind = completing_reduction(operation)
+        kind = completing_reduction(operation) or sharding.reduction_kind
         reduced = sdy.all_reduce(
             value,
             self.cache[AxisRefList(axes)],
@@ -299,62 +336,66 @@ class _FunctionResharder:
         _hand_over(value, reduced)
         return reduced
 
-    def _check_unreduced(self, reshard: ir.Operation) -> None:
-        source = get_sharding(behind_barriers(reshard.operands[0]))
-        target = get_sharding(reshard.results[0])
-        before = () if source is None else source.unreduced_axes
-        after = () if target is None else target.unreduced_axes
-        if set(before) != set(after):
-            raise PassError(
-                error(
-                    "'sdy.reshard' op changes the unreduced axes, which is not supported: "
-                    "remove 'unreduced' from the sharding",
-                    location_of(reshard.location),
-                )
-            )
+
+def _needs_full_version(operation: ir.Operation) -> bool:
+    """Whether all tensors must agree even where others may not.
+
+    A concatenation of operands that are sharded in other ways than its result is.
+    """
+    if operation.name == _CONCATENATE:
+        result = get_sharding(operation.results[0])
+        return any(get_sharding(operand) != result for operand in operation.operands)
+    return operation.name == _RAGGED_DOT
 
 
-def _is_plain(sharding: TensorSharding) -> bool:
-    return sharding.is_fully_replicated and not sharding.unreduced_axes
+def _has_special_shardings(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
+    """Whether any value is unreduced, or on a single device. Most programs have no such values."""
+    known: dict[ir.Attribute, bool] = {}
 
-
-def _replicated(shardings: Shardings) -> _Agreement | None:
-    """Agreement on whole tensors, for an operation that can't be computed on shards."""
-    mesh_or_ref = next(s.mesh_or_ref for s in shardings if s is not None and not _is_plain(s))
-    return _Agreement(
-        tuple(
-            None
-            if sharding is None or sharding.is_fully_replicated
-            else TensorSharding.fully_closed(sharding.rank, sharding.mesh_or_ref)
+    def are_special(shardings: Iterable[TensorSharding | None]) -> bool:
+        return any(
+            sharding is not None
+            and (bool(sharding.unreduced_axes) or is_on_single_device(sharding, meshes))
             for sharding in shardings
-        ),
-        (),
-        mesh_or_ref,
+        )
+
+    def is_special(attribute: ir.Attribute) -> bool:
+        special = known.get(attribute)
+        if special is None:
+            value = value_of(attribute)
+            shardings = (value,) if isinstance(value, TensorSharding) else value.shardings
+            special = known[attribute] = are_special(shardings)
+        return special
+
+    def in_block(block: ir.Block) -> bool:
+        for view in block.operations:
+            operation = view.operation
+            attributes = operation.attributes
+            if SHARDING in attributes and is_special(attributes[SHARDING]):
+                return True
+            if operation.name in _HOLDERS:
+                for name in _HOLDERS[operation.name]:
+                    if name in attributes and is_special(attributes[name]):
+                        return True
+            for region in operation.regions:
+                if any(in_block(inner) for inner in region.blocks):
+                    return True
+        return False
+
+    return are_special((*argument_shardings(function), *result_shardings(function))) or any(
+        map(in_block, function.regions[0].blocks)
     )
 
 
-def _majority_mesh(shardings: Shardings, meshes: Mapping[str, Mesh]) -> str | Mesh | None:
-    """The mesh that most sharded tensors of an operation name: the first to reach that count.
-
-    None without a common mesh, up to the order of devices. Replicated tensors go with any mesh.
-    """
-    sharded = [s for s in shardings if s is not None and not s.is_fully_replicated]
-    candidates = sharded or [s for s in shardings if s is not None]
-    if common_mesh(candidates, meshes, ignore_device_ids=True) is None:
-        return None
-    counts: Counter[str | Mesh] = Counter()
-    majority, highest = None, 0
-    for sharding in candidates:
-        counts[sharding.mesh_or_ref] += 1
-        if counts[sharding.mesh_or_ref] > highest:
-            majority, highest = sharding.mesh_or_ref, counts[sharding.mesh_or_ref]
-    return majority
-
-
-def _shape(value_type: ir.Type) -> Shape:
-    if not isinstance(value_type, ir.RankedTensorType):
-        return ()
-    return tuple(value_type.shape)
+_HOLDERS = {
+    name: tuple(
+        attribute.name
+        for attribute in declaration.attributes
+        if attribute.name in ("sharding", "out_sharding", "in_shardings", "out_shardings")
+    )
+    for name, declaration in OPERATIONS.items()
+}
+"""The attributes of the dialect's own operations that hold shardings."""
 
 
 def _hand_over(value: ir.Value, new: ir.Value) -> None:

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How the operands and results of an operation have to be sharded so that they agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import (
+    AxisTuple,
+    Mesh,
+    OpShardingRule,
+    ReductionOp,
+    TensorSharding,
+    common_mesh,
+    mesh_of,
+    set_difference,
+    sort_and_merge,
+)
+from pyshardy.partition.dot_result import better_result_axes
+from pyshardy.partition.factor_axes import Shape, choose_factor_axes
+from pyshardy.propagation.projection import ShardingProjection
+
+Shardings = tuple[TensorSharding | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What has to change around an operation.
+
+    Attributes:
+        shardings: the new sharding of each operand, then result; None where nothing changes.
+        reduced_axes: the axes along which partial results have to be reduced.
+        mesh_or_ref: the mesh of all of them.
+    """
+
+    shardings: Shardings
+    reduced_axes: AxisTuple
+    mesh_or_ref: str | Mesh
+
+
+def full_agreement(
+    rule: OpShardingRule,
+    shardings: Shardings,
+    shapes: tuple[Shape, ...],
+    kind: ReductionOp | None,
+    meshes: Mapping[str, Mesh],
+) -> Agreement | None:
+    """All tensors sharded alike along each factor; None without a mesh in common.
+
+    Args:
+        rule: the rule of the operation.
+        shardings: those of its operands, then results.
+        shapes: their global shapes.
+        kind: the reduction that completes partial results; None if none can, so that the factors
+            that the operation reduces must not be sharded.
+        meshes: the meshes of the module by name.
+    """
+    mesh_or_ref = majority_mesh(shardings, meshes)
+    mesh = _mesh(mesh_or_ref, meshes)
+    if mesh_or_ref is None or mesh is None or mesh.is_maximal:
+        return None
+    projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
+    axes = list(choose_factor_axes(rule, projection, shapes, mesh))
+    if kind is None:
+        for factor in rule.reduction_factors:
+            axes[factor] = ()
+    new: list[TensorSharding | None] = []
+    for index, tensor in enumerate(projection.tensors):
+        changes = [tensor.update(factor, axes[factor]) for factor in tuple(tensor.factors)]
+        old = shardings[index]
+        reordered = old is not None and not old.is_fully_replicated and mesh_of(old, meshes) != mesh
+        changed = any(changes) or reordered
+        new.append(projection.sharding(rule, index, mesh_or_ref, mesh) if changed else None)
+    reduced = _reduced_axes(rule, axes, shardings, mesh)
+    return Agreement(tuple(new), reduced, mesh_or_ref)
+
+
+def partial_agreement(
+    rule: OpShardingRule,
+    shardings: Shardings,
+    shapes: Sequence[Shape],
+    meshes: Mapping[str, Mesh],
+    *,
+    is_dot: bool,
+) -> Agreement | None:
+    """What has to change although tensors may disagree; None if nothing.
+
+    1. The result of a matrix product is computed in another sharding where that is better
+       (`better_result_axes`).
+    2. If the first result has unreduced axes, its partial results are reduced along the others.
+
+    Args:
+        rule: the rule of the operation.
+        shardings: those of its operands, then results.
+        shapes: their global shapes.
+        meshes: the meshes of the module by name.
+        is_dot: whether the operation is a matrix product.
+
+    Raises:
+        ValueError: the tensors disagree along a factor that has to be reduced.
+    """
+    num_operands = len(rule.operand_mappings)
+    result = next(iter(shardings[num_operands:]), None)
+    keeps_partial_results = result is not None and bool(result.unreduced_axes)
+    if not (is_dot or keeps_partial_results):
+        return None
+    mesh_or_ref = majority_mesh(shardings, meshes)
+    mesh = _mesh(mesh_or_ref, meshes)
+    if result is None or mesh_or_ref is None or mesh is None or mesh.is_maximal:
+        return None
+    projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
+    reduced: AxisTuple = ()
+    if keeps_partial_results:
+        axes: list[AxisTuple] = [()] * rule.num_factors
+        for factor in rule.reduction_factors:
+            lists = {tensor.axes(factor) for tensor in projection.having(factor)}
+            if len(lists) > 1:
+                given = " and ".join(
+                    sorted("{" + ", ".join(map(str, axes)) + "}" for axes in lists)
+                )
+                raise ValueError(
+                    f"its operands are sharded by {given} along a contracted dimension"
+                )
+            axes[factor] = lists.pop() if lists else ()
+        reduced = _reduced_axes(rule, axes, shardings, mesh)
+    new: list[TensorSharding | None] = [None] * len(shardings)
+    better = better_result_axes(rule, projection, shapes) if is_dot else None
+    if better is not None:
+        projection.tensors[-1].update(*better)
+        new[-1] = projection.sharding(rule, len(shardings) - 1, mesh_or_ref, mesh)
+    return Agreement(tuple(new), reduced, mesh_or_ref) if better or reduced else None
+
+
+def replicated_agreement(shardings: Shardings) -> Agreement:
+    """Agreement on whole tensors, for an operation that can't be computed on shards."""
+    mesh_or_ref = next(s.mesh_or_ref for s in shardings if s is not None and not is_plain(s))
+    return Agreement(
+        tuple(
+            None
+            if sharding is None or sharding.is_fully_replicated
+            else TensorSharding.fully_closed(sharding.rank, sharding.mesh_or_ref)
+            for sharding in shardings
+        ),
+        (),
+        mesh_or_ref,
+    )
+
+
+def majority_mesh(shardings: Shardings, meshes: Mapping[str, Mesh]) -> str | Mesh | None:
+    """The mesh that most sharded tensors of an operation name: the first to reach that count.
+
+    None without a common mesh, up to the order of devices. Replicated tensors go with any mesh.
+    """
+    sharded = [s for s in shardings if s is not None and not s.is_fully_replicated]
+    candidates = sharded or [s for s in shardings if s is not None]
+    if common_mesh(candidates, meshes, ignore_device_ids=True) is None:
+        return None
+    counts: Counter[str | Mesh] = Counter()
+    majority, highest = None, 0
+    for sharding in candidates:
+        counts[sharding.mesh_or_ref] += 1
+        if counts[sharding.mesh_or_ref] > highest:
+            majority, highest = sharding.mesh_or_ref, counts[sharding.mesh_or_ref]
+    return majority
+
+
+def is_plain(sharding: TensorSharding | None) -> bool:
+    """Whether a tensor is whole on every device."""
+    return sharding is None or (sharding.is_fully_replicated and not sharding.unreduced_axes)
+
+
+def shape_of(value: ir.Value) -> Shape:
+    """The shape of a value; that of a scalar if it isn't a ranked tensor."""
+    value_type = value.type
+    return tuple(value_type.shape) if isinstance(value_type, ir.RankedTensorType) else ()
+
+
+def _mesh(mesh_or_ref: str | Mesh | None, meshes: Mapping[str, Mesh]) -> Mesh | None:
+    return meshes.get(mesh_or_ref) if isinstance(mesh_or_ref, str) else mesh_or_ref
+
+
+def _reduced_axes(
+    rule: OpShardingRule, axes: Sequence[AxisTuple], shardings: Shardings, mesh: Mesh
+) -> AxisTuple:
+    """The axes of all contracted factors but those along which the result is unreduced."""
+    reduced = sort_and_merge(
+        (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
+    )
+    result = next(iter(shardings[len(rule.operand_mappings) :]), None)
+    return reduced if result is None else set_difference(reduced, result.unreduced_axes, mesh)

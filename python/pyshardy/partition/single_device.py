@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations that run on one device: their operands are brought there, and their results back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, mesh_of
+from mlir_sdy.values import (
+    argument_shardings,
+    behind_barriers,
+    get_sharding,
+    rank_of,
+    result_shardings,
+    result_shardings_of,
+    set_result_shardings_of,
+)
+
+
+def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
+    """Check that no argument or result of a function is on a single device.
+
+    Raises:
+        PassError: one is.
+    """
+    for kind, shardings in (
+        ("argument", argument_shardings(function)),
+        ("result", result_shardings(function)),
+    ):
+        for index, sharding in enumerate(shardings):
+            if is_on_single_device(sharding, meshes):
+                raise PassError(
+                    error(
+                        f"'func.func' op {kind} {index} has the sharding {sharding} on a single "
+                        f"device, which is not allowed there: constrain the value inside instead",
+                        location_of(function.location),
+                    )
+                )
+
+
+def is_on_single_device(sharding: TensorSharding | None, meshes: Mapping[str, Mesh]) -> bool:
+    """Whether a sharding is on a maximal mesh: one that is a device."""
+    mesh = None if sharding is None else mesh_of(sharding, meshes)
+    return mesh is not None and mesh.is_maximal
+
+
+def global_mesh(meshes: Mapping[str, Mesh]) -> str | None:
+    """The name of the first mesh with axes; None if there is none."""
+    return next((name for name, mesh in meshes.items() if mesh.axes), None)
+
+
+def run_on_single_device(
+    operation: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
+) -> bool:
+    """Reshard around an operation with a result on a single device; whether it has one.
+
+    1. Operands are made whole on the global mesh, and then brought to the device.
+    2. Results are brought back whole, and then to the shardings that they had on the global mesh.
+
+    Args:
+        operation: the operation.
+        meshes: the meshes of the module by name.
+        cache: makes attributes.
+
+    Raises:
+        PassError: results are on different devices.
+    """
+    results = result_shardings_of(operation)
+    singles = [sharding for sharding in results if is_on_single_device(sharding, meshes)]
+    if not singles:
+        return False
+    single = singles[0]
+    devices = {mesh.device_ids for each in singles if (mesh := mesh_of(each, meshes)) is not None}
+    if len(devices) > 1:
+        names = " and ".join(sorted(str(each) for each in set(singles)))
+        message = f"'{operation.name}' op has results on different single devices: {names}"
+        raise PassError(error(message, location_of(operation.location)))
+    name = global_mesh(meshes)
+    if name is None:
+        return True
+    on_device = TensorSharding(single.mesh_or_ref, ())
+    _bring_operands(operation, on_device, name, cache)
+    _take_results_back(operation, results, on_device, name, cache, meshes)
+    return True
+
+
+def _bring_operands(
+    operation: ir.Operation, on_device: TensorSharding, mesh: str, cache: AttributeCache
+) -> None:
+    place = ir.InsertionPoint(operation)
+    for index, value in enumerate(operation.operands):
+        if not isinstance(value.type, ir.RankedTensorType):
+            continue
+        whole = TensorSharding.fully_closed(rank_of(value.type), mesh)
+        current = get_sharding(behind_barriers(value)) or whole
+        if current.mesh_or_ref == on_device.mesh_or_ref and are_equivalent(current, on_device):
+            continue
+        brought = value
+        if not (current.is_fully_replicated and current.mesh_or_ref == mesh):
+            brought = sdy.reshard(brought, cache[whole], loc=operation.location, ip=place)
+        brought = sdy.reshard(brought, cache[on_device], loc=operation.location, ip=place)
+        operation.operands[index] = brought
+
+
+def _take_results_back(
+    operation: ir.Operation,
+    results: Sequence[TensorSharding],
+    on_device: TensorSharding,
+    mesh: str,
+    cache: AttributeCache,
+    meshes: Mapping[str, Mesh],
+) -> None:
+    place = ir.InsertionPoint.after(operation)
+    new: dict[int, TensorSharding] = {}
+    for index, value in enumerate(operation.results):
+        if not isinstance(value.type, ir.RankedTensorType):
+            new[index] = TensorSharding(mesh, ())
+            continue
+        new[index] = on_device
+        whole = TensorSharding.fully_closed(rank_of(value.type), mesh)
+        back = sdy.reshard(value, cache[whole], loc=operation.location, ip=place)
+        value.replace_all_uses_except(back, back.owner.operation)
+        if not is_on_single_device(results[index], meshes) and results[index] != whole:
+            last = sdy.reshard(back, cache[results[index]], loc=operation.location, ip=place)
+            back.replace_all_uses_except(last, last.owner.operation)
+    set_result_shardings_of(operation, new, cache)
