@@ -81,6 +81,11 @@ BODIES = {
         f'%2 = stablehlo.composite "my.g" %x {{decomposition = @g}} : ({VALUE}) -> {VALUE}',
         "None",
     ),
+    "complex numbers": (
+        "%0 = stablehlo.constant dense<(2.0, 0.0)> : tensor<4x6xcomplex<f32>>\n"
+        f"%2 = stablehlo.real %0 : (tensor<4x6xcomplex<f32>>) -> {VALUE}",
+        "None",
+    ),
     "different values": (
         "%2 = stablehlo.constant dense<"
         f"{[[row * 6 + column for column in range(6)] for row in range(4)]}> : tensor<4x6xi32>\n"

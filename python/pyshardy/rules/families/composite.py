@@ -7,6 +7,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, TensorMapping
 from mlir_sdy.symbols import enclosing_module
 from pyshardy.rules.builder import identity_rule, pointwise
+from pyshardy.rules.families.definitions import is_one_value
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature
@@ -51,8 +52,7 @@ def _is_pointwise_operation(
     operation: ir.Operation, shape: tuple[int, ...], lookup: ShardingRuleLookup
 ) -> bool:
     if operation.name in _CONSTANTS:
-        literal = operation.attributes["value"]
-        return isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
+        return is_one_value(operation)
     if operation.name == "func.return":
         return True
     # A composite in a composite is not looked into: it may be the same one.

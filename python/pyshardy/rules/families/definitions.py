@@ -21,6 +21,15 @@ def is_constant(value: ir.Value) -> bool:
     return operation is not None and operation.name in _CONSTANTS
 
 
+def is_one_value(constant: ir.Operation) -> bool:
+    """Whether all elements of a constant are equal, as far as the bindings can tell."""
+    try:
+        literal = constant.attributes["value"]
+    except TypeError:  # complex elements, which the bindings can't hand out
+        return False
+    return isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
+
+
 def constant_integers(value: ir.Value) -> tuple[int, ...] | None:
     """The numbers in an integer constant; None if the value is none."""
     operation = defining_operation(value)
