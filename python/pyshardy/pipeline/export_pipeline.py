@@ -53,6 +53,12 @@ def export_pipeline(
     del avoid_reshards_on_calls
     dumps = Dumps(dump_directory, first_dump)
     is_export = not avoid_export_for_partitioning
+    per_instruction = pass_text(
+        "sdy-per-instruction-partitioning",
+        filter=per_instruction_partitioning_filter,
+        replica_count=replica_count,
+        partition_count=partition_count,
+    )
     steps = [
         "sdy-constant-or-scalar-merger",
         pass_text(
@@ -74,14 +80,7 @@ def export_pipeline(
             dumps,
             explicit_collectives=enable_insert_explicit_collectives,
             for_cmv1=remove_all_gather_reduce_scatter_for_cmv1,
-            per_instruction=pass_text(
-                "sdy-per-instruction-partitioning",
-                filter=per_instruction_partitioning_filter,
-                replica_count=replica_count,
-                partition_count=partition_count,
-            )
-            if enable_per_instruction_partitioning
-            else None,
+            per_instruction=per_instruction if enable_per_instruction_partitioning else None,
         )
     if dump_sharding_origins or dump_propagation_edges:
         steps.append("sdy-remove-propagation-debug-info")

@@ -25,8 +25,6 @@ from pyshardy.passes.exporting.edge_groups import argument_edges, remove_edge, r
 from pyshardy.passes.walks import operations_named
 
 _EDGE = "sdy.data_flow_edge"
-_ORIGINS = ("sharding_origins",)
-_STEPS = ("propagation_edges",)
 
 
 def sink_data_flow_edges(
@@ -43,10 +41,11 @@ def sink_data_flow_edges(
         sink_debug_propagation_edge_sharding: keep the steps that sharded the edges.
     """
     found = operations_named(DATA_FLOW_OPERATIONS | {_EDGE}, function)
-    history = (
-        *(_ORIGINS if sink_debug_sharding_origins else ()),
-        *(_STEPS if sink_debug_propagation_edge_sharding else ()),
-    )
+    wanted = {
+        "sharding_origins": sink_debug_sharding_origins,
+        "propagation_edges": sink_debug_propagation_edge_sharding,
+    }
+    history = [name for name, is_wanted in wanted.items() if is_wanted]
     cache = AttributeCache(function.context)
     edges: list[ir.Operation] = []
     for operation in found:
