@@ -17,6 +17,7 @@ from pyshardy.pipeline.propagation_pipeline import propagation_stages
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from mlir_sdy.model import TensorSharding
+    from pyshardy.propagation.passes import StrategyName
     from pyshardy.propagation.record import Propagation
 
 
@@ -68,7 +69,7 @@ def sharding(text: str) -> TensorSharding:
 def propagate(
     module: ir.Module,
     *,
-    propagation_strategy: str = "aggressive",
+    propagation_strategy: StrategyName = "aggressive",
     run_op_priority_propagation: bool = True,
     conservative_propagation: bool = False,
     compatible: bool = False,
@@ -92,20 +93,20 @@ def propagate(
     Raises:
         PipelineError: a pass failed; the module is as it was before that pass.
     """
-    from pyshardy.propagation.passes import user_priority_propagate  # noqa: PLC0415 (loads the host)
+    from pyshardy.propagation import passes  # noqa: PLC0415 (loads the host)
     from pyshardy.propagation.record import Propagation  # noqa: PLC0415
 
     record = Propagation()
     around = propagation_stages(**stages)
     run_pipeline(module, around.before)
-    user_priority_propagate(
-        module,
-        observers=[record],
+    hierarchy = passes.Hierarchy(
+        passes.STRATEGIES[propagation_strategy], run_op_priority_propagation, by_user=True
+    )
+    options = passes.PropagationOptions(
         keep_sharding_rules=True,
-        propagation_strategy=propagation_strategy,
-        run_op_priority_propagation=run_op_priority_propagation,
         conservative_propagation=conservative_propagation,
         compatible=compatible,
     )
+    passes.propagate(module, hierarchy, options, [record])
     run_pipeline(module, around.after)
     return record

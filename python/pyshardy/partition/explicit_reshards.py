@@ -20,7 +20,7 @@ program stays right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
@@ -86,7 +86,12 @@ _RESHARD = "sdy.reshard"
 _PARTIAL_OPERATIONS = DOT_OPERATIONS | {_CALL, _CONCATENATE, _RAGGED_DOT}
 
 
-def insert_explicit_reshards(function: ir.OpView, *, enable_full_version: bool = False) -> None:
+def insert_explicit_reshards(
+    function: ir.OpView,
+    *,
+    enable_full_version: bool = False,
+    replicate_without_local_form: bool = False,
+) -> None:
     """Insert the reshards and all-reduces that a function needs to run on shards.
 
     Args:
@@ -95,11 +100,19 @@ def insert_explicit_reshards(function: ir.OpView, *, enable_full_version: bool =
             partitions the program would treat badly: operands of calls, concatenations of
             differently sharded operands, some results of matrix products (see `dot_result`), and
             all that has to do with unreduced axes and single devices.
+        replicate_without_local_form: compute operations on whole tensors that
+            `sdy-convert-global-to-local` has no local form of, in the full version.
 
     Raises:
         PassError: unreduced axes are where they can't be, or values on a single device.
     """
-    _FunctionResharder(function.operation, enable_full_version).run()
+    resharder = _FunctionResharder(function.operation, enable_full_version)
+    if replicate_without_local_form:
+        # The forms are found where they are implemented, by modules that import much.
+        from pyshardy.partition.local import CONVERSIONS  # noqa: PLC0415
+
+        resharder.local_forms = CONVERSIONS.keys()
+    resharder.run()
 
 
 class _FunctionResharder:
@@ -113,6 +126,7 @@ class _FunctionResharder:
         self.symbols = None if module is None else ir.SymbolTable(module)
         self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
         self.cache = AttributeCache(function.context)
+        self.local_forms: Collection[str] | None = None
         self._agreements: dict[object, Agreement | None] = {}
 
     def run(self) -> None:
@@ -282,6 +296,8 @@ class _FunctionResharder:
         if rule is None:
             if not self.full or operation.name in _MAKES_ANY_SHARDING:
                 return None
+            return replicated_agreement(shardings)
+        if self.full and self.local_forms is not None and operation.name not in self.local_forms:
             return replicated_agreement(shardings)
         if rule.is_custom_rule:
             return None

@@ -13,8 +13,10 @@ def partition_pipeline() -> str:
         [
             "sdy-sharding-constraint-to-reshard",
             "sdy-close-shardings",
+            "sdy-trim-uneven-shardings",
             "sdy-insert-func-call-reshards",
-            "sdy-insert-explicit-reshards{enable-full-version=true}",
+            "sdy-insert-explicit-reshards{enable-full-version=true "
+            "replicate-without-local-form=true}",
             "sdy-resolve-permutation-factors",
             "sdy-reshard-to-collectives{divisible-only=true}",
             "sdy-convert-global-to-local",

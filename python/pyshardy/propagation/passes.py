@@ -11,9 +11,9 @@ where each layer calls the one below once or more.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
@@ -35,7 +35,9 @@ from pyshardy.propagation.validation import check_types
 from pyshardy.propagation.write_back import write_back
 from pyshardy.rules import ShardingRuleLookup
 
-STRATEGIES: dict[str, tuple[Strategy, ...]] = {
+StrategyName = Literal["aggressive", "basic", "basic-then-aggressive"]
+
+STRATEGIES: dict[StrategyName, tuple[Strategy, ...]] = {
     "aggressive": (propagate_aggressive,),
     "basic": (propagate_basic,),
     "basic-then-aggressive": (propagate_basic, propagate_aggressive),
@@ -67,11 +69,6 @@ class PropagationOptions:
     debug_sharding_origins: bool = False
     debug_propagation_edge_sharding: bool = False
     compatible: bool = False
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> PropagationOptions:
-        """The options of these names, with defaults for the others."""
-        return cls(**options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,100 +104,24 @@ class Hierarchy:
             run(0)
 
 
-def basic_propagate(
-    module: ir.Module, *, observers: Sequence[Observer] = (), **options: bool | int | str
+def propagate(
+    module: ir.Module,
+    hierarchy: Hierarchy,
+    options: PropagationOptions,
+    observers: Sequence[Observer] = (),
 ) -> None:
-    """Propagate shardings through a module with the basic strategy, which takes no side.
+    """Propagate the shardings of a module.
 
     Args:
         module: the module, which is changed in place.
+        hierarchy: how runs of the driver follow one another.
+        options: what all of the passes have in common.
         observers: those who want to know of each step.
-        options: the fields of `PropagationOptions`.
 
     Raises:
         PassError: a value has a type that propagation does not support, a rule does not fit its
             operation, or none of several functions is called `main`.
     """
-    hierarchy = Hierarchy(STRATEGIES["basic"])
-    _propagate(module, hierarchy, PropagationOptions.of(options), observers)
-
-
-def aggressive_propagate(
-    module: ir.Module,
-    *,
-    propagation_strategy: str = "aggressive",
-    observers: Sequence[Observer] = (),
-    **options: bool | int | str,
-) -> None:
-    """Propagate shardings through a module, deciding conflicts.
-
-    Args:
-        module: the module, which is changed in place.
-        propagation_strategy: one of `STRATEGIES`.
-        observers: those who want to know of each step.
-        options: the fields of `PropagationOptions`.
-
-    Raises:
-        PassError: as for `basic_propagate`.
-    """
-    hierarchy = Hierarchy(STRATEGIES[propagation_strategy])
-    _propagate(module, hierarchy, PropagationOptions.of(options), observers)
-
-
-def op_priority_propagate(
-    module: ir.Module,
-    *,
-    propagation_strategy: str = "aggressive",
-    run_op_priority_propagation: bool = True,
-    observers: Sequence[Observer] = (),
-    **options: bool | int | str,
-) -> None:
-    """Propagate shardings through a module, pass-through operations first.
-
-    Args:
-        module: the module, which is changed in place.
-        propagation_strategy: one of `STRATEGIES`.
-        run_op_priority_propagation: whether operations have priorities at all.
-        observers: those who want to know of each step.
-        options: the fields of `PropagationOptions`.
-
-    Raises:
-        PassError: as for `basic_propagate`.
-    """
-    hierarchy = Hierarchy(STRATEGIES[propagation_strategy], run_op_priority_propagation)
-    _propagate(module, hierarchy, PropagationOptions.of(options), observers)
-
-
-def user_priority_propagate(
-    module: ir.Module,
-    *,
-    propagation_strategy: str = "aggressive",
-    run_op_priority_propagation: bool = True,
-    observers: Sequence[Observer] = (),
-    **options: bool | int | str,
-) -> None:
-    """Propagate shardings through a module by the priorities that the user gave dimensions.
-
-    Args:
-        module: the module, which is changed in place.
-        propagation_strategy: one of `STRATEGIES`.
-        run_op_priority_propagation: whether operations have priorities as well.
-        observers: those who want to know of each step.
-        options: the fields of `PropagationOptions`.
-
-    Raises:
-        PassError: as for `basic_propagate`.
-    """
-    hierarchy = Hierarchy(STRATEGIES[propagation_strategy], run_op_priority_propagation, True)
-    _propagate(module, hierarchy, PropagationOptions.of(options), observers)
-
-
-def _propagate(
-    module: ir.Module,
-    hierarchy: Hierarchy,
-    options: PropagationOptions,
-    observers: Sequence[Observer],
-) -> None:
     engine = _engine(module, options)
     cache = AttributeCache(module.context)
     listening = list(observers)
@@ -260,3 +181,121 @@ def _dump_before(
         )
 
     return dump
+
+
+# --- The passes -----------------------------------------------------------------------------------
+
+
+def basic_propagate(
+    module: ir.Module,
+    *,
+    keep_sharding_rules: bool = False,
+    module_dump_directory: str = "",
+    module_dump_index: int = 0,
+    conservative_propagation: bool = False,
+    debug_sharding_origins: bool = False,
+    debug_propagation_edge_sharding: bool = False,
+    compatible: bool = False,
+) -> None:
+    """Propagate shardings with the basic strategy, which takes no side: `sdy-basic-propagate`.
+
+    The options are those of `propagate`.
+    """
+    options = PropagationOptions(
+        keep_sharding_rules,
+        module_dump_directory,
+        module_dump_index,
+        conservative_propagation,
+        debug_sharding_origins,
+        debug_propagation_edge_sharding,
+        compatible,
+    )
+    propagate(module, Hierarchy(STRATEGIES["basic"]), options)
+
+
+def aggressive_propagate(
+    module: ir.Module,
+    *,
+    keep_sharding_rules: bool = False,
+    module_dump_directory: str = "",
+    module_dump_index: int = 0,
+    conservative_propagation: bool = False,
+    debug_sharding_origins: bool = False,
+    debug_propagation_edge_sharding: bool = False,
+    compatible: bool = False,
+    propagation_strategy: StrategyName = "aggressive",
+) -> None:
+    """Propagate shardings, deciding conflicts: `sdy-aggressive-propagate`.
+
+    The options are those of `propagate`.
+    """
+    options = PropagationOptions(
+        keep_sharding_rules,
+        module_dump_directory,
+        module_dump_index,
+        conservative_propagation,
+        debug_sharding_origins,
+        debug_propagation_edge_sharding,
+        compatible,
+    )
+    propagate(module, Hierarchy(STRATEGIES[propagation_strategy]), options)
+
+
+def op_priority_propagate(
+    module: ir.Module,
+    *,
+    keep_sharding_rules: bool = False,
+    module_dump_directory: str = "",
+    module_dump_index: int = 0,
+    conservative_propagation: bool = False,
+    debug_sharding_origins: bool = False,
+    debug_propagation_edge_sharding: bool = False,
+    compatible: bool = False,
+    propagation_strategy: StrategyName = "aggressive",
+    run_op_priority_propagation: bool = True,
+) -> None:
+    """Propagate shardings, pass-through operations first: `sdy-op-priority-propagate`.
+
+    The options are those of `propagate`.
+    """
+    hierarchy = Hierarchy(STRATEGIES[propagation_strategy], run_op_priority_propagation)
+    options = PropagationOptions(
+        keep_sharding_rules,
+        module_dump_directory,
+        module_dump_index,
+        conservative_propagation,
+        debug_sharding_origins,
+        debug_propagation_edge_sharding,
+        compatible,
+    )
+    propagate(module, hierarchy, options)
+
+
+def user_priority_propagate(
+    module: ir.Module,
+    *,
+    keep_sharding_rules: bool = False,
+    module_dump_directory: str = "",
+    module_dump_index: int = 0,
+    conservative_propagation: bool = False,
+    debug_sharding_origins: bool = False,
+    debug_propagation_edge_sharding: bool = False,
+    compatible: bool = False,
+    propagation_strategy: StrategyName = "aggressive",
+    run_op_priority_propagation: bool = True,
+) -> None:
+    """Propagate shardings by the user's priorities: `sdy-user-priority-propagate`.
+
+    The options are those of `propagate`.
+    """
+    hierarchy = Hierarchy(STRATEGIES[propagation_strategy], run_op_priority_propagation, True)
+    options = PropagationOptions(
+        keep_sharding_rules,
+        module_dump_directory,
+        module_dump_index,
+        conservative_propagation,
+        debug_sharding_origins,
+        debug_propagation_edge_sharding,
+        compatible,
+    )
+    propagate(module, hierarchy, options)

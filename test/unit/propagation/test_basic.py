@@ -8,7 +8,13 @@ from mlir_sdy.diagnostics import PassError
 from mlir_sdy.dialect import Context
 from mlir_sdy.model import AxisRef
 from pyshardy.propagation.basic import combine
-from pyshardy.propagation.passes import basic_propagate
+from pyshardy.propagation.passes import (
+    STRATEGIES,
+    Hierarchy,
+    PropagationOptions,
+    basic_propagate,
+    propagate,
+)
 from pyshardy.propagation.record import Propagation
 
 A, B, C, D = (AxisRef(name) for name in "abcd")
@@ -119,7 +125,7 @@ def test_record(context):
         context,
     )
     record = Propagation()
-    basic_propagate(module, observers=[record])
+    propagate(module, Hierarchy(STRATEGIES["basic"]), PropagationOptions(), [record])
     step = record[0]
     assert step.name == "stablehlo.add"
     assert [(flow.factor, flow.source, flow.target) for flow in step.flows] == [
@@ -157,5 +163,6 @@ def test_unsupported(context, text, message):
 
 def test_module_without_functions(context):
     record = Propagation()
-    basic_propagate(parse('sdy.mesh @m = <["a"=2]>', context), observers=[record])
+    module = parse('sdy.mesh @m = <["a"=2]>', context)
+    propagate(module, Hierarchy(STRATEGIES["basic"]), PropagationOptions(), [record])
     assert len(record) == 0

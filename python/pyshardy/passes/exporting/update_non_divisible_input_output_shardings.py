@@ -53,12 +53,13 @@ def update_non_divisible_input_output_shardings(module: ir.Module) -> None:
         if changed:
             set_result_shardings(function, changed, cache)
         for operation in operations_named(_WITH_INPUTS_OR_OUTPUTS, function):
-            _update_operation(operation, meshes, cache)
+            trim_shardings_of(operation, meshes, cache)
 
 
-def _update_operation(
+def trim_shardings_of(
     operation: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
 ) -> None:
+    """Shorten the shardings that an operation holds by what does not divide dimensions."""
     if operation.name == "sdy.manual_computation":
         local_types = [value.type for value in operation.regions[0].blocks[0].arguments]
         changed = _changed(body_argument_shardings(operation), local_types, meshes)
