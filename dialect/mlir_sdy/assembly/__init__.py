@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from mlir_sdy.assembly.pieces import RewrittenText
 from mlir_sdy.assembly.reader import Reader
 from mlir_sdy.assembly.source import BLANK, Cursor, Source, on_one_line
+from mlir_sdy.assembly.unverified import WITNESS, parse_unverified
 from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.diagnostics import ParseError, SourceLocation
+from mlir_sdy.diagnostics import ParseError, SourceLocation, VerificationError
 from mlir_sdy.host import diagnostics_of, ir, location_of, parse_operation
-from mlir_sdy.verify import verify_shardings
+from mlir_sdy.verify import verify_shardings, violation_before_host
 
 __all__ = ["asm", "parse"]
 
@@ -50,17 +51,26 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
     reader = Reader(source, AttributeCache(context))
     rewritten = reader.rewrite()
     aliases = "".join(f"{alias} = {text} " for alias, text in reader.definitions.items())
-    module = None
-    if _MODULE_FIRST.match(text):
+    try:
+        module = _parse_rewritten(rewritten, aliases, context)
+    except ParseError:
+        unverified = _HostText.wrapped(rewritten, aliases, WITNESS).parse_unverified(context)
+        earlier = None if unverified is None else violation_before_host(unverified)
+        if earlier is not None:
+            raise VerificationError(earlier) from None
+        raise
+    verify_shardings(module)
+    return module
+
+
+def _parse_rewritten(rewritten: RewrittenText, aliases: str, context: ir.Context) -> ir.Module:
+    if _MODULE_FIRST.match(rewritten.source.text):
         try:
-            module = _HostText(rewritten, aliases).parse(context)
+            return _HostText(rewritten, aliases).parse(context)
         except ParseError as failure:
             if not failure.diagnostics[0].message.startswith(_SEVERAL_OPERATIONS):
                 raise
-    if module is None:
-        module = _HostText.wrapped(rewritten, aliases).parse(context)
-    verify_shardings(module)
-    return module
+    return _HostText.wrapped(rewritten, aliases).parse(context)
 
 
 def asm(
@@ -105,8 +115,11 @@ class _HostText:
         self._source = Source(self.prefix + self.body + self.suffix, "")
 
     @classmethod
-    def wrapped(cls, rewritten: RewrittenText, aliases: str) -> _HostText:
-        """The text inside a module, with its own alias definitions moved in front of that."""
+    def wrapped(cls, rewritten: RewrittenText, aliases: str, first: str = "") -> _HostText:
+        """The text inside a module, with its own alias definitions moved in front of that.
+
+        `first` is the text of an operation to start the module with.
+        """
         body = rewritten.text()
         # Those of the source may use those of the attributes in it.
         for match in _ALIAS_DEFINITION.finditer(body):
@@ -118,7 +131,7 @@ class _HostText:
             body = body[: match.start()] + blank + body[cursor.position :]
         resources = _RESOURCES.search(body)
         end = resources.start() if resources else len(body)
-        return cls(rewritten, f"{aliases}module {{", body[:end], f"\n}}{body[end:]}")
+        return cls(rewritten, f"{aliases}module {{{first}", body[:end], f"\n}}{body[end:]}")
 
     def parse(self, context: ir.Context) -> ir.Module:
         filename = self.rewritten.source.filename
@@ -132,6 +145,14 @@ class _HostText:
         if self.suffix:
             root.location = ir.Location.file(filename, 0, 0, context)  # as MLIR's own module
         return _as_module(root)
+
+    def parse_unverified(self, context: ir.Context) -> ir.Operation | None:
+        """The module of a text that starts with a witness; None if it can't be read."""
+        filename = self.rewritten.source.filename
+        root = parse_unverified(self._source.text, filename, context)
+        if root is not None:
+            self._restore_locations(root)
+        return root
 
     def _in_source(self, location: SourceLocation) -> SourceLocation:
         """Where in the source a place in the text for the host comes from."""

@@ -13,7 +13,6 @@ from mlir_sdy.verify.violation import Violation
 
 
 def verify_sharding_attribute(
-    _: ir.Operation,
     attribute: ir.Attribute,
     types: Sequence[ir.Type],
     meshes: Mapping[str, Mesh],

@@ -42,7 +42,7 @@ def verify_edges_attribute(
                     )
 
 
-def verify_edges_list_attribute(_: ir.Operation, attribute: ir.Attribute) -> None:
+def verify_edges_list_attribute(attribute: ir.Attribute) -> None:
     """Check that the edges recorded for several results or arguments are a list of edges.
 
     Raises:

@@ -11,8 +11,10 @@ from mlir_sdy.model import OpShardingRule, TensorMapping, factor_name
 from mlir_sdy.verify.violation import Violation
 
 
-def verify_rule_attribute(operation: ir.Operation, attribute: ir.Attribute) -> None:
-    """Check that the attribute of an operation is a sharding rule that fits it (`verify_rule`).
+def verify_rule_attribute(
+    attribute: ir.Attribute, operand_types: Sequence[ir.Type], result_types: Sequence[ir.Type]
+) -> None:
+    """Check that an attribute is a sharding rule that fits values of these types (`check_rule`).
 
     Raises:
         Violation: it isn't.
@@ -22,11 +24,23 @@ def verify_rule_attribute(operation: ir.Operation, attribute: ir.Attribute) -> N
             "should have a sharding rule attribute of type OpShardingRuleAttr: "
             "'sdy.sharding_rule = #sdy.op_sharding_rule<...>'"
         )
-    verify_rule(operation, attribute.value)
+    check_rule(attribute.value, operand_types, result_types)
 
 
 def verify_rule(operation: ir.Operation, rule: OpShardingRule) -> None:
-    """Check that a sharding rule fits the operands and results of an operation.
+    """Check that a sharding rule fits an operation (`check_rule`).
+
+    Raises:
+        Violation: it doesn't.
+    """
+    operand_types = [operand.type for operand in operation.operands]
+    check_rule(rule, operand_types, list(operation.results.types))
+
+
+def check_rule(
+    rule: OpShardingRule, operand_types: Sequence[ir.Type], result_types: Sequence[ir.Type]
+) -> None:
+    """Check that a sharding rule fits operands and results of these types.
 
     1. There is a mapping for each operand and each result, and at least one of either.
     2. Each mapping fits its value (`_check_mapping`).
@@ -40,8 +54,8 @@ def verify_rule(operation: ir.Operation, rule: OpShardingRule) -> None:
     Raises:
         Violation: the first rule that is broken.
     """
-    _check_mappings(rule, rule.operand_mappings, operation.operands, "operand")
-    _check_mappings(rule, rule.result_mappings, operation.results, "result")
+    _check_mappings(rule, rule.operand_mappings, operand_types, "operand")
+    _check_mappings(rule, rule.result_mappings, result_types, "result")
     for factor, size in enumerate(rule.factor_sizes):
         if not any(mapping.contains_factor(factor) for mapping in rule.mappings):
             raise Violation(
@@ -57,20 +71,20 @@ def verify_rule(operation: ir.Operation, rule: OpShardingRule) -> None:
 
 
 def _check_mappings(
-    rule: OpShardingRule, mappings: Sequence[TensorMapping], values: Sequence[ir.Value], what: str
+    rule: OpShardingRule, mappings: Sequence[TensorMapping], types: Sequence[ir.Type], what: str
 ) -> None:
-    if len(mappings) != len(values):
+    if len(mappings) != len(types):
         raise Violation(
-            f"number of {what}s and mappings must match: {len(values)} {what}s vs "
+            f"number of {what}s and mappings must match: {len(types)} {what}s vs "
             f"{len(mappings)} mappings"
         )
-    if not values:
+    if not types:
         raise Violation(f"must have at least one {what} to have a sharding rule")
-    for index, (mapping, value) in enumerate(zip(mappings, values, strict=True)):
+    for index, (mapping, value_type) in enumerate(zip(mappings, types, strict=True)):
         try:
-            _check_mapping(rule, mapping, value.type)
+            _check_mapping(rule, mapping, value_type)
         except Violation as violation:
-            number = f" {index}" if len(values) > 1 else ""
+            number = f" {index}" if len(types) > 1 else ""
             raise violation.prefixed(f"{what}{number} - ") from None
 
 

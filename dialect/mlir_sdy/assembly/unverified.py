@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Parsing without verifying, which the host's bindings do not offer.
+
+Its parser verifies what it has read, and hands out nothing if that fails. An operation at the front
+whose verifier is ours gets to see the whole module before anything after it is verified, and
+keeps a copy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from contextvars import ContextVar
+
+from mlir_sdy.host import ir, irdl, parse_operation
+
+WITNESS = '"sdy_unverified.witness"() : () -> () '
+"""What to put at the front of the module to parse."""
+
+_DECLARATION = "irdl.dialect @sdy_unverified { irdl.operation @witness {} }"
+
+_seen: ContextVar[list[ir.Operation]] = ContextVar("mlir_sdy_unverified_modules")
+
+
+class _Witness(ir.DynamicOpTrait):
+    """Copies the module around an operation when that is verified."""
+
+    @staticmethod
+    def verify_invariants(witness: ir.OpView) -> bool:
+        parent = witness.operation.parent
+        if parent is not None:
+            _seen.get().append(parent.operation.clone(ip=False).operation)
+        return True
+
+
+def parse_unverified(text: str, filename: str, context: ir.Context) -> ir.Operation | None:
+    """The module in `text`, which starts with `WITNESS`, without that; None if it can't be read."""
+    if not context.is_dialect_loaded("sdy_unverified"):
+        with context, ir.Location.unknown():
+            irdl.load_dialects(ir.Module.parse(_DECLARATION))
+            _Witness.attach("sdy_unverified.witness")
+    token = _seen.set([])
+    try:
+        with contextlib.suppress(ir.MLIRError):
+            parse_operation(text, filename, context)
+        seen = _seen.get()
+    finally:
+        _seen.reset(token)
+    if not seen:
+        return None
+    root = seen[0]
+    root.regions[0].blocks[0].operations[0].operation.erase()
+    return root

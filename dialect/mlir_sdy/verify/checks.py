@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The checks of operations within a module, which need the meshes and computations around them.
+
+Large programs repeat few combinations of attributes and types many times, so those that passed are
+remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import get_sharding
+from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective
+from mlir_sdy.verify.discardable import verify_function, verify_sharding_attribute
+from mlir_sdy.verify.edges import verify_edges_attribute, verify_edges_list_attribute
+from mlir_sdy.verify.operations import bound_manual_axes
+from mlir_sdy.verify.sharding import ManualAxes
+from mlir_sdy.verify.sharding_rule import verify_rule_attribute
+from mlir_sdy.verify.symbol_uses import SYMBOL_USE_VERIFIERS
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What holds for all operations with the same parent.
+
+    Attributes:
+        meshes: those of the nearest module.
+        manual_axes: those of the manual computations around.
+        key: stands for both in the keys of what passed.
+    """
+
+    meshes: dict[str, Mesh]
+    manual_axes: ManualAxes
+    key: Hashable
+
+
+class ModuleChecks:
+    """Checks operations of a module, one by one, while it does not change."""
+
+    def __init__(self) -> None:
+        self._meshes: dict[ir.Operation | None, dict[str, Mesh]] = {}
+        self._scopes: dict[ir.Operation | None, _Scope] = {}
+        self._passed: set[Hashable] = set()
+
+    def check_attributes(self, operation: ir.Operation) -> None:
+        """Check the `sdy.*` attributes of an operation, in the order of their names.
+
+        Raises:
+            Violation: the first rule that is broken.
+        """
+        attributes = operation.attributes
+        for name in attributes:
+            if name.startswith("sdy."):
+                self._check_attribute(name, operation, attributes[name])
+
+    def _check_attribute(self, name: str, operation: ir.Operation, attribute: ir.Attribute) -> None:
+        match name:
+            case "sdy.sharding":
+                scope = self._scope(operation)
+                types = tuple(operation.results.types)
+                key = attribute, types, scope.key
+                if key not in self._passed:
+                    verify_sharding_attribute(attribute, types, scope.meshes, scope.manual_axes)
+                    self._passed.add(key)
+            case "sdy.sharding_rule":
+                operand_types = tuple([operand.type for operand in operation.operands])
+                result_types = tuple(operation.results.types)
+                key = attribute, operand_types, result_types
+                if key not in self._passed:
+                    verify_rule_attribute(attribute, operand_types, result_types)
+                    self._passed.add(key)
+            case "sdy.propagation_edges":
+                verify_edges_attribute(operation, attribute, self._scope(operation).meshes)
+            case "sdy.result_propagation_edges" | "sdy.block_arg_propagation_edges":
+                verify_edges_list_attribute(attribute)
+            case _:
+                pass  # any other name is free
+
+    def check_invariants(self, operation: ir.Operation) -> None:
+        """Check what upstream checks together with the invariants of an operation.
+
+        Raises:
+            Violation: the first rule that is broken.
+        """
+        name = operation.name
+        if name == "func.func":
+            verify_function(operation, self._scope(operation).meshes)
+        elif name in COLLECTIVES:
+            self._check_collective(name, operation)
+
+    def _check_collective(self, name: str, operation: ir.Operation) -> None:
+        scope = self._scope(operation)
+        source = get_sharding(operation.operands[0])
+        result = operation.attributes["out_sharding"]
+        key = name, source, result, operation.results[0].type, scope.key
+        if key not in self._passed:
+            verify_collective(operation, source, scope.meshes, scope.manual_axes)
+            self._passed.add(key)
+
+    def is_symbol_user(self, operation: ir.Operation) -> bool:
+        """Whether there is something to check in `check_symbol_uses`."""
+        return operation.name in SYMBOL_USE_VERIFIERS
+
+    def check_symbol_uses(self, operation: ir.Operation) -> None:
+        """Check an operation of the dialect against the meshes that it names.
+
+        Raises:
+            Violation: the first rule that is broken.
+        """
+        check = SYMBOL_USE_VERIFIERS.get(operation.name)
+        if check is not None:
+            check(operation, self._scope(operation).meshes)
+
+    def _scope(self, operation: ir.Operation) -> _Scope:
+        parent = operation.parent
+        scope = self._scopes.get(parent)
+        if scope is None:
+            meshes = self._meshes_of(enclosing_module(operation))
+            manual_axes = bound_manual_axes(operation)
+            scope = _Scope(meshes, manual_axes, (id(meshes), *manual_axes))
+            if operation.name != "builtin.module":  # whose own meshes are not those around it
+                self._scopes[parent] = scope
+        return scope
+
+    def _meshes_of(self, module: ir.Operation | None) -> dict[str, Mesh]:
+        meshes = self._meshes.get(module)
+        if meshes is None:
+            meshes = self._meshes[module] = {} if module is None else meshes_of(module)
+        return meshes
