@@ -103,7 +103,7 @@ def propagate(
         passes.STRATEGIES[propagation_strategy], run_op_priority_propagation, by_user=True
     )
     options = passes.PropagationOptions(
-        keep_sharding_rules=True,
+        keep_sharding_rules=conservative_propagation or bool(stages.get("keep_sharding_rules")),
         conservative_propagation=conservative_propagation,
         compatible=compatible,
     )

@@ -74,10 +74,10 @@ def propagation_pipeline(
         update_non_divisible_input_output_shardings=update_non_divisible_input_output_shardings,
         inline_meshes=inline_meshes,
     )
-    # The export stage reads the rules; it drops them itself.
+    # What comes after makes rules anew where it needs them, but it makes no conservative ones.
     propagate = pass_text(
         "sdy-user-priority-propagate",
-        keep_sharding_rules=True,
+        keep_sharding_rules=keep_sharding_rules or conservative_propagation or bool(dump_directory),
         module_dump_directory=dump_directory,
         module_dump_index=FIRST_DUMP + 1 if dump_directory else "",
         conservative_propagation=conservative_propagation,

@@ -16,7 +16,9 @@ One run goes like this; ties between conflicting shardings depend on the order, 
 
 3. As 1.
 
-All of that happens in tables; `write_back` brings the outcome to the IR.
+All of that happens in tables; `write_back` brings the outcome to the IR. An operation that would
+change nothing, as nothing around it has changed since its last visit, is passed over; it keeps its
+place in the work list for that.
 """
 
 from __future__ import annotations
@@ -111,7 +113,13 @@ class Engine:
         self._use_counts = list(program.use_counts)
         counts = self._use_counts
         self._live_uses = [sum(counts[results.start : results.stop]) for results in program.results]
-        self._is_first_run = True
+        # The operations that relate each slot, and the kind by which each would change nothing.
+        self._relations_of: list[list[int]] = [[] for _ in self.state]
+        for operation, relation in enumerate(self.relations):
+            if relation is not None:
+                for slot in relation.tensors:
+                    self._relations_of[slot].append(operation)
+        self._at_rest: list[RelationKind | None] = [None] * len(self.relations)
 
     # --- Shardings ----------------------------------------------------------------------------
 
@@ -121,7 +129,7 @@ class Engine:
 
     def set_sharding(self, slot: int, sharding: TensorSharding) -> None:
         """Put a sharding into a slot, without any further effect."""
-        self.state[slot] = self.table.number(sharding)
+        self._set(slot, self.table.number(sharding))
 
     def given_shardings(self) -> Iterator[tuple[int, TensorSharding]]:
         """The shardings in all slots in use, with those."""
@@ -176,72 +184,75 @@ class Engine:
 
     def _kinds_of_run(self, run: Run) -> list[RelationKind | None]:
         """The kind of each relation, at priority 0 as if all operands had other uses."""
-        strategy, priority = run.strategy, run.priority
         # What takes part only if its operands have no other use is looked at when it is visited.
-        key = strategy, priority, priority > 0
-        kinds: list[RelationKind | None] = []
-        find = self._kinds.kind
-        for relation in self.relations:
-            if relation is None:
-                kinds.append(None)
-                continue
-            family = relation.family
-            kinds.append(family.kinds[key] if key in family.kinds else find(family, *key))
-        return kinds
+        key = run.strategy, run.priority, run.priority > 0
+        of_family = {id(family): self._kinds.kind(family, *key) for family in self._kinds.families}
+        return [
+            None if relation is None else of_family[id(relation.family)]
+            for relation in self.relations
+        ]
 
     def _drain(self, run: Run) -> None:
         kinds = self._kinds_of_run(run)
-        relations, live_uses, state = self.relations, self._live_uses, self.state
-        by_uses = run.priority == 0
-        if self._is_first_run:
-            stack = [*range(len(relations))]
-        else:
-            # What is dead is gone, so only operations with something to do matter.
-            is_erased = self._is_erased
-            stack = [
-                number
-                for number, relation in enumerate(relations)
-                if (kinds[number] is not None or (by_uses and relation is not None))
-                and not is_erased[number]
-            ]
-        self._is_first_run = False
-        is_queued = bytearray(len(relations))
-        for number in stack:
-            is_queued[number] = True
-        stack.reverse()
-        while stack:
-            operation = stack.pop()
+        at_rest, is_erased = self._at_rest, self._is_erased
+        is_queued = bytearray(b"\1") * len(kinds)
+        pushed: list[int] = []
+        # The list is a stack with what was pushed on top of the operations not yet reached.
+        for operation, kind in enumerate(kinds):
             is_queued[operation] = False
-            if not live_uses[operation] and self._erase_if_dead(operation, stack, is_queued):
+            if is_erased[operation] or (kind is at_rest[operation] and kind is not None):
                 continue
-            relation = relations[operation]
-            if relation is None:
-                continue
-            kind = kinds[operation]
-            if by_uses and relation.family.depends_on_uses and self._is_single_user(operation):
-                kind = self.kind(relation, run.strategy, 0)
-            if kind is None:
-                continue
-            before = tuple([state[slot] for slot in relation.tensors])
-            updates = kind.outcomes.get(before)
-            if updates is None:
-                updates = self.stepper.step(kind, before)
-            if updates:
-                if self.on_change is not None:
-                    self.on_change(Change(run, operation, relation, kind, before, updates))
-                for position, number in updates:
-                    slot = relation.tensors[position]
-                    self._update(operation, slot, number, stack, is_queued)
-                    for other in self._groups.get(slot, ()):
-                        self._update(operation, other, number, stack, is_queued)
+            self._visit(operation, run, kinds, pushed, is_queued)
+            while pushed:
+                operation = pushed.pop()  # noqa: PLW2901 (the same is done to it)
+                is_queued[operation] = False
+                self._visit(operation, run, kinds, pushed, is_queued)
+
+    def _visit(
+        self,
+        operation: int,
+        run: Run,
+        kinds: list[RelationKind | None],
+        pushed: list[int],
+        is_queued: bytearray,
+    ) -> None:
+        if not self._live_uses[operation] and self._erase_if_dead(operation, pushed, is_queued):
+            return
+        relation = self.relations[operation]
+        if relation is None:
+            return
+        kind = kinds[operation]
+        if (
+            run.priority == 0
+            and relation.family.depends_on_uses
+            and self._is_single_user(operation)
+        ):
+            kind = self.kind(relation, run.strategy, 0)
+        if kind is None:
+            return
+        state = self.state
+        before = tuple([state[slot] for slot in relation.tensors])
+        updates = kind.outcomes.get(before)
+        if updates is None:
+            updates = self.stepper.step(kind, before)
+        if not updates:
+            self._at_rest[operation] = kind
+            return
+        if self.on_change is not None:
+            self.on_change(Change(run, operation, relation, kind, before, updates))
+        for position, number in updates:
+            slot = relation.tensors[position]
+            self._update(operation, slot, number, pushed, is_queued)
+            for other in self._groups.get(slot, ()):
+                self._update(operation, other, number, pushed, is_queued)
 
     def _is_single_user(self, operation: int) -> bool:
         """Whether each operand of an operation is a scalar or has no other use."""
         counts, program = self._use_counts, self.program
-        return all(
-            counts[operand] == 1 or program.rank(operand) == 0
-            for operand in program.operands[operation]
-        )
+        for operand in program.operands[operation]:
+            if counts[operand] != 1 and program.rank(operand):
+                return False
+        return True
 
     def _update(
         self, operation: int, slot: int, number: int, stack: list[int], is_queued: bytearray
@@ -252,11 +263,17 @@ class Engine:
                 self._push(other, stack, is_queued)
 
     def _put(self, slot: int, number: int) -> None:
+        """Put a sharding into a slot, as setting that of its value would."""
         if slot == NOWHERE:
             return
-        if not self.state[slot] and not self.program.is_result_of_function(slot):
+        if not self.state[slot]:
             self._open_others(slot, number)
+        self._set(slot, number)
+
+    def _set(self, slot: int, number: int) -> None:
         self.state[slot] = number
+        for operation in self._relations_of[slot]:
+            self._at_rest[operation] = None
 
     def _open_others(self, slot: int, number: int) -> None:
         """Where a list of shardings begins to exist, its other values become fully open."""
@@ -266,9 +283,8 @@ class Engine:
             return
         for other in together:
             if other != slot and not self.state[other]:
-                rank = self.program.rank(other)
-                opened = TensorSharding.fully_open(rank, sharding.mesh_or_ref)
-                self.state[other] = self.table.number(opened)
+                opened = TensorSharding.fully_open(self.program.rank(other), sharding.mesh_or_ref)
+                self._set(other, self.table.number(opened))
 
     def _push(self, operation: int, stack: list[int], is_queued: bytearray) -> None:
         if self._is_erased[operation]:

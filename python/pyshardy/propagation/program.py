@@ -94,6 +94,7 @@ class Program:
         self._edge_operations: list[int] = []
         self._without_results: dict[ir.Operation, int] = {}
         self._type_key = lookup.type_key
+        self._tensor_type = lookup.tensor_type
 
         self._read_block(module.body, NO_OPERATION)
         number_of = self._numbers.__getitem__
@@ -153,7 +154,8 @@ class Program:
 
     def rank(self, value: int) -> int:
         """The number of dimensions of a value, 0 if it isn't a tensor."""
-        return value_shardings.rank_of(self.value(value).type)
+        tensor = self._tensor_type(self.types[value])
+        return 0 if tensor is None else tensor.rank
 
     def is_result_of_function(self, slot: int) -> bool:
         """Whether the slot is that of a function's result, which is no value."""
@@ -170,7 +172,9 @@ class Program:
         results = self.results[maker]
         if slot in results:
             return results
-        return self.arguments[maker] if self.names[maker] in COMPUTATIONS else (slot,)
+        if self.names[maker] in COMPUTATIONS and not self.is_result_of_function(slot):
+            return self.arguments[maker]
+        return (slot,)
 
     # --- Reading ------------------------------------------------------------------------------
 
@@ -186,7 +190,7 @@ class Program:
             names.append(name)
             parents.append(parent)
             ends.append(number + 1)
-            results.append(self._add_values(operation.results, number))
+            results.append(self._add_results(operation, number))
             attributes = operation.attributes
             if name in noted or SHARDING in attributes:
                 self._note(operation, number, name, parent)
@@ -223,6 +227,19 @@ class Program:
             self.calls[operation.attributes["callee"].value].append(number)
         given = value_shardings.result_shardings_of(operation)
         self._given.update(zip(self.results[number], given, strict=False))
+
+    def _add_results(self, operation: ir.Operation, number: int) -> range:
+        results = operation.results
+        if len(results) != 1:
+            return self._add_values(results, number)
+        # The list would make the one result with more ado.
+        result = operation.result
+        at = len(self.values)
+        self._numbers[result] = at
+        self.values.append(result)
+        self.types.append(self._type_key(result.type))
+        self.makers.append(number)
+        return range(at, at + 1)
 
     def _add_values(self, values: Iterable[ir.Value], maker: int) -> range:
         known, numbers, types, makers = self.values, self._numbers, self.types, self.makers

@@ -10,7 +10,7 @@ shardings of the tensors. It is computed once for each combination of those.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mlir_sdy.model import (
@@ -163,6 +163,11 @@ class RelationTable:
     def __init__(self) -> None:
         self._families: dict[object, RelationFamily] = {}
         self._kinds: dict[object, RelationKind] = {}
+
+    @property
+    def families(self) -> Iterable[RelationFamily]:
+        """All families met so far."""
+        return self._families.values()
 
     def family(
         self,

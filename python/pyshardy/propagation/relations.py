@@ -37,7 +37,7 @@ class RelationReader:
         self._program = program
         self._lookup = lookup
         # By the identity of rules: those who hand them out keep them, one for all equal ones.
-        self._families: dict[tuple[int, PriorityClass, bool], RelationFamily] = {}
+        self._families: dict[tuple[int, str], RelationFamily] = {}
 
     def read(self) -> list[Relation | None]:
         """The relation of each operation, None where there is none.
@@ -66,7 +66,9 @@ class RelationReader:
             if rule is None:
                 relations.append(None)
                 continue
-            family = self._family(operation, name, rule)
+            family = self._families.get((id(rule), name))
+            if family is None:
+                family = self._family(operation, name, rule)
             tensors = (*map(slot_of, operands), *map(slot_of, results))
             relations.append(Relation(family, tensors, True))
         return relations
@@ -95,15 +97,15 @@ class RelationReader:
                 priority_class = PriorityClass.PASS_THROUGH
         if is_elementwise:
             priority_class = PriorityClass.PASS_THROUGH
-        key = id(rule), priority_class, is_elementwise
-        family = self._families.get(key)
-        if family is None:
-            family = self._families[key] = self.table.family(
-                rule,
-                priority_class=priority_class,
-                is_elementwise=is_elementwise,
-                conservative=self._lookup.conservative,
-            )
+        family = self.table.family(
+            rule,
+            priority_class=priority_class,
+            is_elementwise=is_elementwise,
+            conservative=self._lookup.conservative,
+        )
+        # Calls of other targets, and casts of other shapes, may have an equal rule.
+        if name not in (_CUSTOM_CALL, ELEMENTWISE_IF_SHAPES_EQUAL):
+            self._families[id(rule), name] = family
         return family
 
     def _identity(
