@@ -62,7 +62,7 @@ def random_reshape(rng: random.Random, shape: Shape) -> Shape:
     primes: list[int] = []
     for size in shape:
         rest = size
-        for prime in (2, 3, 5, 7):
+        for prime in (2, 3, 5, 7, 11):
             while rest % prime == 0:
                 primes.append(prime)
                 rest //= prime
