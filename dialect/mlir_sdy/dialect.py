@@ -50,6 +50,7 @@ def register(context: ir.Context) -> None:
                 if trait in _TRAITS:
                     _TRAITS[trait].attach(name)
         attach_verifiers()
+    host.hand_out_all_constants(context)
     register_attribute_classes(context)
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "emit_error",
     "ext",
     "func",
+    "hand_out_all_constants",
     "ir",
     "irdl",
     "load_stablehlo",
@@ -67,6 +68,25 @@ def load_stablehlo(context: ir.Context) -> None:
         passmanager.PassManager.parse("builtin.module(stablehlo-compatibility-expander)").run(
             ir.Module.create().operation
         )
+
+
+def hand_out_all_constants(context: ir.Context) -> None:
+    """Let the bindings hand out constants of any elements, where `context` is any context.
+
+    Their own way ends in a `TypeError`, or in the end of the process, unless the elements are
+    numbers: those that are complex become a plain `ir.DenseElementsAttr` here.
+    """
+    kind = ir.Attribute.parse("dense<0> : tensor<i1>", context).typeid
+    cext.register_type_caster(kind, replace=True)(_specific_elements)
+
+
+def _specific_elements(attribute: ir.Attribute) -> ir.DenseElementsAttr:
+    for elements_class in (ir.DenseFPElementsAttr, ir.DenseIntElementsAttr):
+        try:
+            return elements_class(attribute)
+        except ValueError:
+            continue
+    return ir.DenseElementsAttr(attribute)
 
 
 def current_context() -> ir.Context:

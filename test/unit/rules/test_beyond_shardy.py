@@ -84,7 +84,7 @@ BODIES = {
     "complex numbers": (
         "%0 = stablehlo.constant dense<(2.0, 0.0)> : tensor<4x6xcomplex<f32>>\n"
         f"%2 = stablehlo.real %0 : (tensor<4x6xcomplex<f32>>) -> {VALUE}",
-        "None",
+        IDENTITY,
     ),
     "different values": (
         "%2 = stablehlo.constant dense<"

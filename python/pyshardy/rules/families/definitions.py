@@ -23,10 +23,7 @@ def is_constant(value: ir.Value) -> bool:
 
 def is_one_value(constant: ir.Operation) -> bool:
     """Whether all elements of a constant are equal, as far as the bindings can tell."""
-    try:
-        literal = constant.attributes["value"]
-    except TypeError:  # complex elements, which the bindings can't hand out
-        return False
+    literal = constant.attributes["value"]
     return isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
 
 

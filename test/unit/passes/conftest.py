@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Fixtures of the tests of import passes."""
+"""Fixtures of the tests of passes."""
 
 import pytest
 
