@@ -11,11 +11,17 @@ from pathlib import Path
 MAKE_PROGRAMS = Path(__file__).parents[1] / "examples" / "make_programs.py"
 
 
-def program_text(program: Path | None) -> str:
-    """The text of `program`, or of the training step, which is made anew for that."""
+def program_text(program: Path | None, layers: int = 24) -> str:
+    """The text of `program`, or of the training step, which is made anew for that.
+
+    Args:
+        program: an MLIR file.
+        layers: the number of layers of the training step; 24 make 6,300 operations.
+    """
     if program is not None:
         return program.read_text()
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "train.mlir"
-        subprocess.run([sys.executable, MAKE_PROGRAMS, "--large", made], check=True)
+        command = [sys.executable, MAKE_PROGRAMS, "--large", made, "--layers", str(layers)]
+        subprocess.run(command, check=True)
         return made.read_text()

@@ -40,7 +40,8 @@ def export_pipeline(
             shardings, by collectives instead of reshards
         remove_all_gather_reduce_scatter_for_cmv1: whether to leave gathers and scatters around
             matrix products to a later compiler, if there are explicit collectives
-        enable_per_instruction_partitioning: whether to partition single instructions
+        enable_per_instruction_partitioning: whether to partition single instructions; not
+            supported yet
         per_instruction_partitioning_filter: which instructions to partition
         keep_sharding_rules: whether to leave the sharding rules on the operations
         dump_sharding_origins: whether saved modules say where shardings come from
@@ -49,16 +50,20 @@ def export_pipeline(
         update_non_divisible_input_output_shardings: whether to shorten shardings of inputs and
             outputs that don't divide their dimensions evenly
         inline_meshes: whether to hold each mesh where it is used
+
+    Raises:
+        ValueError: single instructions are to be partitioned.
     """
-    del avoid_reshards_on_calls
+    if enable_per_instruction_partitioning:
+        raise ValueError(
+            "option 'enable-per-instruction-partitioning' is not supported yet; leave it out, or "
+            "use 'sdy-partition-pipeline', which partitions whole programs"
+        )
+    # Accepted, so that callers of C++ Shardy need not know.
+    del avoid_reshards_on_calls, per_instruction_partitioning_filter
+    del replica_count, partition_count
     dumps = Dumps(dump_directory, first_dump)
     is_export = not avoid_export_for_partitioning
-    per_instruction = pass_text(
-        "sdy-per-instruction-partitioning",
-        filter=per_instruction_partitioning_filter,
-        replica_count=replica_count,
-        partition_count=partition_count,
-    )
     steps = [
         "sdy-constant-or-scalar-merger",
         pass_text(
@@ -80,7 +85,6 @@ def export_pipeline(
             dumps,
             explicit_collectives=enable_insert_explicit_collectives,
             for_cmv1=remove_all_gather_reduce_scatter_for_cmv1,
-            per_instruction=per_instruction if enable_per_instruction_partitioning else None,
         )
     if dump_sharding_origins or dump_propagation_edges:
         steps.append("sdy-remove-propagation-debug-info")
@@ -91,24 +95,13 @@ def export_pipeline(
     return ",".join(steps)
 
 
-def _partitioner(
-    dumps: Dumps, *, explicit_collectives: bool, for_cmv1: bool, per_instruction: str | None
-) -> list[str]:
-    """The steps that insert communication; `per_instruction` partitions single instructions."""
+def _partitioner(dumps: Dumps, *, explicit_collectives: bool, for_cmv1: bool) -> list[str]:
+    """The steps that insert communication."""
     steps = [
         "sdy-verify-unreduced-axes",
-        pass_text(
-            "sdy-insert-explicit-reshards",
-            enable_full_version=explicit_collectives or per_instruction is not None,
-        ),
+        pass_text("sdy-insert-explicit-reshards", enable_full_version=explicit_collectives),
     ]
-    if per_instruction is not None:
-        steps += [
-            *dumps.save("before_per_instruction_partitioning"),
-            per_instruction,
-            *dumps.save("after_per_instruction_partitioning"),
-        ]
-    elif explicit_collectives:
+    if explicit_collectives:
         steps += [
             *dumps.save("after_explicit_reshards"),
             "canonicalize{enable-patterns=sdy-reshard}",

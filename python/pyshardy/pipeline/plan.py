@@ -95,7 +95,12 @@ def _expanded(use: PassUse, expanding: tuple[str, ...]) -> PassPipeline:
     if use.name in expanding:
         raise UsageError(error(f"pipeline '{use.name}' contains itself", use.location))
     info = pipelines()[use.name]
-    return parse_pipeline(info.text(**read_options(use, info.options)), f"<{use.name}>")
+    options = read_options(use, info.options)
+    try:
+        text = info.text(**options)
+    except ValueError as refusal:
+        raise UsageError(error(f"pipeline '{use.name}': {refusal}", use.location)) from refusal
+    return parse_pipeline(text, f"<{use.name}>")
 
 
 def _host_step(use: PassUse, nesting: tuple[str, ...]) -> Step:

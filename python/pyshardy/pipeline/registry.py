@@ -276,7 +276,8 @@ def register_pipeline(
 ) -> Callable[[_Function], _Function]:
     """Give a pipeline a name.
 
-    The function writes the text of the pipeline; its keyword-only parameters are the options:
+    The function writes the text of the pipeline, or raises a `ValueError` that says why it refuses
+    its options; these are its keyword-only parameters:
 
         @register_pipeline("tidy", summary="Cleans up")
         def tidy(*, rounds: int = 1) -> str:

@@ -11,6 +11,7 @@ from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error
 from mlir_sdy.host import ir
 from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.pipeline import canonicalize
+from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
 from pyshardy.pipeline.internal_errors import describe
 from pyshardy.pipeline.plan import Step, plan_pipeline
@@ -75,7 +76,7 @@ def run_pipeline(
     for observer in instrumentation:
         observer.before_pipeline(module, steps)
     try:
-        with host.diagnostics_emitted(module.context):
+        with host.diagnostics_emitted(module.context), collection_paused():
             for step in steps:
                 verify_it = verify_each and (verify_inside or not step.is_inside)
                 _run_observed(step, module, instrumentation, verify_it)
