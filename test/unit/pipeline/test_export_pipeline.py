@@ -3,8 +3,10 @@
 
 import pytest
 
+from mlir_sdy.diagnostics import UsageError
 from pyshardy.pipeline import pipelines
 from pyshardy.pipeline.export_pipeline import export_pipeline
+from pyshardy.pipeline.plan import plan_pipeline
 from pyshardy.pipeline.syntax import parse_pipeline
 
 
@@ -55,19 +57,9 @@ def test_explicit_collectives():
     }
 
 
-def test_per_instruction_partitioning_comes_instead_of_collectives():
-    written = steps(
-        enable_insert_explicit_collectives=True,
-        enable_per_instruction_partitioning=True,
-        per_instruction_partitioning_filter="a b",
-        partition_count=4,
-    )
-    assert "sdy-insert-explicit-reshards{enable-full-version=true}" in written
-    assert (
-        "sdy-per-instruction-partitioning{filter={a b} replica-count=1 partition-count=4}"
-        in written
-    )
-    assert "sdy-reshard-to-collectives" not in written
+def test_instructions_are_not_partitioned_yet():
+    with pytest.raises(UsageError, match="'enable-per-instruction-partitioning' is not supported"):
+        plan_pipeline("sdy-export-pipeline{enable-per-instruction-partitioning=true}")
 
 
 @pytest.mark.parametrize("option", ["dump_sharding_origins", "dump_propagation_edges"])

@@ -93,3 +93,15 @@ def test_errors_in_a_named_pipeline_are_located_in_it(add_pass):
     add_pass("broken", lambda: "cse,,", anchor=None)
     with pytest.raises(UsageError, match="<broken>:1:5: error"):
         plan_pipeline("broken")
+
+
+def test_a_pipeline_that_refuses_its_options(add_pass):
+    def pick(*, one: bool = False, other: bool = False) -> str:
+        if one and other:
+            raise ValueError("options 'one' and 'other' exclude each other")
+        return "cse"
+
+    add_pass("pick", pick, anchor=None)
+    with pytest.raises(UsageError, match="pipeline 'pick': options 'one' and 'other'"):
+        plan_pipeline("pick{one=true other=true}")
+    assert plan_pipeline("pick{one=true}")
