@@ -23,6 +23,20 @@ ELEMENTWISE_OPERATIONS = frozenset(
                 tanh uniform_dequantize uniform_quantize xor
             """.split()  # noqa: SIM905 (a list would be taller than the screen)
         ),
+        # C++ Shardy calls these element-wise, too, but has no rules by which they would propagate.
+        *(
+            f"chlo.{name}"
+            for name in """
+                acos acosh asin asinh atan atanh bessel_i1e broadcast_add broadcast_and
+                broadcast_atan2 broadcast_compare broadcast_complex broadcast_divide
+                broadcast_maximum broadcast_minimum broadcast_multiply broadcast_next_after
+                broadcast_or broadcast_polygamma broadcast_power broadcast_remainder
+                broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic
+                broadcast_shift_right_logical broadcast_subtract broadcast_xor broadcast_zeta conj
+                constant_like cosh digamma erf erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma
+                sinh square tan
+            """.split()  # noqa: SIM905
+        ),
     }
 )
 """Their names."""

@@ -18,24 +18,12 @@ BROADCAST = "stablehlo.broadcast_in_dim"
 NAMED_COMPUTATION = "sdy.named_computation"
 SHARDING_GROUP = "sdy.sharding_group"
 
-_CHLO_ELEMENTWISE = frozenset(
-    f"chlo.{name}"
-    for name in """
-        acos acosh asin asinh atan atanh bessel_i1e broadcast_add broadcast_and broadcast_atan2
-        broadcast_compare broadcast_complex broadcast_divide broadcast_maximum broadcast_minimum
-        broadcast_multiply broadcast_next_after broadcast_or broadcast_polygamma broadcast_power
-        broadcast_remainder broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic
-        broadcast_shift_right_logical broadcast_subtract broadcast_xor broadcast_zeta conj
-        constant_like cosh digamma erf erf_inv erfc is_inf is_neg_inf is_pos_inf lgamma sinh square
-        tan
-    """.split()  # noqa: SIM905 (a list would be taller than the screen)
-)
 # A constraint is there to stay, so it is not for copying.
-_PRESERVING = (
-    ELEMENTWISE_OPERATIONS - {"sdy.sharding_constraint"}
-    | _CHLO_ELEMENTWISE
-    | {BROADCAST, "stablehlo.reshape", "stablehlo.slice"}
-)
+_PRESERVING = ELEMENTWISE_OPERATIONS - {"sdy.sharding_constraint"} | {
+    BROADCAST,
+    "stablehlo.reshape",
+    "stablehlo.slice",
+}
 _ALLOWED_IN_BODIES = CONSTANTS | {
     SHARDING_GROUP,
     "func.return",
