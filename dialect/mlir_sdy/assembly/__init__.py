@@ -28,6 +28,8 @@ _MODULE_FIRST = re.compile(
 )
 _RESOURCES = re.compile(r"^\{-#", re.MULTILINE)
 _COMMENT_STRING_OR_RESOURCES = re.compile(r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|"|\{-#')
+# An error at the first token of a line would be reported at the end of the line before.
+_UNREADABLE = '"" ?'
 _SEVERAL_OPERATIONS = "source must contain a single top-level operation"
 
 
@@ -49,12 +51,16 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
     source = Source("\n" * (first_line - 1) + text, filename)
     _check_strings_of_resources(source)
     reader = Reader(source, AttributeCache(context))
-    rewritten = reader.rewrite()
-    aliases = "".join(f"{alias} = {text} " for alias, text in reader.definitions.items())
     try:
-        module = _parse_rewritten(rewritten, aliases, context)
+        reader.rewrite()
     except ParseError:
-        unverified = _HostText.wrapped(rewritten, aliases, WITNESS).parse_unverified(context)
+        _HostText.wrapped(reader.rewritten, _definitions(reader)).check_beginning(context)
+        raise
+    rewritten, definitions = reader.rewritten, _definitions(reader)
+    try:
+        module = _parse_rewritten(rewritten, definitions, context)
+    except ParseError:
+        unverified = _HostText.wrapped(rewritten, definitions, WITNESS).parse_unverified(context)
         earlier = None if unverified is None else violation_before_host(unverified)
         if earlier is not None:
             raise VerificationError(earlier) from None
@@ -63,14 +69,18 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
     return module
 
 
-def _parse_rewritten(rewritten: RewrittenText, aliases: str, context: ir.Context) -> ir.Module:
+def _definitions(reader: Reader) -> str:
+    return "".join(f"{alias} = {text} " for alias, text in reader.definitions.items())
+
+
+def _parse_rewritten(rewritten: RewrittenText, definitions: str, context: ir.Context) -> ir.Module:
     if _MODULE_FIRST.match(rewritten.source.text):
         try:
-            return _HostText(rewritten, aliases).parse(context)
+            return _HostText(rewritten, definitions).parse(context)
         except ParseError as failure:
             if not failure.diagnostics[0].message.startswith(_SEVERAL_OPERATIONS):
                 raise
-    return _HostText.wrapped(rewritten, aliases).parse(context)
+    return _HostText.wrapped(rewritten, definitions).parse(context)
 
 
 def asm(
@@ -154,12 +164,32 @@ class _HostText:
             self._restore_locations(root)
         return root
 
+    def check_beginning(self, context: ir.Context) -> None:
+        """Check with the host the syntax of a text that is not complete.
+
+        Raises:
+            ParseError: the host can't read it up to its end.
+        """
+        text = self.prefix + self.body
+        try:
+            parse_operation(text + _UNREADABLE, self.rewritten.source.filename, context)
+        except ir.MLIRError as failure:
+            diagnostics = diagnostics_of(failure)
+            place = diagnostics[0].location
+            if place is not None and len(self.prefix) <= self._offset(place) < len(text):
+                raise ParseError(
+                    *(diagnostic.moved(self._in_source) for diagnostic in diagnostics)
+                ) from None
+
+    def _offset(self, place: SourceLocation) -> int:
+        return self._source.offset(place.line, place.column)
+
     def _in_source(self, location: SourceLocation) -> SourceLocation:
         """Where in the source a place in the text for the host comes from."""
         source = self.rewritten.source
         if location.filename != source.filename:
             return location
-        offset = self._source.offset(location.line, location.column) - len(self.prefix)
+        offset = self._offset(location) - len(self.prefix)
         return source.location(self.rewritten.source_offset(max(offset, 0)))
 
     def _restore_locations(self, root: ir.Operation) -> None:

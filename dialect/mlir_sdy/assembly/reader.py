@@ -48,7 +48,7 @@ _ATTRIBUTE_KEY_END = re.compile(r"\s*=")
 
 @dataclass
 class Reader:
-    """Rewrites one source; use `rewrite` once, then the aliases and the text."""
+    """Rewrites one source; use `rewrite` once, then the definitions and the text."""
 
     source: Source
     attributes: AttributeCache
@@ -63,12 +63,16 @@ class Reader:
         while self._alias_prefix in self.source.text:
             self._alias_prefix += "_"
         self._alias_by_generic_text: dict[str, str] = {}
+        self.rewritten = RewrittenText(self.source)
 
     def rewrite(self) -> RewrittenText:
-        """The whole source in generic form, without the definitions of the aliases."""
-        out = RewrittenText(self.source)
-        self._rewrite(0, len(self.source.text), out)
-        return out
+        """The whole source in generic form, without the definitions of the aliases.
+
+        Raises:
+            ParseError: an attribute or operation can't be read; `rewritten` ends in front of it.
+        """
+        self._rewrite(0, len(self.source.text), self.rewritten)
+        return self.rewritten
 
     def _rewrite(self, position: int, end: int, out: RewrittenText) -> None:
         text = self.source.text
@@ -78,8 +82,8 @@ class Reader:
             start, position = match.span()
             first = text[start]
             if first == "#":
-                after, alias = self._attribute(start)
                 out.copy(copied, start)
+                after, alias = self._attribute(start)
                 out.replace(start, after, alias)
             elif first == "s":
                 if _ATTRIBUTE_KEY_END.match(text, position) or (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""When rules are checked, in which order, and what is said; the rules are in lit and oracle."""
+"""When rules are checked, and what is said; the rules are in lit and oracle."""
 
 import pytest
 
@@ -7,16 +7,10 @@ from mlir_sdy import model
 from mlir_sdy.assembly import parse
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import SdyError, Severity, VerificationError
-from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.verify import verify, verify_shardings
 
 MESH = 'sdy.mesh @m = <["x"=4, "y"=2]>\n'
-
-
-@pytest.fixture(scope="module")
-def context():
-    return Context()
 
 
 def failure(text, context):
@@ -38,21 +32,6 @@ def function(name, operations):
 
 def reshard(axis):
     return f'  %0 = sdy.reshard %a <@m, [{{"{axis}"}}]> : tensor<8xf32>\n'
-
-
-# --- Order --------------------------------------------------------------------------------------
-
-
-def test_attributes_come_before_meshes_of_operations(context):
-    text = MESH + function("f", reshard("u")) + function("g", sharded("v"))
-    assert '"v"' in failure(text, context).message
-
-
-def test_functions_are_checked_against_meshes_from_last_to_first(context):
-    text = MESH + function("f", reshard("u")) + function("g", reshard("v"))
-    assert '"v"' in failure(text, context).message
-    operations = reshard("u") + reshard("v").replace("%0", "%1")
-    assert '"u"' in failure(MESH + function("f", operations), context).message
 
 
 # --- Meshes -------------------------------------------------------------------------------------

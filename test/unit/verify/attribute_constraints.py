@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The constraints of the dialect's attributes, in the order of the reference."""
+
+from constraint_texts import (
+    PLAIN,
+    X4,
+    A,
+    Constraint,
+    T,
+    function,
+    manual,
+    mesh,
+    on_result,
+    rule,
+    sharded,
+)
+
+ATTRIBUTE_CONSTRAINTS = [
+    Constraint(
+        "#sdy.axis_ref",
+        "Its name is that of an axis of the mesh.",
+        (sharded(A),),
+        (sharded('<@m, [{"x"}, {}]>'), sharded('<@renamed, [{"b"}, {}]>')),
+        "unknown axis name",
+    ),
+    Constraint(
+        "#sdy.axis_ref",
+        "Its sub_axis_info keeps to the constraints of sub-axes.",
+        (sharded('<@m, [{"c":(1)2}, {}]>'),),
+        (sharded('<@m, [{"c":(1)3}, {}]>'),),
+        "divide",
+    ),
+    Constraint(
+        "#sdy.axis_ref_list",
+        "No axis is repeated, and sub-axes do not overlap.",
+        (sharded('<@m, [{"e":(1)2, "a", "e":(2)3}, {}]>'),),
+        (
+            sharded('<@m, [{"a", "a"}, {}]>'),
+            sharded('<@m, [{"e":(1)4, "a", "e":(2)6}, {}]>'),
+            sharded('<@m, [{"e", "e":(2)6}, {}]>'),
+        ),
+        "duplicate|overlap|both sub-axis and full-axis",
+    ),
+    Constraint(
+        "#sdy.axis_ref_list",
+        "No two neighbours could be merged to one axis or sub-axis.",
+        (sharded('<@m, [{"e":(2)3, "e":(1)2}, {}]>'),),
+        (sharded('<@m, [{"e":(1)2, "e":(2)3}, {}]>'), sharded('<@m, [{"c":(1)2, "c":(2)2}, {}]>')),
+        "merge",
+    ),
+    Constraint(
+        "#sdy.dim_mapping",
+        "It has at least one factor.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
+        (rule("([i, ], [i, j])->([i, j]) {i=8, j=8}"),),
+        "no factor",
+    ),
+    Constraint(
+        "#sdy.dim_mapping",
+        "An empty one is written as '*'.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
+        (rule("([i, *], [i, j])->([i, j]) {i=8, j=8}"),),
+        # At least one factor is enforced, so that there is nothing to write.
+        "expected",
+    ),
+    Constraint(
+        "#sdy.dim_mapping",
+        "Its factors have sizes.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
+        (rule("([i, k], [i, j])->([i, j]) {i=8, j=8}"),),
+        "no size",
+    ),
+    Constraint(
+        "#sdy.dim_mapping",
+        "Among several factors, none has size 1.",
+        (rule("([ij, k], [ij, k])->([ij, k]) {i=2, j=4, k=8}"),),
+        (rule("([ij, k], [ij, k])->([ij, k]) {i=8, j=1, k=8}"),),
+        "size 1",
+    ),
+    Constraint(
+        "#sdy.dim_mapping",
+        "No factor is repeated.",
+        (rule("([ij, k], [ij, k])->([ij, k]) {i=2, j=4, k=8}"),),
+        (rule("([ii, j], [ii, j])->([ii, j]) {i=2, j=8}"),),
+        "more than once",
+    ),
+    Constraint(
+        "#sdy.dimension_sharding",
+        "Its axes keep to the constraints of a list of axes.",
+        (sharded('<@m, [{"a", "c"}, {}]>'),),
+        (sharded('<@m, [{"a", "c", "a"}, {}]>'),),
+        "duplicate",
+    ),
+    Constraint(
+        "#sdy.dimension_sharding",
+        "Its priority is not negative.",
+        (sharded('<@m, [{"a"}p0, {?}p3]>'),),
+        (sharded('<@m, [{"a"}p-1, {}]>'),),
+        "priority",
+    ),
+    Constraint(
+        "#sdy.dimension_sharding",
+        "With a priority, a closed dimension has an axis.",
+        (sharded('<@m, [{"a"}p1, {?}p1]>'),),
+        (sharded('<@m, [{"a"}, {}p1]>'),),
+        "priority",
+    ),
+    Constraint(
+        "#sdy.manual_axes",
+        "They are axes of the mesh.",
+        (manual(A, A, '"a"', X4),),
+        (manual(A, A, '"a", "x"', X4),),
+        "unknown manual axis",
+    ),
+    Constraint(
+        "#sdy.mesh",
+        "Device ids are not negative.",
+        (mesh("<[], device_ids=[0]>"),),
+        (mesh("<[], device_ids=[-1]>"), mesh('<["a"=2], device_ids=[-1, 0]>')),
+        "negative",
+    ),
+    Constraint(
+        "#sdy.mesh",
+        "Without axes, it has no device id (an empty mesh) or one (a maximal mesh).",
+        (mesh("<[]>"), mesh("<[], device_ids=[3]>")),
+        (mesh("<[], device_ids=[0, 1]>"),),
+        "device",
+    ),
+    Constraint(
+        "#sdy.mesh",
+        "No two axes have the same name.",
+        (mesh('<["a"=2, "b"=3]>'),),
+        (mesh('<["a"=2, "a"=3]>'),),
+        "duplicate",
+    ),
+    Constraint(
+        "#sdy.mesh",
+        "There are as many device ids as the product of the sizes of the axes.",
+        (mesh('<["a"=3, "b"=2], device_ids=[0, 2, 4, 1, 3, 5]>'),),
+        (mesh('<["a"=3, "b"=2], device_ids=[0, 2, 1]>'),),
+        "device",
+    ),
+    Constraint(
+        "#sdy.mesh",
+        "Device ids are a permutation of 0, 1, and so on.",
+        (mesh('<["a"=3, "b"=2], device_ids=[0, 2, 4, 1, 3, 5]>'),),
+        (mesh('<["a"=2], device_ids=[1, 1]>'), mesh('<["a"=2], device_ids=[2, 1]>')),
+        "device",
+    ),
+    Constraint(
+        "#sdy.mesh",
+        "Device ids are not 0, 1, and so on: they are left out then.",
+        (mesh('<["a"=2, "b"=2], device_ids=[0, 1, 2, 3]>'),),
+        unless="They are dropped when the attribute is built.",
+    ),
+    Constraint(
+        "#sdy.mesh",
+        "With axes it is no maximal mesh, even if their product is 1.",
+        (mesh('<["a"=1]>') + sharded("<@new, [{}, {}]>"),),
+        (sharded("<@one, [{}, {}]>"),),
+        "maximal|rank|single",
+    ),
+    Constraint(
+        "#sdy.mesh_axis",
+        "Its size is at least 1.",
+        (mesh('<["a"=1]>'),),
+        (mesh('<["a"=0]>'), mesh('<["a"=-2]>')),
+        "size",
+    ),
+    Constraint(
+        "#sdy.op_sharding_rule",
+        "There is a mapping for each operand and each result.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
+        (
+            rule("([i, j])->([i, j]) {i=8, j=8}"),
+            rule("([i, j], [i, j])->([i, j], [i, j]) {i=8, j=8}"),
+        ),
+        "number|mappings",
+    ),
+    Constraint(
+        "#sdy.op_sharding_rule",
+        "There is at least one mapping: no rule for what has no operands or results.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
+        (
+            function(
+                "%0 = stablehlo.iota dim = 0 {sdy.sharding_rule = "
+                "#sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>"
+            ),
+            rule("()->([i, j]) {i=8, j=8}"),
+        ),
+        "mapping|operand|expected|at least one",
+    ),
+    Constraint(
+        "#sdy.op_sharding_rule",
+        "The rank of each mapping is that of the tensor.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
+        (rule("([i], [i])->([i]) {i=8}"),),
+        "rank",
+    ),
+    Constraint(
+        "#sdy.op_sharding_rule",
+        "Reduction, need_replication and permutation factors have sizes.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8} need_replication={i} permutation={j}"),),
+        tuple(
+            rule(f"([i, j], [i, j])->([i, j]) {{i=8, j=8}} {group}={{k}}")
+            for group in ("reduction", "need_replication", "permutation", "blocked_propagation")
+        ),
+        "no size",
+    ),
+    Constraint(
+        "#sdy.op_sharding_rule",
+        "No factor is repeated within or among these groups.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8} need_replication={i} permutation={j}"),),
+        (
+            rule("([i, j], [i, j])->([i, j]) {i=8, j=8} need_replication={i, i}"),
+            rule("([i, j], [i, j])->([i, j]) {i=8, j=8} need_replication={i} permutation={i}"),
+        ),
+        "once|both",
+    ),
+    Constraint(
+        "#sdy.op_sharding_rule",
+        "Factors that block propagation may be of any kind.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8} permutation={j} blocked_propagation={i, j}"),),
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8} blocked_propagation={j, i}"),),
+        "order",
+    ),
+    Constraint(
+        "#sdy.op_sharding_rule",
+        "Reduction factors are not in results.",
+        (
+            function(
+                "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] "
+                "{sdy.sharding_rule = #sdy.op_sharding_rule<([i, k], [k, j])->([i, j]) "
+                f"{{i=8, j=8, k=8}} reduction={{k}}>}} : ({T}, {T}) -> {T}"
+            ),
+        ),
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8} reduction={j}"),),
+        "reduction",
+    ),
+    Constraint(
+        "#sdy.op_sharding_rule",
+        "Factors of size 1 are allowed.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=1}", type_="tensor<8x1xf32>"),),
+        unless="This allows something.",
+    ),
+    Constraint(
+        "#sdy.op_sharding_rule",
+        "is_custom_rule marks rules of stablehlo.custom_call.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}, custom"),),
+        unless="Users can set it on any operation.",
+    ),
+    Constraint(
+        "#sdy.sub_axis_info",
+        "The pre-size is at least 1.",
+        (sharded('<@m, [{"c":(1)2}, {}]>'),),
+        (sharded('<@m, [{"c":(0)2}, {}]>'), sharded('<@m, [{"c":(-1)2}, {}]>')),
+        "pre-size",
+    ),
+    Constraint(
+        "#sdy.sub_axis_info",
+        "The size is above 1.",
+        (sharded('<@m, [{"c":(2)2}, {}]>'),),
+        (sharded('<@m, [{"c":(2)1}, {}]>'), sharded('<@m, [{"c":(1)-2}, {}]>')),
+        "size",
+    ),
+    Constraint(
+        "#sdy.sub_axis_info",
+        "Pre-size and size divide the full axis, and it does not go beyond it.",
+        (sharded('<@m, [{"e":(2)6}, {}]>'),),
+        (
+            sharded('<@m, [{"e":(5)2}, {}]>'),
+            sharded('<@m, [{"e":(2)5}, {}]>'),
+            sharded('<@m, [{"e":(12)4}, {}]>'),
+        ),
+        "divide",
+    ),
+    Constraint(
+        "#sdy.sub_axis_info",
+        "It is not the full axis.",
+        (sharded('<@m, [{"c"}, {}]>'),),
+        (sharded('<@m, [{"c":(1)4}, {}]>'),),
+        "full",
+    ),
+    Constraint(
+        "#sdy.tensor_mapping",
+        "Its elements keep to the constraints of mappings of dimensions.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
+        (rule("([i, jj], [i, j])->([i, j]) {i=8, j=8}"),),
+        "more than once",
+    ),
+    Constraint(
+        "#sdy.tensor_mapping",
+        "No factor is in two dimensions.",
+        (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
+        (rule("([i, i], [i, j])->([i, j]) {i=8, j=8}"),),
+        "more than once",
+    ),
+    Constraint(
+        "#sdy.sharding",
+        "A tensor without a sharding is not equivalent to one that is fully open.",
+        (function(f"%0 = sdy.all_slice [{{}}, {{}}] %a out_sharding=<@m, [{{?}}, {{?}}]> : {T}"),),
+        unless="The original says the opposite: it is equivalent.",
+    ),
+    Constraint(
+        "#sdy.sharding",
+        "Its mesh is given by a name or inlined.",
+        (sharded(A), sharded('<mesh<["a"=2]>, [{"a"}, {}]>')),
+        (sharded("<@unknown, [{}, {}]>"), sharded("<@m::@m, [{}, {}]>")),
+        "unknown mesh|flat symbol",
+    ),
+    Constraint(
+        "#sdy.sharding",
+        "Dimension shardings, replicated and unreduced axes keep to their constraints.",
+        (sharded('<@m, [{"a"}p1, {}], replicated={"b"}, unreduced={"d"}>'),),
+        (
+            sharded('<@m, [{"x"}, {}]>'),
+            sharded('<@m, [{}, {}], replicated={"x"}>'),
+            sharded('<@m, [{}, {}], unreduced={"x"}>'),
+            sharded('<@m, [{}, {}], replicated={"c":(1)2, "c":(2)2}>'),
+            sharded('<@m, [{}, {}], unreduced={"c":(1)2, "c":(2)2}>'),
+        ),
+        "unknown axis name|merge",
+    ),
+    Constraint(
+        "#sdy.sharding",
+        "On what is not shaped, it has rank 0 and no replicated axes.",
+        (sharded("<@m, []>", "!stablehlo.token"),),
+        (
+            sharded("<@m, [{}]>", "!stablehlo.token"),
+            sharded('<@m, [], replicated={"a"}>', "!stablehlo.token"),
+        ),
+        "shape|rank 0|replicated",
+    ),
+    Constraint(
+        "#sdy.sharding",
+        "What is shaped has a rank.",
+        (sharded("<@m, []>", "tensor<f32>"),),
+        (sharded("<@m, []>", "tensor<*xf32>"),),
+        "rank",
+    ),
+    Constraint(
+        "#sdy.sharding",
+        "There are as many dimension shardings as the tensor has dimensions.",
+        (sharded(PLAIN),),
+        (sharded("<@m, [{}]>"), sharded("<@m, [{}, {}, {}]>"), sharded("<@m, []>")),
+        "rank|dimension",
+    ),
+    Constraint(
+        "#sdy.sharding",
+        "Dimensions of size 0 are not sharded.",
+        (sharded('<@m, [{"a"}]>', "tensor<0xf32>"),),
+        unless="Shardy does not enforce it: a size can become 0 where a program is specialized.",
+    ),
+    Constraint(
+        "#sdy.sharding",
+        "No axis is repeated, and no sub-axes overlap, among dimensions, replicated and "
+        "unreduced axes.",
+        (sharded('<@m, [{"e":(1)2}, {"a"}], replicated={"e":(2)3}, unreduced={"e":(6)4}>'),),
+        (
+            sharded('<@m, [{"a"}, {"a"}]>'),
+            sharded('<@m, [{"a"}, {}], replicated={"a"}>'),
+            sharded('<@m, [{"a"}, {}], unreduced={"a"}>'),
+            sharded('<@m, [{}, {}], replicated={"a"}, unreduced={"a"}>'),
+            sharded('<@m, [{"e":(1)4}, {"e":(2)6}]>'),
+            sharded('<@m, [{"e":(1)4}, {}], replicated={"e":(2)6}>'),
+            sharded('<@m, [{"e":(1)4}, {}], unreduced={"e"}>'),
+        ),
+        "duplicate|overlap|both sub-axis and full-axis",
+    ),
+    Constraint(
+        "#sdy.sharding",
+        "Replicated and unreduced axes are sorted by the mesh.",
+        (sharded('<@m, [{}, {}], replicated={"a", "c"}, unreduced={"b", "d"}>'),),
+        (
+            sharded('<@m, [{}, {}], replicated={"c", "a"}>'),
+            sharded('<@m, [{}, {}], unreduced={"d", "b"}>'),
+        ),
+        "order",
+    ),
+    Constraint(
+        "#sdy.sharding_per_value",
+        "Its elements keep to the constraints of shardings, one for each value.",
+        (on_result(f"#sdy.sharding_per_value<[{A}]>"),),
+        (
+            on_result('#sdy.sharding_per_value<[<@m, [{"x"}, {}]>]>'),
+            on_result(f"#sdy.sharding_per_value<[{A}, {A}]>"),
+            on_result(f"#sdy.sharding{A}"),
+        ),
+        "axis name|number|sharding_per_value",
+    ),
+]
