@@ -20,6 +20,7 @@ from torch_mlir.dialects import _ods_common as ods_common
 from torch_mlir.dialects import ext, func, irdl
 
 from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, emit
+from mlir_sdy.ods.irdl_groups import without_group_sizes
 
 __all__ = [
     "cext",
@@ -172,7 +173,7 @@ def emit_error(diagnostic: Diagnostic, location: ir.Location) -> None:
 def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
     return Diagnostic(
         _SEVERITIES[info.severity],
-        info.message,
+        without_group_sizes(info.message),
         location_of(info.location),
         (*_notes.pop(info.message, ()), *(_diagnostic(note) for note in info.notes)),
     )

@@ -23,6 +23,8 @@ OPERAND_SIZES = "operandSegmentSizes"
 RESULT_SIZES = "resultSegmentSizes"
 
 _OPERATION = re.compile(r"^  irdl\.operation .*?^  \}$", re.MULTILINE | re.DOTALL)
+_SIZES = rf"(?:{OPERAND_SIZES}|{RESULT_SIZES}) = array<i32: (?:\d+, ){{{GROUPS - 1}}}\d+>"
+_ENTRY_WITH_SIZES = re.compile(rf"{_SIZES}, |, {_SIZES}| \{{{_SIZES}\}}")
 _ANY = re.compile(r"^ *(%\w+) = irdl\.any\n", re.MULTILINE)
 
 
@@ -63,3 +65,12 @@ def group_sizes(types: Sequence[Hashable]) -> tuple[int, ...]:
             f"next, are more than the {GROUPS} groups that the operation is registered with"
         )
     return sizes + (0,) * (GROUPS - len(sizes))
+
+
+def without_group_sizes(text: str) -> str:
+    """What MLIR printed in generic form, without the sizes of groups, which no user has written.
+
+    `"sdy.return"(%0) {operandSegmentSizes = array<i32: 1, 0, ...>} : ...` becomes
+    `"sdy.return"(%0) : ...`. Sizes of other operations, which have few groups, stay.
+    """
+    return _ENTRY_WITH_SIZES.sub("", text)

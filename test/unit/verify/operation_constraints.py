@@ -75,6 +75,10 @@ OPERATION_CONSTRAINTS = [
             function(
                 '%0 = "sdy.constant"() <{value = dense<1.0> : tensor<2xf32>}> : () -> tensor<3xf32>'
             ),
+            function(
+                '%0 = "sdy.constant"() <{value = dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>}> : '
+                "() -> tensor<3xcomplex<f32>>"
+            ),
         ),
         "static shape|type",
     ),

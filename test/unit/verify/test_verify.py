@@ -8,6 +8,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import SdyError, Severity, VerificationError
 from mlir_sdy.host import ir
+from mlir_sdy.ods.irdl_groups import OPERAND_SIZES, group_sizes, without_group_sizes
 from mlir_sdy.verify import verify, verify_shardings
 
 MESH = 'sdy.mesh @m = <["x"=4, "y"=2]>\n'
@@ -129,3 +130,22 @@ def test_generic_forms_that_lack_parts(operation, context):
     """The verifiers in Python leave them to the declarations."""
     with pytest.raises(SdyError, match=r"expected|region|constraint|requires"):
         parse(operation, context)
+
+
+def test_operations_are_shown_without_the_sizes_of_their_groups(context):
+    """Those are there for the host only; sizes that belong to an operation stay."""
+    returned = '"sdy.return"(%a) {tag} : (tensor<8xf32>) -> ()\n'
+    with pytest.raises(SdyError) as raised:
+        parse(function("f", returned), context)
+    assert str(raised.value).endswith(
+        'see current operation: "sdy.return"(%arg0) {tag} : (tensor<8xf32>) -> ()'
+    )
+    sizes = "{operandSegmentSizes = array<i32: 1, 1>, tag}"
+    assert without_group_sizes(f'"a.b"(%0, %1) {sizes}') == f'"a.b"(%0, %1) {sizes}'
+    ours = f"{OPERAND_SIZES} = array<i32: {', '.join(map(str, group_sizes('a')))}>"
+    for entries, left in (
+        (f"{{{ours}}}", ""),
+        (f"{{a, {ours}}}", " {a}"),
+        (f"{{{ours}, a}}", " {a}"),
+    ):
+        assert without_group_sizes(f'"sdy.return"(%0) {entries}') == f'"sdy.return"(%0){left}'
