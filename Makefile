@@ -40,4 +40,4 @@ generate: ## Write dialect/mlir_sdy/ods/ and docs/reference/ from td/
 	$(PYTHON) tools/gen_dialect.py
 
 bench: ## Run the measurements; each prints a ratio against a peer in the same run
-	for script in bench/assembly.py bench/propagation.py; do $(PYTHON) $$script || exit 1; done
+	for script in bench/assembly.py bench/propagation.py bench/passes.py; do $(PYTHON) $$script || exit 1; done
