@@ -30,6 +30,7 @@ from mlir_sdy.model import (
     AxisRefList,
     AxisTuple,
     Mesh,
+    OpShardingRule,
     ReductionOp,
     TensorSharding,
     are_equivalent_if_given,
@@ -65,6 +66,7 @@ from pyshardy.partition.data_flow import (
     sources_of_function,
 )
 from pyshardy.partition.dot_result import DOT_OPERATIONS
+from pyshardy.partition.factor_axes import Shape
 from pyshardy.partition.reductions import completing_reduction
 from pyshardy.partition.single_device import (
     check_interface,
@@ -301,19 +303,30 @@ class _FunctionResharder:
             return replicated_agreement(shardings)
         if rule.is_custom_rule:
             return None
-        kind = completing_reduction(operation) if rule.reduction_factors else None
+        kind = completing_reduction(operation) if full and rule.reduction_factors else None
         shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
-        if not full:
-            is_dot = operation.name in DOT_OPERATIONS
-            try:
-                return partial_agreement(rule, shardings, shapes, self.meshes, is_dot=is_dot)
-            except ValueError as problem:
-                message = f"'{operation.name}' op can't leave its result unreduced: {problem}"
-                raise PassError(error(message, location_of(operation.location))) from None
-        key = (rule, shardings, shapes, kind)
+        key = (rule, shardings, shapes, kind, full)
         if key not in self._agreements:
-            self._agreements[key] = full_agreement(rule, shardings, shapes, kind, self.meshes)
+            if full:
+                agreement = full_agreement(rule, shardings, shapes, kind, self.meshes)
+            else:
+                agreement = self._partial_agreement(operation, rule, shardings, shapes)
+            self._agreements[key] = agreement
         return self._agreements[key]
+
+    def _partial_agreement(
+        self,
+        operation: ir.Operation,
+        rule: OpShardingRule,
+        shardings: Shardings,
+        shapes: Sequence[Shape],
+    ) -> Agreement | None:
+        is_dot = operation.name in DOT_OPERATIONS
+        try:
+            return partial_agreement(rule, shardings, shapes, self.meshes, is_dot=is_dot)
+        except ValueError as problem:
+            message = f"'{operation.name}' op can't leave its result unreduced: {problem}"
+            raise PassError(error(message, location_of(operation.location))) from None
 
     def _set_results(
         self,

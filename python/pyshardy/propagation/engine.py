@@ -120,6 +120,7 @@ class Engine:
                 for slot in relation.tensors:
                     self._relations_of[slot].append(operation)
         self._at_rest: list[RelationKind | None] = [None] * len(self.relations)
+        self._has_run = False
 
     # --- Shardings ----------------------------------------------------------------------------
 
@@ -195,12 +196,17 @@ class Engine:
     def _drain(self, run: Run) -> None:
         kinds = self._kinds_of_run(run)
         at_rest, is_erased = self._at_rest, self._is_erased
+        # What is dead is gone after the first run, so that nothing is left to do without a kind.
+        may_rest_without_kind = self._has_run and run.priority > 0
+        self._has_run = True
         is_queued = bytearray(b"\1") * len(kinds)
         pushed: list[int] = []
         # The list is a stack with what was pushed on top of the operations not yet reached.
         for operation, kind in enumerate(kinds):
             is_queued[operation] = False
-            if is_erased[operation] or (kind is at_rest[operation] and kind is not None):
+            if kind is at_rest[operation] and (kind is not None or may_rest_without_kind):
+                continue
+            if is_erased[operation]:
                 continue
             self._visit(operation, run, kinds, pushed, is_queued)
             while pushed:
