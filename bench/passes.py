@@ -64,10 +64,12 @@ class Clock(Instrumentation):
         self._start = 0.0
 
     def before_pass(self, step: Step, module: ir.Module) -> None:
+        """Start the clock."""
         del step, module
         self._start = time.perf_counter()
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
+        """Stop the clock."""
         del step, module
         self.seconds.append(time.perf_counter() - self._start)
 
