@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from mlir_sdy.values import get_sharding, set_sharding
     from mlir_sdy.verify import verify
     from pyshardy.api import parse, propagate, sharding
-    from pyshardy.pipeline import register_pass, register_pipeline, run_pipeline
+    from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
     from pyshardy.program import PartitionedProgram, partition
-    from pyshardy.rules import rule, sharding_rule
+    from pyshardy.propagation.observer import observed_by
+    from pyshardy.propagation.record import Propagation
+    from pyshardy.rules import load_rules, rule, sharding_rule
 
 __all__ = [
     "AxisRef",
@@ -53,6 +55,8 @@ __all__ = [
     "ParseError",
     "PartitionedProgram",
     "PassError",
+    "PipelineError",
+    "Propagation",
     "SdyError",
     "TensorSharding",
     "UsageError",
@@ -61,6 +65,8 @@ __all__ = [
     "draw",
     "draw_mesh",
     "get_sharding",
+    "load_rules",
+    "observed_by",
     "parse",
     "partition",
     "propagate",
@@ -91,9 +97,11 @@ _HOMES = {
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
     "pyshardy.api": ("parse", "propagate", "sharding"),
-    "pyshardy.pipeline": ("register_pass", "register_pipeline", "run_pipeline"),
+    "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.program": ("PartitionedProgram", "partition"),
-    "pyshardy.rules": ("rule", "sharding_rule"),
+    "pyshardy.propagation.observer": ("observed_by",),
+    "pyshardy.propagation.record": ("Propagation",),
+    "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),
 }
 _SUBPACKAGES = ("passes",)
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

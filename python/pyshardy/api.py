@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlir_sdy import assembly
 from mlir_sdy.assembly.attribute_text import read_stripped
 from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
-from pyshardy.pipeline import run_pipeline
-from pyshardy.pipeline.propagation_pipeline import propagation_stages
+from pyshardy.pipeline import OptionText, PassPipeline, PassUse, run_pipeline
+from pyshardy.pipeline.options import option_text
+from pyshardy.pipeline.syntax import MODULE_ANCHOR
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from mlir_sdy.model import TensorSharding
-    from pyshardy.propagation.passes import StrategyName
+    from pyshardy.pipeline.options import OptionValue
     from pyshardy.propagation.record import Propagation
 
 
@@ -66,47 +67,31 @@ def sharding(text: str) -> TensorSharding:
     return value
 
 
-def propagate(
-    module: ir.Module,
-    *,
-    propagation_strategy: StrategyName = "aggressive",
-    run_op_priority_propagation: bool = True,
-    conservative_propagation: bool = False,
-    compatible: bool = False,
-    **stages: Any,
-) -> Propagation:
-    """Propagate the shardings of a module: what `sdy-propagation-pipeline` does.
+def propagate(module: ir.Module, **options: OptionValue) -> Propagation:
+    """Propagate the shardings of a module: run `sdy-propagation-pipeline`, and listen.
+
+        record = sdy.propagate(module, conservative_propagation=True)
+        print(record.explain(module.body.operations[1].arguments[0]))
 
     Args:
         module: the module, which is changed in place.
-        propagation_strategy: "aggressive", "basic", or "basic-then-aggressive".
-        run_op_priority_propagation: whether operations through which shardings pass unchanged
-            come first.
-        conservative_propagation: whether to propagate full axes only, and not along the
-            dimensions of windows and padding.
-        compatible: whether to do as C++ Shardy does also where that is wrong or has no rule.
-        stages: the options of the pipeline that concern what is done before and after.
+        options: those of the pipeline (`sdy-opt --help` lists them), with underscores for dashes.
 
     Returns:
         The record of all steps taken, in order.
 
     Raises:
-        PipelineError: a pass failed; the module is as it was before that pass.
+        UsageError: there is no such option.
+        PipelineError: a pass failed; the module is as it was before.
     """
-    from pyshardy.propagation import passes  # noqa: PLC0415 (loads the host)
+    from pyshardy.propagation.observer import observed_by  # noqa: PLC0415 (loads the host)
     from pyshardy.propagation.record import Propagation  # noqa: PLC0415
 
+    written = tuple(
+        OptionText(name.replace("_", "-"), option_text(value)) for name, value in options.items()
+    )
+    pipeline = PassPipeline(MODULE_ANCHOR, (PassUse("sdy-propagation-pipeline", written),))
     record = Propagation()
-    around = propagation_stages(**stages)
-    run_pipeline(module, around.before)
-    hierarchy = passes.Hierarchy(
-        passes.STRATEGIES[propagation_strategy], run_op_priority_propagation, by_user=True
-    )
-    options = passes.PropagationOptions(
-        keep_sharding_rules=conservative_propagation or bool(stages.get("keep_sharding_rules")),
-        conservative_propagation=conservative_propagation,
-        compatible=compatible,
-    )
-    passes.propagate(module, hierarchy, options, [record])
-    run_pipeline(module, around.after)
+    with observed_by(record):
+        run_pipeline(module, pipeline)
     return record

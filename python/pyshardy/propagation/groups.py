@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.diagnostics import PassError, emit, error, warning
+from mlir_sdy.diagnostics import PassError, emit, error, note, warning
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
@@ -28,22 +28,41 @@ def sharding_groups(program: Program) -> list[list[int]]:
     """The members of each group, in the order of the text; groups in the order of their ids.
 
     Raises:
-        PassError: a value is in two groups.
+        PassError: a value is in two groups, or a group has values of different ranks.
     """
     members: defaultdict[int, list[int]] = defaultdict(list)
     group_of: dict[int, int] = {}
+    first: dict[int, ir.Operation] = {}  # the operation with the first member of each group
     for operation in program.groups:
         (value,) = program.operands[operation]
-        group = program.operations[operation].attributes["group_id"].value
+        joins = program.operations[operation]
+        group = joins.attributes["group_id"].value
         if group_of.setdefault(value, group) != group:
             message = (
                 f"the value is in sharding groups {group_of[value]} and {group}; "
                 "merge groups that overlap by sdy-sharding-group-import"
             )
-            raise PassError(error(message, location_of(program.operations[operation].location)))
+            raise PassError(error(message, location_of(joins.location)))
+        _check_ranks(first.setdefault(group, joins), joins)
         if value not in members[group]:
             members[group].append(value)
     return [members[group] for group in sorted(members)]
+
+
+def _check_ranks(first: ir.Operation, other: ir.Operation) -> None:
+    """Members of a group share a sharding, which has one dimension for each of theirs."""
+    types = [member.operands[0].type for member in (first, other)]
+    if rank_of(types[0]) == rank_of(types[1]):
+        return
+    group = first.attributes["group_id"].value
+    raise PassError(
+        error(
+            f"sharding group {group} has values of different ranks, {types[0]} and {types[1]}, "
+            "which can't have the same sharding; put them into different groups",
+            location_of(other.location),
+            [note(f"the group starts with a {types[0]} here", location_of(first.location))],
+        )
+    )
 
 
 def slots_in_groups(program: Program) -> dict[int, tuple[int, ...]]:
@@ -61,7 +80,7 @@ def synchronize_groups(program: Program) -> bool:
     """Reconcile the shardings of each group in the IR; whether anything changed.
 
     Raises:
-        PassError: a value is in two groups.
+        PassError: a value is in two groups, or a group has values of different ranks.
     """
     cache = AttributeCache(program.module.context)
     changed = False

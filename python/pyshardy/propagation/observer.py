@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Protocol
 
 from pyshardy.propagation.engine import Change, Engine
@@ -22,3 +25,21 @@ class Observer(Protocol):
     def on_end(self, engine: Engine) -> None:
         """Nothing changes any more; dead operations are still in the IR."""
         ...
+
+
+_observers: ContextVar[tuple[Observer, ...]] = ContextVar("pyshardy_observers", default=())
+
+
+@contextlib.contextmanager
+def observed_by(*observers: Observer) -> Iterator[None]:
+    """Let observers listen to every propagation inside the `with` block, in pipelines as well."""
+    token = _observers.set((*_observers.get(), *observers))
+    try:
+        yield
+    finally:
+        _observers.reset(token)
+
+
+def current_observers() -> tuple[Observer, ...]:
+    """Those who listen here."""
+    return _observers.get()

@@ -22,7 +22,7 @@ from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import propagate_basic
 from pyshardy.propagation.engine import Change, Engine, Run
 from pyshardy.propagation.groups import synchronize_groups
-from pyshardy.propagation.observer import Observer
+from pyshardy.propagation.observer import Observer, current_observers
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
 from pyshardy.propagation.program import Program
 from pyshardy.propagation.propagation_edges import PropagationEdgesRecorder
@@ -116,7 +116,7 @@ def propagate(
         module: the module, which is changed in place.
         hierarchy: how runs of the driver follow one another.
         options: what all of the passes have in common.
-        observers: those who want to know of each step.
+        observers: those who want to know of each step, beside those of `observed_by`.
 
     Raises:
         PassError: a value has a type that propagation does not support, a rule does not fit its
@@ -124,7 +124,7 @@ def propagate(
     """
     engine = _engine(module, options)
     cache = AttributeCache(module.context)
-    listening = list(observers)
+    listening = [*observers, *current_observers()]
     if options.debug_sharding_origins:
         listening.append(ShardingOrigins())
     if options.debug_propagation_edge_sharding:

@@ -5,16 +5,23 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
+from mlir_sdy.values import OWN_SHARDING
+from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.engine import Change, Engine, Run
 from pyshardy.propagation.flows import Flow, flows
+from pyshardy.propagation.groups import slots_in_groups
+from pyshardy.propagation.later_values import LaterValues
 from pyshardy.propagation.refusals import Refusal, refusals
 from pyshardy.propagation.relation import Relation, RelationKind
+
+_INSERTED = OWN_SHARDING.keys() - {"sdy.sharding_constraint", "sdy.data_flow_edge"}
+"""Operations that bring a value to a sharding: reshards and collectives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ class Propagation:
         self._changes: list[Change] = []
         self._initial: list[int] = []
         self._locations: list[ir.Location] = []
-        self._last_run: Run | None = None
+        self._groups: Mapping[int, Sequence[int]] = {}
 
     def __len__(self) -> int:
         return len(self._changes)
@@ -105,19 +112,27 @@ class Propagation:
         """Why a value is sharded as it is, and why not further, as text.
 
         Args:
-            value: a value that was in the module when propagation started.
+            value: a value of the module, as it was when propagation started, or as passes that
+                ran later made it. Of one that a reshard or a collective makes, it is told what
+                that has been inserted behind.
 
         Raises:
-            ValueError: it was not.
+            ValueError: propagation has not seen the value, nor what it stands for.
         """
         from pyshardy.propagation.explanation import explain  # noqa: PLC0415 (imports this module)
 
-        try:
-            number = self.engine.program.number_of(value)
-        except KeyError:
-            message = "the value was not in the module when shardings were propagated"
-            raise ValueError(message) from None
-        return explain(self, self.engine.program.slots[number])
+        inserted: list[str] = []
+        while (slot := self._later_values.slot(value)) is None:
+            operation = None if isinstance(value, ir.BlockArgument) else value.owner.operation
+            if operation is None or operation.name not in _INSERTED:
+                message = (
+                    "the value was not there when shardings were propagated, and it is not known "
+                    "what it stands for; ask for one that it is made of"
+                )
+                raise ValueError(message)
+            inserted.append(f"{operation.name}, inserted after propagation, of")
+            value = operation.operands[0]
+        return "\n".join((*inserted, explain(self, slot)))
 
     # --- Observer -----------------------------------------------------------------------------
 
@@ -125,6 +140,7 @@ class Propagation:
         """Remember how the program was."""
         self._engine = engine
         self._initial = list(engine.state)
+        self._groups = slots_in_groups(engine.program)
 
     def on_step(self, change: Change) -> None:
         """Keep a step."""
@@ -152,7 +168,16 @@ class Propagation:
         program = self.engine.program
         maker = program.makers[slot]
         if maker < 0:
-            return Tensor(slot, "a value without a sharding", None)
+            return Tensor(slot, "a value that can't be sharded", None)
+        edge = program.edges.get(maker)
+        if edge is not None:  # Its operation is there for the sake of propagation only.
+            return replace(self._made(edge.owner), slot=slot)
+        return self._made(slot)
+
+    def _made(self, slot: int) -> Tensor:
+        """The tensor by what makes it."""
+        program = self.engine.program
+        maker = program.makers[slot]
         name = program.names[maker]
         if name == "func.func":
             name = f"@{next(key for key, at in program.functions.items() if at == maker)}"
@@ -164,6 +189,16 @@ class Propagation:
             what = f"argument {program.arguments[maker].index(slot)}"
         return Tensor(slot, f"{what} of {name}", location_of(self._locations[maker]))
 
+    def operation(self, number: int) -> str:
+        """The operation of a number: its name, and where it stands if the program says so."""
+        where = location_of(self._locations[number])
+        name = self.engine.program.names[number]
+        return name if where is None else f"{name} ({where})"
+
+    def members(self, slot: int) -> Sequence[int]:
+        """The other members of the sharding group that a tensor is in."""
+        return self._groups.get(slot, ())
+
     def gained(self, slot: int) -> list[int]:
         """The steps that changed a tensor, in order."""
         return self._steps_by_slot.get(slot, [])
@@ -171,13 +206,13 @@ class Propagation:
     def still_refused(self, slot: int) -> list[tuple[int, Refusal, Relation]]:
         """What a tensor could still get but for something, with the operation it would come by."""
         engine = self.engine
+        # Where nothing has changed, nobody knows with which strategy.
+        strategy = self._changes[-1].run.strategy if self._changes else propagate_aggressive
         found: list[tuple[int, Refusal, Relation]] = []
         for operation in self._operations_by_slot.get(slot, []):
             relation = engine.relations[operation]
-            if relation is None or self._changes == []:
-                continue
-            kind = engine.kind(relation, self._changes[-1].run.strategy)
-            if kind is None:
+            kind = None if relation is None else engine.kind(relation, strategy)
+            if relation is None or kind is None:
                 continue
             state = tuple(engine.state[tensor] for tensor in relation.tensors)
             found.extend(
@@ -186,6 +221,10 @@ class Propagation:
                 if relation.tensors[refusal.target] == slot
             )
         return found
+
+    @functools.cached_property
+    def _later_values(self) -> LaterValues:
+        return LaterValues(self.engine, self._locations)
 
     @functools.cached_property
     def _steps_by_slot(self) -> dict[int, list[int]]:
