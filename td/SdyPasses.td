@@ -401,7 +401,7 @@ def Sdy_PopulateOpShardingRulesPass : Sdy_FuncPass<"sdy-populate-op-sharding-rul
         #sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=16}>} : tensor<8x16xf32>
     ```
   }];
-  let options = [Sdy_ConservativePropagation];
+  let options = [Sdy_ConservativePropagation, Sdy_Compatible];
 }
 
 def Sdy_BasicPropagatePass : Sdy_ModulePass<"sdy-basic-propagate"> {

@@ -1427,6 +1427,12 @@ PASSES: dict[str, PassDecl] = {
                 default=False,
                 description="whether to propagate full axes only, and not along the dimensions of windows and padding",
             ),
+            OptionDecl(
+                name="compatible",
+                type="bool",
+                default=False,
+                description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+            ),
         ),
     ),
     "sdy-basic-propagate": PassDecl(

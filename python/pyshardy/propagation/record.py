@@ -17,7 +17,7 @@ from pyshardy.propagation.engine import Change, Engine, Run
 from pyshardy.propagation.flows import Flow, flows
 from pyshardy.propagation.groups import slots_in_groups
 from pyshardy.propagation.later_values import LaterValues
-from pyshardy.propagation.refusals import Refusal, refusals
+from pyshardy.propagation.refusals import Refusal, refusals, refusals_of_meshes
 from pyshardy.propagation.relation import Relation, RelationKind
 
 _INSERTED = OWN_SHARDING.keys() - {"sdy.sharding_constraint", "sdy.data_flow_edge"}
@@ -254,7 +254,7 @@ class Propagation:
         trace = self.engine.stepper.trace(kind, state)
         if trace is None:
             shardings = tuple(self.engine.stepper.shardings(kind, state))
-            return shardings, shardings, (), ()
+            return shardings, shardings, (), tuple(refusals_of_meshes(kind.rule, shardings))
         before = trace.before(kind.rule)
         after = tuple(
             trace.updates.get(position, sharding)

@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.model import (
     AxisRef,
     AxisTuple,
     Mesh,
+    OpShardingRule,
     PropagationDirection,
+    TensorSharding,
     common_prefix,
     is_strict_prefix,
     prefix_without_overlap,
 )
-from pyshardy.propagation.basic import within_factor, without_other_factors
+from pyshardy.propagation.basic import propagate_basic, within_factor, without_other_factors
 from pyshardy.propagation.projection import ShardingProjection, TensorProjection
 from pyshardy.propagation.relation import RelationKind
 
@@ -35,6 +37,7 @@ class Reason(enum.Enum):
     PART_OF_AXIS = "conservative propagation takes full axes only"
     ELSEWHERE = "did not take the axis, so the operands of this operation don't either"
     NOT_EXPRESSIBLE = "would be sharded with a stride, which no sharding can say"
+    MESH = "the tensors here are on different meshes, so that nothing propagates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,33 @@ def refusals(
                 yield Refusal(factor, axis, source, target, reason, blocker)
 
 
+def refusals_of_meshes(
+    rule: OpShardingRule, shardings: Sequence[TensorSharding | None]
+) -> Iterator[Refusal]:
+    """What does not propagate as there is no mesh in common: for each tensor one axis of another.
+
+    Args:
+        rule: the rule of the operation.
+        shardings: the shardings of its tensors.
+    """
+    for target, mapping in enumerate(rule.mappings):
+        for source, factor, axis in _leading_axes(rule, shardings):
+            if source != target and mapping.contains_factor(factor):
+                yield Refusal(factor, axis, source, target, Reason.MESH)
+                break
+
+
+def _leading_axes(
+    rule: OpShardingRule, shardings: Sequence[TensorSharding | None]
+) -> Iterator[tuple[int, int, AxisRef]]:
+    """The first axis of each dimension, with its tensor and the major factor."""
+    for position, (mapping, sharding) in enumerate(zip(rule.mappings, shardings, strict=True)):
+        dims = () if sharding is None else sharding.dim_shardings
+        for dim_mapping, dim in zip(mapping.dim_mappings, dims, strict=False):
+            if dim.axes:
+                yield position, dim_mapping.factor_indices[0], dim.axes[0]
+
+
 def _longest(
     projection: ShardingProjection, factor: int, target: int
 ) -> tuple[AxisTuple, int | None]:
@@ -115,8 +145,9 @@ class _Judge:
     2. The target, or another tensor, has other axes along the factor.
     3. The target can't take the axis.
     4. Conservative propagation does not take it.
-    5. Another tensor can't take it: with the basic strategy any one, with the aggressive one a
+    5. Another tensor can't take it: with the basic strategy any one; with the aggressive one a
        result, if the operation is element-wise and the target an operand.
+    6. The tensors agree on the axes before it only.
     """
 
     kind: RelationKind
@@ -140,12 +171,19 @@ class _Judge:
             return reason, target
         if self.kind.conservative and axis.sub_axis_info is not None:
             return Reason.PART_OF_AXIS, None
-        for position in range(len(self.before.tensors)):
+        is_basic = self.kind.strategy is propagate_basic
+        for position in self._others_with_a_say(target, is_basic):
             reason = self._objection(factor, axis, shared, position)
             if reason is not None:
-                is_bound = self.kind.is_elementwise and position >= self.before.num_operands
-                return (Reason.ELSEWHERE if is_bound else reason), position
+                return (reason if is_basic else Reason.ELSEWHERE), position
         return Reason.CONFLICT, None
+
+    def _others_with_a_say(self, target: int, is_basic: bool) -> range:
+        count, num_operands = len(self.before.tensors), self.before.num_operands
+        if is_basic:
+            return range(count)
+        is_bounded = self.kind.is_elementwise and target < num_operands
+        return range(num_operands, count) if is_bounded else range(0)
 
     def _may_flow(self, factor: int, source: int) -> bool:
         direction = self.kind.directions[factor]

@@ -12,7 +12,10 @@ from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
 
 def populate_op_sharding_rules(
-    function: ir.Operation | ir.OpView, *, conservative_propagation: bool = False
+    function: ir.Operation | ir.OpView,
+    *,
+    conservative_propagation: bool = False,
+    compatible: bool = False,
 ) -> None:
     """Give each operation of a function that has no rule the registered one.
 
@@ -20,11 +23,12 @@ def populate_op_sharding_rules(
         function: the function, which is changed in place.
         conservative_propagation: whether rules leave dimensions alone that windows and padding
             move over.
+        compatible: whether to leave out the rules of operations that C++ Shardy does not know.
 
     Raises:
         PassError: a rule does not fit its operation.
     """
-    lookup = ShardingRuleLookup(conservative=conservative_propagation)
+    lookup = ShardingRuleLookup(conservative=conservative_propagation, compatible=compatible)
     cache = AttributeCache(function.context)
     for operation in _operations_in(function):
         if SHARDING_RULE not in operation.attributes:
