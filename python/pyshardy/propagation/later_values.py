@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which tensor of a propagated program a value stands for that later passes have left or made."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from mlir_sdy.host import ir
+from mlir_sdy.values import get_sharding
+from pyshardy.propagation.engine import Engine
+
+_REPLACED = {
+    "func.call": "sdy.named_computation",
+    "func.func": "sdy.named_computation",
+    "sdy.reshard": "sdy.sharding_constraint",
+}
+"""What propagation saw in place of operations that later passes make."""
+
+
+class LaterValues:
+    """Finds the slots of values of a module that has changed since it was propagated.
+
+    1. A value that was there stands for itself. Memory of erased operations is used again, so its
+       operation must also have the name that it had, or take the place of one as in 2, and be at
+       the same place in the source.
+    2. A call stands for the named computation at its place in the source, and a reshard for the
+       constraint. Of several there, as a function called twice has them inside, it is the first
+       that ended with the axes that the value has.
+    3. Nothing stands for any other value.
+
+    Args:
+        engine: the state after propagation.
+        locations: where each operation was in the source.
+    """
+
+    def __init__(self, engine: Engine, locations: Sequence[ir.Location]):
+        self._engine = engine
+        self._program = engine.program
+        self._locations = locations
+        self._by_place: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for operation, name in enumerate(self._program.names):
+            if name in _REPLACED.values():
+                self._by_place[name, str(locations[operation])].append(operation)
+
+    def slot(self, value: ir.Value) -> int | None:
+        """The slot of the tensor that a value stands for; None if there is none."""
+        program = self._program
+        operation, index = _origin(value)
+        try:
+            number = program.number_of(value)
+        except KeyError:
+            pass
+        else:
+            maker = program.makers[number]
+            names = operation.name, _REPLACED.get(operation.name)
+            if program.names[maker] in names and self._locations[maker] == operation.location:
+                return program.slots[number]
+        slots = list(self._replaced(value, operation, index))
+        sharded_alike = (slot for slot in slots if self._axes_of(slot) == _axes(value))
+        return next(sharded_alike, slots[0] if slots else None)
+
+    def _replaced(self, value: ir.Value, operation: ir.Operation, index: int) -> Iterator[int]:
+        program = self._program
+        is_argument = isinstance(value, ir.BlockArgument)
+        place = _REPLACED.get(operation.name, ""), str(operation.location)
+        for maker in self._by_place.get(place, ()):
+            values = program.arguments[maker] if is_argument else program.results[maker]
+            # The operation may be gone, so nothing can be asked of its values.
+            if index < len(values) and program.types[values[index]] == hash(value.type):
+                yield program.slots[values[index]]
+
+    def _axes_of(self, slot: int) -> object:
+        sharding = self._engine.sharding(slot)
+        return () if sharding is None else tuple(dim.axes for dim in sharding.dim_shardings)
+
+
+def _origin(value: ir.Value) -> tuple[ir.Operation, int]:
+    """The operation that makes a value, or has it as an argument, and at which index."""
+    if isinstance(value, ir.BlockArgument):
+        return value.owner.owner.operation, value.arg_number
+    result = ir.OpResult(value)
+    return result.owner.operation, result.result_number
+
+
+def _axes(value: ir.Value) -> object:
+    sharding = get_sharding(value)
+    return () if sharding is None else tuple(dim.axes for dim in sharding.dim_shardings)
