@@ -20,6 +20,7 @@ Shardings are plain values of `mlir_sdy.model`. To write many of them, pass one 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 
 from mlir_sdy.attributes import AttributeCache, attribute_of, value_of
 from mlir_sdy.host import ir
@@ -73,7 +74,7 @@ def edge_owner(value: ir.Value) -> ir.Value | None:
 
 def edge_operation(owner: ir.Value) -> ir.Operation | None:
     """The `sdy.data_flow_edge` that is the only user of an edge's owner, if there is one."""
-    uses = list(owner.uses)
+    uses = list(islice(owner.uses, 2))
     if len(uses) == 1:
         user = uses[0].owner.operation
         if user.name == "sdy.data_flow_edge":
@@ -109,7 +110,7 @@ def get_sharding(value: ir.Value) -> TensorSharding | None:
         parent = holder.owner.owner.operation
         if parent.name == "func.func":
             return argument_sharding(parent, holder.arg_number)
-        return _at(body_argument_shardings(parent), holder.arg_number)
+        return body_argument_sharding(parent, holder.arg_number)
     result = ir.OpResult(holder)
     return _at(result_shardings_of(result.owner.operation), result.result_number)
 
@@ -181,10 +182,14 @@ def set_result_shardings_of(
 def body_argument_shardings(operation: ir.Operation) -> tuple[TensorSharding, ...]:
     """The shardings of the arguments of a computation's body; empty if there are none."""
     shardings = _list(operation.attributes, "in_shardings")
-    if operation.name == "sdy.manual_computation":
-        manual = manual_axes(operation)
-        return tuple(erase_manual_axes(sharding, manual) for sharding in shardings)
-    return shardings
+    manual = manual_axes(operation)
+    return tuple(erase_manual_axes(sharding, manual) for sharding in shardings)
+
+
+def body_argument_sharding(operation: ir.Operation, index: int) -> TensorSharding | None:
+    """The sharding of one argument of a computation's body, without a look at the others."""
+    sharding = _at(_list(operation.attributes, "in_shardings"), index)
+    return None if sharding is None else erase_manual_axes(sharding, manual_axes(operation))
 
 
 def set_body_argument_shardings(
@@ -206,7 +211,9 @@ def set_body_argument_shardings(
 
 
 def manual_axes(operation: ir.Operation) -> tuple[str, ...]:
-    """The names of the manual axes of a `sdy.manual_computation`."""
+    """The names of the manual axes of a computation; a `sdy.named_computation` has none."""
+    if operation.name != "sdy.manual_computation":
+        return ()
     return value_of(operation.attributes["manual_axes"]).value
 
 

@@ -25,6 +25,12 @@ func.func @main(%x: tensor<8xf32>,
   ^bb0(%p: tensor<f32>, %q: tensor<f32>):
     stablehlo.return %p : tensor<f32>
   }) {dimensions = array<i64: 0>} : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+  %5 = "stablehlo.async_start"(%y) ({
+  ^bb0(%part: tensor<8xf32>):
+    %whole = "stablehlo.all_gather"(%part) {all_gather_dim = 0 : i64,
+      replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<8xf32>) -> tensor<16xf32>
+    stablehlo.return %whole : tensor<16xf32>
+  }) : (tensor<8xf32>) -> !stablehlo.future<tensor<16xf32>>
   return %2 : tensor<8xf32>
 }
 """
@@ -39,7 +45,7 @@ def module():
 def values(module):
     """The values of the program by name."""
     block = module.body.operations[1].operation.regions[0].blocks[0]
-    constraint, barrier, edge, manual, _init, reduce, _return = (
+    constraint, barrier, edge, manual, _init, reduce, start, _return = (
         view.operation for view in block.operations
     )
     return {
@@ -52,6 +58,7 @@ def values(module):
         "body": manual.regions[0].blocks[0].arguments[0],
         "manual": manual.results[0],
         "reducer": reduce.regions[0].blocks[0].arguments[0],
+        "start": start.regions[0].blocks[0].arguments[0],
     }
 
 
@@ -67,6 +74,7 @@ def values(module):
         ("body", '<@m, [{"b"}]>'),
         ("manual", '<@m, [{"a", ?}]>'),
         ("reducer", None),
+        ("start", '<@m, [{"a"}]>'),
     ],
 )
 def test_get(values, name, expected):
@@ -86,6 +94,7 @@ NEW = TensorSharding("m", (DimensionSharding((AxisRef("b"),)),))
         ("barrier1", '#sdy.sharding_per_value<[<@m, [{?}]>, <@m, [{"b", ?}]>]>'),
         ("body", 'in_shardings=[<@m, [{"a", "b", ?}]>]'),
         ("manual", 'out_shardings=[<@m, [{"b", ?}]>]'),
+        ("start", '%arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"b", ?}]>}'),
     ],
 )
 def test_set(module, values, name, expected):
