@@ -53,6 +53,7 @@ def lower(
     where: Mesh,
     in_specs: Any = None,
     out_specs: Any = None,
+    platform: str = "cpu",
 ) -> str:
     """The program that JAX makes of a function.
 
@@ -62,6 +63,7 @@ def lower(
         where: the mesh.
         in_specs: trees of partition specs for the arguments, None where JAX may choose.
         out_specs: the same for the results.
+        platform: what JAX lowers for; on the CPU linear algebra becomes calls of LAPACK.
     """
 
     def named(specs: Any) -> Any:
@@ -76,4 +78,5 @@ def lower(
         shardings["in_shardings"] = named(in_specs)
     if out_specs is not None:
         shardings["out_shardings"] = named(out_specs)
-    return jax.jit(function, **shardings).lower(*arguments).as_text()
+    traced = jax.jit(function, **shardings).trace(*arguments)
+    return traced.lower(lowering_platforms=(platform,)).as_text()

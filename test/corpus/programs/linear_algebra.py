@@ -20,7 +20,8 @@ def cholesky_solve() -> str:
 
     where = mesh(data=4, model=2)
     arguments = (array(8, 16, 16), array(8, 16, 4))
-    return lower(run, arguments, where, (P("data", "model"), P("data", None, "model")))
+    specs = (P("data", "model"), P("data", None, "model"))
+    return lower(run, arguments, where, specs, platform="tpu")
 
 
 @program
@@ -29,12 +30,15 @@ def triangular_solve_right() -> str:
         return lax.linalg.triangular_solve(a, b, left_side=False, lower=False)
 
     where = mesh(data=4, model=2)
-    return lower(run, (array(16, 16), array(8, 16)), where, (P("data", "model"), P("model")))
+    specs = (P("data", "model"), P("model"))
+    return lower(run, (array(16, 16), array(8, 16)), where, specs, platform="tpu")
 
 
 @program
 def conjugate_gradient() -> str:
-    def run(a: jax.Array, b: jax.Array) -> jax.Array:
+    def run(root: jax.Array, b: jax.Array) -> jax.Array:
+        a = root @ root.T / 64 + jnp.eye(64)
+
         def body(_: int, state: Any) -> Any:
             x, r, p = state
             ap = a @ p
