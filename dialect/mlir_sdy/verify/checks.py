@@ -22,6 +22,12 @@ from mlir_sdy.verify.sharding import ManualAxes
 from mlir_sdy.verify.sharding_rule import verify_rule_attribute
 from mlir_sdy.verify.symbol_uses import SYMBOL_USE_VERIFIERS
 
+WITH_INVARIANTS = frozenset({"func.func", *COLLECTIVES})
+"""The operations that `ModuleChecks.check_invariants` has something to check of."""
+
+SYMBOL_USERS = frozenset(SYMBOL_USE_VERIFIERS)
+"""The operations that `ModuleChecks.check_symbol_uses` has something to check of."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
@@ -100,10 +106,6 @@ class ModuleChecks:
         if key not in self._passed:
             verify_collective(operation, source, scope.meshes, scope.manual_axes)
             self._passed.add(key)
-
-    def is_symbol_user(self, operation: ir.Operation) -> bool:
-        """Whether there is something to check in `check_symbol_uses`."""
-        return operation.name in SYMBOL_USE_VERIFIERS
 
     def check_symbol_uses(self, operation: ir.Operation) -> None:
         """Check an operation of the dialect against the meshes that it names.
