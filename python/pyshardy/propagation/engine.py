@@ -93,6 +93,7 @@ class Engine:
         erased: the operations that turned out to be dead, in the order of their erasure.
         num_erased_in_ir: how many of those the IR has no more.
         on_change: called with each step that changes something, if anybody wants to know.
+        last_run: the run that is going on, or was the last one.
     """
 
     def __init__(self, program: Program, reader: RelationReader):
@@ -105,6 +106,7 @@ class Engine:
         self.erased: list[int] = []
         self.num_erased_in_ir = 0
         self.on_change: Callable[[Change], None] | None = None
+        self.last_run: Run | None = None
         self._kinds = reader.table
         self._function_results = reader.function_results()
         self._users = Users(program)
@@ -160,6 +162,7 @@ class Engine:
 
     def run(self, run: Run) -> None:
         """Propagate until nothing changes."""
+        self.last_run = run
         self._step_function_results(run)
         self._drain(run)
         self._step_function_results(run)

@@ -12,7 +12,6 @@ from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.values import OWN_SHARDING
-from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.engine import Change, Engine, Run
 from pyshardy.propagation.flows import Flow, flows
 from pyshardy.propagation.groups import slots_in_groups
@@ -206,13 +205,13 @@ class Propagation:
     def still_refused(self, slot: int) -> list[tuple[int, Refusal, Relation]]:
         """What a tensor could still get but for something, with the operation it would come by."""
         engine = self.engine
-        # Where nothing has changed, nobody knows with which strategy.
-        strategy = self._changes[-1].run.strategy if self._changes else propagate_aggressive
         found: list[tuple[int, Refusal, Relation]] = []
         for operation in self._operations_by_slot.get(slot, []):
             relation = engine.relations[operation]
-            kind = None if relation is None else engine.kind(relation, strategy)
-            if relation is None or kind is None:
+            if relation is None or engine.last_run is None:
+                continue
+            kind = engine.kind(relation, engine.last_run.strategy)
+            if kind is None:
                 continue
             state = tuple(engine.state[tensor] for tensor in relation.tensors)
             found.extend(

@@ -91,7 +91,10 @@ def refusals(
                 yield Refusal(factor, axis[0], source, target, Reason.NOT_EXPRESSIBLE, target)
                 continue
             shared = common_prefix(has, wanted)
-            if len(shared) < len(wanted) and (shared == has or has != wanted):
+            if shared != wanted:
+                # It may end with a part of the axis that is in question.
+                is_whole = shared == wanted[: len(shared)]
+                shared = shared if is_whole else shared[:-1]
                 axis = wanted[len(shared)]
                 reason, blocker = judge.verdict(factor, axis, shared, source, target)
                 yield Refusal(factor, axis, source, target, reason, blocker)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Explanations lead from a value to what the user wrote."""
+
+import inspect
+
+import pytest
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.dialect import Context
+from pyshardy import propagate
+from pyshardy.propagation import explanation
+from pyshardy.propagation.record import Propagation
+
+CHAIN = """
+func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {"b"}]>},
+                %y: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{?}, {}]>})
+    -> tensor<8x8xf32> {
+  %0 = stablehlo.tanh %x : tensor<8x8xf32>
+  %1 = stablehlo.add %0, %y : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}"""
+
+
+def test_in_full(recorded):
+    assert recorded(CHAIN, "basic").explain("stablehlo.add").splitlines() == [
+        'result 0 of stablehlo.add (t.mlir:7:8): <@m, [{"a", ?}, {?}]>',
+        '  dimension 0, "a":',
+        '    step 1: result 0 of stablehlo.add (t.mlir:7:8) got "a" from operand 0, forward along '
+        "factor i=8 [basic]",
+        '    step 0: result 0 of stablehlo.tanh (t.mlir:6:8) got "a" from operand 0, forward along '
+        "factor i=8 [basic]",
+        '    argument 0 of @main (t.mlir:3:1) has it from the program: <@m, [{"a"}, {"b"}]>',
+        "  not sharded further:",
+        '    "b" of operand 0 of stablehlo.add (t.mlir:7:8), along factor j=8: operand 1 is closed '
+        "there",
+    ]
+
+
+def test_priorities_and_directions(recorded):
+    text = """
+    func.func @main(%x: tensor<8x4xf32>, %y: tensor<4x8xf32>)
+        -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}p1, {?}]>}) {
+      %0 = stablehlo.dot %x, %y : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }"""
+    found = recorded(text, by_operation=True, by_user=True)
+    argument = found.main.regions[0].blocks[0].arguments[0]
+    said = found.record.explain(argument)
+    assert 'operand 0 of stablehlo.dot (t.mlir:5:12) got "a" from result 0, backward along' in said
+    assert "[aggressive, operation priority 2, user priority 1]" in said
+    assert 'result 0 of @main (t.mlir:3:5) has it from the program: <@m, [{"a"}p1, {?}]>' in said
+
+
+def test_kind_of_factor(recorded):
+    text = """
+    func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{?}, {"a"}]>},
+                    %y: tensor<4x8xf32>) -> tensor<8x8xf32> {
+      %0 = stablehlo.dot %x, %y : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }"""
+    found = recorded(text)
+    said = found.record.explain(found.main.regions[0].blocks[0].arguments[1])
+    assert 'got "a" from operand 0, sideways along reduction factor k=4' in said
+
+
+def test_edges_are_called_by_what_they_stand_for(recorded):
+    text = """
+    func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}]>})
+        -> tensor<8xf32> {
+      %0 = stablehlo.optimization_barrier %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }"""
+    found = recorded(text, before="sdy-add-data-flow-edges")
+    said = found.explain("stablehlo.optimization_barrier")
+    assert said.startswith("result 0 of stablehlo.optimization_barrier (t.mlir:5:12)")
+    assert said == found.explain("sdy.data_flow_edge")
+
+
+def test_manual_axes(recorded):
+    text = """
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = sdy.manual_computation(%x) in_shardings=[<@m, [{"a"}]>] out_shardings=[<@m, [{"a"}]>]
+          manual_axes={"a"} (%i: tensor<4xf32>) {
+        sdy.return %i : tensor<4xf32>
+      } : (tensor<8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }"""
+    found = recorded(text, before="sdy-add-data-flow-edges")
+    said = found.record.explain(found.main.regions[0].blocks[0].arguments[0])
+    assert "argument 0 of sdy.manual_computation (t.mlir:4:12)" in said
+    assert said.endswith("has it from the manual computation around it")
+
+
+def test_no_sharding(recorded):
+    text = """
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.tanh %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }"""
+    assert recorded(text).explain("stablehlo.tanh") == (
+        "result 0 of stablehlo.tanh (t.mlir:4:12): no sharding"
+    )
+
+
+def test_the_docstring_tells_the_truth(recorded):
+    """Its program gives its explanation, line breaks aside."""
+    docstring = inspect.getdoc(explanation)
+    said = recorded(CHAIN, "basic").explain("stablehlo.add").replace("t.mlir:7", "t.mlir:5")
+    first, *_, last = [line.strip() for line in said.splitlines()]
+    assert first in docstring
+    assert last in docstring
+
+
+# --- Values of the module as later passes leave it ------------------------------------------------
+
+
+@pytest.fixture
+def after_pipeline():
+    """The operations of a module that was propagated by the pipeline, and the record of it."""
+
+    def run(text):
+        module = parse('sdy.mesh @m = <["a"=2, "b"=2, "c"=4]>' + text, Context(), "t.mlir")
+        record = propagate(module)
+        functions = [view.operation for view in module.body.operations][1:]
+        return functions, record
+
+    return run
+
+
+def operation_named(function, name):
+    return next(
+        view.operation
+        for view in function.regions[0].blocks[0].operations
+        if view.operation.name == name
+    )
+
+
+def test_a_call_stands_for_the_computation_that_it_was(after_pipeline):
+    functions, record = after_pipeline("""
+    func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}]>})
+        -> tensor<8xf32> {
+      %0 = call @f(%x) : (tensor<8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.tanh %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }""")
+    call = operation_named(functions[0], "func.call")
+    assert 'argument 0 of @main (t.mlir:2:5) has it from the program: <@m, [{"a"}]>' in (
+        record.explain(call.results[0])
+    )
+    argument = functions[1].regions[0].blocks[0].arguments[0]
+    assert "argument 0 of @main" in record.explain(argument)
+
+
+def test_reshards(after_pipeline):
+    """One stands for a constraint; another one is told to be inserted."""
+    functions, record = after_pipeline("""
+    func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>})
+        -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+      %0 = sdy.sharding_constraint %x <@m, [{}, {"b"}]> : tensor<8x8xf32>
+      %1 = call @f(%x) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {"c"}]>]>}
+          : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+    }
+    func.func private @f(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>
+        {sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>}) {
+      %0 = stablehlo.tanh %x : tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }""")
+    returned = functions[0].regions[0].blocks[0].operations[-1].operation.operands
+    assert record.explain(returned[0]).startswith(
+        "result 0 of sdy.sharding_constraint (t.mlir:4:12)"
+    )
+    assert record.explain(returned[1])
+
+
+def test_values_of_other_modules(after_pipeline, context):
+    _, record = after_pipeline("""
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      return %x : tensor<8xf32>
+    }""")
+    other = parse("func.func @main(%x: tensor<8xf32>) {\n  return\n}", context)
+    value = other.body.operations[0].operation.regions[0].blocks[0].arguments[0]
+    with pytest.raises(ValueError, match="not there when shardings were propagated"):
+        record.explain(value)
+
+
+def test_before_anything_was_propagated():
+    with pytest.raises(ValueError, match="nothing was propagated"):
+        _ = Propagation().engine
