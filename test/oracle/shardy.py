@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -24,6 +25,13 @@ class Shardy:
 
     def run(self, text: str, pipeline: str = "", **options: bool) -> str:
         """What Shardy prints for `text` after the passes of `pipeline`."""
+        return self._answer({"text": text, "pipeline": pipeline, **options})["text"]
+
+    def run_steps(self, text: str, steps: list[str]) -> list[str | None]:
+        """What Shardy prints after each of several pipelines; None for those that do nothing."""
+        return self._answer({"text": text, "steps": steps})["texts"]
+
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, str(WORKER)],
@@ -34,17 +42,17 @@ class Shardy:
             )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        request = {"text": text, "pipeline": pipeline, **options}
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
             self.close()
-            raise ShardyAborted(f"C++ Shardy aborted; pipeline: {pipeline!r}")
+            asked = request.get("pipeline") or request.get("steps")
+            raise ShardyAborted(f"C++ Shardy aborted; pipeline: {asked!r}")
         result = json.loads(line)
         if "error" in result:
             raise ShardyRefused(result["error"])
-        return result["text"]
+        return result
 
     def close(self) -> None:
         """End the child process."""

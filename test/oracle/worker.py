@@ -6,6 +6,7 @@ request and each answer is one line of JSON.
 
 import json
 import sys
+from collections.abc import Iterator
 
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
@@ -20,6 +21,8 @@ def answer(request: dict) -> dict:
         context.allow_unregistered_dialects = request.get("allow_unregistered", False)
         try:
             module = ir.Module.parse(request["text"])
+            if steps := request.get("steps"):
+                return {"texts": list(texts_after(steps, module))}
             if pipeline := request.get("pipeline"):
                 PassManager.parse(pipeline).run(module.operation)
             text = module.operation.get_asm(
@@ -29,6 +32,16 @@ def answer(request: dict) -> dict:
         except Exception as error:
             return {"error": str(error)}
         return {"text": text}
+
+
+def texts_after(steps: list[str], module: ir.Module) -> Iterator[str | None]:
+    """The module after each step; None for those that leave it as it is."""
+    before = str(module)
+    for step in steps:
+        PassManager.parse(step).run(module.operation)
+        after = str(module)
+        yield None if after == before else after
+        before = after
 
 
 def main() -> None:
