@@ -31,6 +31,7 @@ from mlir_sdy.model import (
     erase_manual_axes,
 )
 from mlir_sdy.ods.tables import OPERATIONS
+from mlir_sdy.traversal import operations_in
 
 SHARDING = "sdy.sharding"
 """The discardable attribute that holds shardings."""
@@ -353,6 +354,7 @@ def _set_interface_attributes(
 
 # --- All shardings of a module ----------------------------------------------------------------
 
+_DISCARDABLE = (SHARDING,)
 _ENTRIES = {
     **{name: (attribute, SHARDING) for name, attribute in OWN_SHARDING.items()},
     **dict.fromkeys(COMPUTATIONS, ("in_shardings", "out_shardings")),
@@ -364,30 +366,24 @@ def any_sharding(
     root: ir.Operation | ir.OpView | ir.Module, test: Callable[[TensorSharding], bool]
 ) -> bool:
     """Whether a sharding written in `root` passes a test, which is asked once for equal lists."""
-    failed: set[int] = set()  # by the address of the attribute
-    passed = False
-
-    def look(operation: ir.Operation) -> ir.WalkResult:
-        nonlocal passed
-        name = operation.name
+    failed: set[int] = set()  # by the address of the attribute: comparing them is slow
+    for operation in operations_in(root.operation):
+        name = operation.operation.name
         if name == "func.func":
             interface = argument_shardings(operation) + result_shardings(operation)
-            passed = any(sharding is not None and test(sharding) for sharding in interface)
-            return ir.WalkResult.INTERRUPT if passed else ir.WalkResult.ADVANCE
+            if any(sharding is not None and test(sharding) for sharding in interface):
+                return True
+            continue
         attributes = operation.attributes
-        for entry in _ENTRIES.get(name, (SHARDING,)):
-            attribute = attributes.get(entry)
-            if attribute is None or hash(attribute) in failed:
-                continue
-            value = value_of(attribute)
-            if any(map(test, (value,) if isinstance(value, TensorSharding) else value.shardings)):
-                passed = True
-                return ir.WalkResult.INTERRUPT
-            failed.add(hash(attribute))
-        return ir.WalkResult.ADVANCE
-
-    root.operation.walk(look, ir.WalkOrder.PRE_ORDER)
-    return passed
+        for entry in _ENTRIES.get(name, _DISCARDABLE):
+            if entry in attributes:
+                attribute = attributes[entry]
+                key = hash(attribute)
+                if key not in failed:
+                    if any(map(test, _shardings_in(attribute))):
+                        return True
+                    failed.add(key)
+    return False
 
 
 def map_shardings(
@@ -400,36 +396,40 @@ def map_shardings(
     What `change` makes of a sharding may depend on nothing else: it is asked once for equal lists.
     """
     cache = AttributeCache(root.operation.context)
-    known: dict[int, ir.Attribute | None] = {}  # by the address of the old attribute
-
-    def changed(old: ir.Attribute) -> ir.Attribute | None:
-        """What takes the place of an attribute; None if it stays."""
-        value = value_of(old)
-        if isinstance(value, TensorSharding):
-            new: TensorSharding | TensorShardingPerValue = change(value)
-        else:
-            new = TensorShardingPerValue(tuple(map(change, value.shardings)))
-        return None if new == value else cache[new]
-
-    def visit(operation: ir.Operation) -> ir.WalkResult:
-        name = operation.name
+    # By the address of the old attribute, as comparing them is slow; None for one that stays.
+    known: dict[int, ir.Attribute | None] = {}
+    for operation in operations_in(root.operation):
+        name = operation.operation.name
         if name == "func.func":
-            _map_interface(operation, change, cache)
-            return ir.WalkResult.ADVANCE
+            _map_interface(operation.operation, change, cache)
+            continue
         attributes = operation.attributes
-        for entry in _ENTRIES.get(name, (SHARDING,)):
-            old = attributes.get(entry)
-            if old is None:
-                continue
-            key = hash(old)
-            if key not in known:
-                known[key] = changed(old)
-            new = known[key]
-            if new is not None:
-                attributes[entry] = new
-        return ir.WalkResult.ADVANCE
+        for entry in _ENTRIES.get(name, _DISCARDABLE):
+            if entry in attributes:
+                old = attributes[entry]
+                key = hash(old)
+                if key not in known:
+                    known[key] = _changed(old, change, cache)
+                new = known[key]
+                if new is not None:
+                    attributes[entry] = new
 
-    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+
+def _shardings_in(attribute: ir.Attribute) -> tuple[TensorSharding, ...]:
+    value = value_of(attribute)
+    return (value,) if isinstance(value, TensorSharding) else value.shardings
+
+
+def _changed(
+    old: ir.Attribute, change: Callable[[TensorSharding], TensorSharding], cache: AttributeCache
+) -> ir.Attribute | None:
+    """What takes the place of an attribute; None if it stays."""
+    value = value_of(old)
+    if isinstance(value, TensorSharding):
+        new: TensorSharding | TensorShardingPerValue = change(value)
+    else:
+        new = TensorShardingPerValue(tuple(map(change, value.shardings)))
+    return None if new == value else cache[new]
 
 
 def _map_interface(

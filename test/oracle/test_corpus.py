@@ -26,9 +26,7 @@ def test_same_program_after_each_pass(shardy, context, path):
     module = parse(path.read_text(), context)
     text = asm(module)
     theirs = [
-        str(step.pipeline)
-        for step in plan_pipeline(PIPELINE)
-        if step.argument not in NOT_IN_SHARDY
+        str(step.pipeline) for step in plan_pipeline(PIPELINE) if step.argument not in NOT_IN_SHARDY
     ]
     outputs = iter(shardy.run_steps(text, theirs))
     whole = shardy.run(text, f"builtin.module({PIPELINE})")
