@@ -4,9 +4,12 @@
 import inspect
 
 import pytest
+from flow_programs import random_flow_module
 
 from mlir_sdy.assembly import parse
+from mlir_sdy.diagnostics import collect
 from mlir_sdy.dialect import Context
+from mlir_sdy.host import ir
 from pyshardy import propagate
 from pyshardy.propagation import explanation
 from pyshardy.propagation.record import Propagation
@@ -185,6 +188,37 @@ def test_values_of_other_modules(after_pipeline, context):
     value = other.body.operations[0].operation.regions[0].blocks[0].arguments[0]
     with pytest.raises(ValueError, match="not there when shardings were propagated"):
         record.explain(value)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_value_of_a_random_program_is_explained(context, seed):
+    """And each axis of it leads back to something that the program says."""
+    module = parse(random_flow_module(seed, priorities=seed % 2 == 0), context)
+    with collect():
+        record = propagate(module)
+    for value in all_values(module):
+        lines = record.explain(value).split("  not sharded further:")[0].splitlines()
+        ends = [
+            line
+            for line, following in zip(lines, (*lines[1:], "  dimension"), strict=True)
+            if line.startswith("    ") and following.startswith("  dimension")
+        ]
+        assert all("has it from" in line for line in ends)
+        assert len(ends) == sum(line.startswith("  dimension") for line in lines)
+
+
+def all_values(module):
+    found = []
+
+    def collect_values(operation):
+        found.extend(operation.results)
+        for region in operation.regions:
+            for block in region.blocks:
+                found.extend(block.arguments)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(collect_values)
+    return found
 
 
 def test_before_anything_was_propagated():
