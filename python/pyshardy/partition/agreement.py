@@ -12,7 +12,6 @@ from mlir_sdy.model import (
     AxisTuple,
     Mesh,
     OpShardingRule,
-    ReductionOp,
     TensorSharding,
     common_mesh,
     mesh_of,
@@ -45,7 +44,7 @@ def full_agreement(
     rule: OpShardingRule,
     shardings: Shardings,
     shapes: tuple[Shape, ...],
-    kind: ReductionOp | None,
+    blocked: frozenset[int],
     meshes: Mapping[str, Mesh],
 ) -> Agreement | None:
     """All tensors sharded alike along each factor; None without a mesh in common.
@@ -54,8 +53,7 @@ def full_agreement(
         rule: the rule of the operation.
         shardings: those of its operands, then results.
         shapes: their global shapes.
-        kind: the reduction that completes partial results; None if none can, so that the factors
-            that the operation reduces must not be sharded.
+        blocked: the factors that must not be sharded, whatever speaks for it.
         meshes: the meshes of the module by name.
     """
     mesh_or_ref = majority_mesh(shardings, meshes)
@@ -64,9 +62,8 @@ def full_agreement(
         return None
     projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
     axes = list(choose_factor_axes(rule, projection, shapes, mesh))
-    if kind is None:
-        for factor in rule.reduction_factors:
-            axes[factor] = ()
+    for factor in blocked:
+        axes[factor] = ()
     new: list[TensorSharding | None] = []
     for index, tensor in enumerate(projection.tensors):
         changes = [tensor.update(factor, axes[factor]) for factor in tuple(tensor.factors)]

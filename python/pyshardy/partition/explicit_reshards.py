@@ -58,6 +58,7 @@ from pyshardy.partition.agreement import (
     replicated_agreement,
     shape_of,
 )
+from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.data_flow import (
     FLOW_OPERATIONS,
     Source,
@@ -303,16 +304,23 @@ class _FunctionResharder:
             return replicated_agreement(shardings)
         if rule.is_custom_rule:
             return None
-        kind = completing_reduction(operation) if full and rule.reduction_factors else None
+        blocked = self._blocked_factors(operation, rule) if full else frozenset[int]()
         shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
-        key = (rule, shardings, shapes, kind, full)
+        key = (rule, shardings, shapes, blocked, full)
         if key not in self._agreements:
             if full:
-                agreement = full_agreement(rule, shardings, shapes, kind, self.meshes)
+                agreement = full_agreement(rule, shardings, shapes, blocked, self.meshes)
             else:
                 agreement = self._partial_agreement(operation, rule, shardings, shapes)
             self._agreements[key] = agreement
         return self._agreements[key]
+
+    def _blocked_factors(self, operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
+        """The factors that the operation must not be sharded along, in the full version."""
+        kind = completing_reduction(operation) if rule.reduction_factors else None
+        if self.local_forms is not None:
+            return blocked_factors(operation, rule, kind)
+        return frozenset(rule.reduction_factors if kind is None else ())
 
     def _partial_agreement(
         self,

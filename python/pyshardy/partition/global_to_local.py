@@ -24,7 +24,10 @@ from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, get_sharding, result_shardings
+from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.local import CONVERSIONS, LocalBuilder
+from pyshardy.partition.reductions import completing_reduction
+from pyshardy.rules import ShardingRuleLookup
 
 
 def convert_global_to_local(
@@ -65,11 +68,18 @@ _STAY = frozenset({"sdy.mesh", "sdy.return"})
 """Operations of the dialect that need no conversion: what they belong to sees to them."""
 
 
+_ADVICE = (
+    "run 'sdy-insert-explicit-reshards{enable-full-version=true "
+    "replicate-without-local-form=true}' and 'sdy-reshard-to-collectives' first"
+)
+
+
 class _ModuleConverter:
     """One run over a module."""
 
     def __init__(self, module: ir.Module, *, replicas: bool, per_dim_all_gather: bool):
         self.meshes = meshes_of(module)
+        self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
         self.operations: list[ir.Operation] = []
         module.operation.walk(self._collect, ir.WalkOrder.PRE_ORDER)
         first_channel = 1 + max(map(_channel, self.operations), default=0)
@@ -116,17 +126,45 @@ class _ModuleConverter:
             if not is_own and operation not in changed:
                 continue
             if name in CONVERSIONS:
+                if not is_own:
+                    self._check_factors(operation)
                 to_convert.append(operation)
             elif name not in _STAY:
                 raise PassError(
                     error(
                         f"'{name}' op has no local form: its operands and results must be "
-                        "replicated; run 'sdy-insert-explicit-reshards{enable-full-version=true}' "
-                        "and 'sdy-reshard-to-collectives' first",
+                        f"replicated; {_ADVICE}",
                         location_of(operation.location),
                     )
                 )
         return to_convert
+
+    def _check_factors(self, operation: ir.Operation) -> None:
+        """Check that no dimension is sharded that needs data of other devices."""
+        rule = self.rules.rule(operation)
+        if rule is None:
+            return
+        kind = completing_reduction(operation) if rule.reduction_factors else None
+        blocked = blocked_factors(operation, rule, kind)
+        if not blocked:
+            return
+        values = (*operation.operands, *operation.results)
+        for position, (value, mapping) in enumerate(zip(values, rule.mappings, strict=True)):
+            sharding = get_sharding(value)
+            if sharding is None or not sharding.dim_shardings:
+                continue
+            dims = zip(sharding.dim_shardings, mapping.dim_mappings, strict=True)
+            for dim, (dim_sharding, factors) in enumerate(dims):
+                if dim_sharding.axes and not blocked.isdisjoint(factors.factor_indices):
+                    what = _end(position, len(operation.operands))
+                    raise PassError(
+                        error(
+                            f"'{operation.name}' op can't be computed on shards: dimension {dim} "
+                            f"of {what} is sharded as {dim_sharding} and needs data of other "
+                            f"devices; {_ADVICE}",
+                            location_of(operation.location),
+                        )
+                    )
 
     def _values(self) -> Iterator[tuple[ir.Value, ir.Operation]]:
         """All values, each with the operation to name when something is wrong with it."""
@@ -187,6 +225,13 @@ def _local_size(
             )
         )
     return size // pieces
+
+
+def _end(position: int, num_operands: int) -> str:
+    """What stands at a position among the operands and results of an operation."""
+    if position < num_operands:
+        return f"operand {position}"
+    return f"result {position - num_operands}"
 
 
 def _is_function(operation: ir.Operation) -> bool:

@@ -10,7 +10,7 @@ func.func @odd(%arg0: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 
 sdy.mesh @mesh = <["x"=2]>
 func.func @no_local_form(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  // expected-error@+1 {{'stablehlo.reverse' op has no local form}}
+  // expected-error@+1 {{'stablehlo.reverse' op can't be computed on shards}}
   %0 = stablehlo.reverse %arg0, dims = [0] : tensor<8xf32>
   return
 }

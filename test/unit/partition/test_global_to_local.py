@@ -87,8 +87,11 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 }"""
     )
     message = str(refusal(context, text))
-    assert message.startswith("m.mlir:4:8: error: 'stablehlo.reverse' op has no local form")
-    assert "sdy-insert-explicit-reshards{enable-full-version=true}" in message
+    assert message.startswith(
+        "m.mlir:4:8: error: 'stablehlo.reverse' op can't be computed on shards: dimension 0 of "
+        'operand 0 is sharded as {"x"} and needs data of other devices; run '
+        "'sdy-insert-explicit-reshards{enable-full-version=true "
+    )
 
 
 def test_an_operation_on_whole_tensors_needs_no_local_form(context):

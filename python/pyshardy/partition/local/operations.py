@@ -12,23 +12,40 @@ from pyshardy.rules.families.pointwise import POINTWISE_BEYOND_SHARDY, POINTWISE
 _SAME_ON_SHARDS = (
     *POINTWISE_OPERATIONS,
     *POINTWISE_BEYOND_SHARDY,
+    "chlo.top_k",
     "func.call",
     "func.return",
+    "stablehlo.batch_norm_inference",
+    "stablehlo.bitcast_convert",
     "stablehlo.broadcast_in_dim",
     "stablehlo.case",
+    "stablehlo.cholesky",
     "stablehlo.clamp",
+    "stablehlo.concatenate",
     "stablehlo.dot",
     "stablehlo.dot_general",
+    "stablehlo.dynamic_update_slice",
+    "stablehlo.fft",
     "stablehlo.if",
+    "stablehlo.map",
     "stablehlo.optimization_barrier",
+    "stablehlo.pad",
     "stablehlo.reduce",
+    "stablehlo.reduce_window",
     "stablehlo.reshape",
     "stablehlo.return",
+    "stablehlo.reverse",
+    "stablehlo.rng_bit_generator",
+    "stablehlo.scatter",
     "stablehlo.select",
+    "stablehlo.select_and_scatter",
+    "stablehlo.sort",
     "stablehlo.transpose",
+    "stablehlo.triangular_solve",
     "stablehlo.while",
 )
-"""Operations that mean the same on shards once all their tensors agree on their axes."""
+"""Operations that mean the same on shards, if their tensors agree on their axes and no blocked
+factor (see `blocked_factors`) is sharded."""
 
 CONVERSIONS.update(dict.fromkeys(_SAME_ON_SHARDS, OnlyTypesChange()))
 

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Factors along which devices can't compute an operation on their shards alone.
+
+1. Factors that need replication, and those whose shards would have to be exchanged.
+2. Factors that are reduced, if nothing completes partial results (see `reductions`).
+3. For some operations also others, although they pass through: a scatter's indices count along
+   whole dimensions, a generator of random bits makes the same ones for each shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.model import OpShardingRule, ReductionOp
+
+Place = tuple[int, int]
+"""A dimension: the position of its tensor, operands first, and its index."""
+
+PlacesFunction = Callable[[ir.Operation], Iterator[Place]]
+
+_PLACES: dict[str, PlacesFunction] = {}
+
+
+def blocked_factors(
+    operation: ir.Operation, rule: OpShardingRule, kind: ReductionOp | None
+) -> frozenset[int]:
+    """The factors that must not be sharded for the operation to be computed on shards.
+
+    Args:
+        operation: the operation.
+        rule: its rule.
+        kind: the reduction that completes its partial results; None if none does.
+    """
+    blocked = {*rule.need_replication_factors, *rule.permutation_factors}
+    if kind is None:
+        blocked.update(rule.reduction_factors)
+    places = _PLACES.get(operation.name)
+    if places is not None:
+        for tensor, dim in places(operation):
+            blocked.update(rule.mappings[tensor].dim_mappings[dim].factor_indices)
+    return frozenset(blocked)
+
+
+def _blocks(name: str) -> Callable[[PlacesFunction], PlacesFunction]:
+    """Register what finds the dimensions of an operation whose factors are blocked."""
+
+    def register(function: PlacesFunction) -> PlacesFunction:
+        _PLACES[name] = function
+        return function
+
+    return register
+
+
+@_blocks("stablehlo.pad")
+def _padded_dims(operation: ir.Operation) -> Iterator[Place]:
+    """Dimensions with any padding, also where as much is cut off at the other end."""
+    attributes = operation.attributes
+    names = ("edge_padding_low", "edge_padding_high", "interior_padding")
+    for dim, amounts in enumerate(zip(*(attributes[name] for name in names), strict=True)):
+        if any(amounts):
+            yield 0, dim
+
+
+@_blocks("stablehlo.dynamic_update_slice")
+def _partly_updated_dims(operation: ir.Operation) -> Iterator[Place]:
+    """Dimensions of which the update covers a part: where it goes is counted from the start."""
+    operand, update = (ir.RankedTensorType(operation.operands[at].type) for at in (0, 1))
+    for dim, (size, part) in enumerate(zip(operand.shape, update.shape, strict=True)):
+        if size != part:
+            yield from ((0, dim), (1, dim))
+
+
+@_blocks("stablehlo.scatter")
+def _scattered_dims(operation: ir.Operation) -> Iterator[Place]:
+    """Dimensions that indices point into."""
+    numbers: Any = stablehlo.ScatterDimensionNumbers(
+        operation.attributes["scatter_dimension_numbers"]
+    )
+    num_inputs = (len(operation.operands) - 1) // 2
+    for dim in numbers.inserted_window_dims:
+        for tensor in range(num_inputs):
+            yield tensor, dim
+
+
+@_blocks("stablehlo.convolution")
+def _spatial_dims(operation: ir.Operation) -> Iterator[Place]:
+    """Spatial dimensions: windows reach over the ends of shards."""
+    numbers: Any = stablehlo.ConvDimensionNumbers(operation.attributes["dimension_numbers"])
+    for tensor, dims in (
+        (0, numbers.input_spatial_dimensions),
+        (1, numbers.kernel_spatial_dimensions),
+        (2, numbers.output_spatial_dimensions),
+    ):
+        for dim in dims:
+            yield tensor, dim
+
+
+@_blocks("stablehlo.reduce_window")
+def _dilated_dims(operation: ir.Operation) -> Iterator[Place]:
+    """Dimensions between whose elements there are holes."""
+    attributes = operation.attributes
+    if "base_dilations" in attributes:
+        for dim, dilation in enumerate(attributes["base_dilations"]):
+            if dilation != 1:
+                yield 0, dim
+
+
+@_blocks("stablehlo.rng_bit_generator")
+def _random_dims(operation: ir.Operation) -> Iterator[Place]:
+    """All dimensions of the bits: devices have one state, and would make the same ones."""
+    for dim in range(ir.RankedTensorType(operation.results[1].type).rank):
+        yield 2, dim

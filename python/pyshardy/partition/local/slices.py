@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations whose attributes hold sizes, on shards.
+
+Only dimensions that are taken whole may be sharded (see `blocked_factors`), so that the sizes of
+shards follow from the local types.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir_sdy.host import ir, stablehlo
+from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.local.registry import converts
+
+
+@converts("stablehlo.slice")
+def convert_slice(operation: ir.Operation, _: LocalBuilder) -> None:
+    """A slice: what is taken whole ends with the shard."""
+    attributes = operation.attributes
+    operand, result = _shape(operation.operands[0]), _shape(operation.results[0])
+    starts, strides = attributes["start_indices"], attributes["strides"]
+    limits = [
+        size if size == taken and start == 0 and stride == 1 else limit
+        for size, taken, start, stride, limit in zip(
+            operand, result, starts, strides, attributes["limit_indices"], strict=True
+        )
+    ]
+    attributes["limit_indices"] = ir.DenseI64ArrayAttr.get(limits)
+
+
+@converts("stablehlo.dynamic_slice")
+def convert_dynamic_slice(operation: ir.Operation, _: LocalBuilder) -> None:
+    """A dynamic slice: its sizes are those of its result."""
+    sizes = _shape(operation.results[0])
+    operation.attributes["slice_sizes"] = ir.DenseI64ArrayAttr.get(list(sizes))
+
+
+@converts("stablehlo.gather")
+def convert_gather(operation: ir.Operation, _: LocalBuilder) -> None:
+    """A gather: the sizes of slices are those of the result's offset dimensions."""
+    attributes = operation.attributes
+    numbers: Any = stablehlo.GatherDimensionNumbers(attributes["dimension_numbers"])
+    result = _shape(operation.results[0])
+    without_offset = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
+    offsets = iter(numbers.offset_dims)
+    sizes: list[int] = [
+        size if dim in without_offset else result[next(offsets)]
+        for dim, size in enumerate(attributes["slice_sizes"])
+    ]
+    attributes["slice_sizes"] = ir.DenseI64ArrayAttr.get(sizes)
+
+
+@converts("stablehlo.convolution")
+def convert_convolution(operation: ir.Operation, _: LocalBuilder) -> None:
+    """A convolution: a device may have some of the groups only."""
+    attributes = operation.attributes
+    numbers: Any = stablehlo.ConvDimensionNumbers(attributes["dimension_numbers"])
+    lhs, kernel, result = map(_shape, (*operation.operands, operation.results[0]))
+    groups: dict[str, int] = {
+        "feature_group_count": (
+            lhs[numbers.input_feature_dimension] // kernel[numbers.kernel_input_feature_dimension]
+        ),
+        "batch_group_count": (
+            lhs[numbers.input_batch_dimension] // result[numbers.output_batch_dimension]
+        ),
+    }
+    integer = ir.IntegerType.get_signless(64)
+    for name, count in groups.items():
+        attributes[name] = ir.IntegerAttr.get(integer, count)
+
+
+def _shape(value: ir.Value) -> tuple[int, ...]:
+    return tuple(ir.RankedTensorType(value.type).shape)
