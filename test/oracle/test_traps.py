@@ -345,3 +345,84 @@ def test_values_that_a_pass_error_leaves_alone(context):
     with pytest.raises((PassError, PipelineError)):
         run_pipeline(module, BASIC)
     assert asm(module) == before
+
+
+@pytest.mark.parametrize(
+    ("operand", "sharding", "operation", "result", "expected"),
+    [
+        pytest.param(
+            "5",
+            '[{"c"}]',
+            "tanh %x : tensor<5xf32>",
+            "5",
+            '[{"c", ?}]',
+            id="the only factor of a dimension takes axes that don't divide it",
+        ),
+        pytest.param(
+            "1",
+            '[{"a"}]',
+            "tanh %x : tensor<1xf32>",
+            "1",
+            '[{"a", ?}]',
+            id="also if it has size 1",
+        ),
+        pytest.param(
+            "4x6",
+            '[{?}, {"b"}]',
+            "reshape %x : (tensor<4x6xf32>) -> tensor<24xf32>",
+            "24",
+            None,
+            id="what would be strided vanishes",
+        ),
+        pytest.param(
+            "8",
+            '[{"a"}]',
+            "pad %x, %c, low = [1], high = [-1], interior = [0] "
+            ": (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>",
+            "8",
+            '[{"a", ?}]',
+            id="a pad that keeps the size passes through",
+        ),
+        pytest.param(
+            "8",
+            '[{"a"}]',
+            "concatenate %x, dim = 0 : (tensor<8xf32>) -> tensor<8xf32>",
+            "8",
+            '[{"a", ?}]',
+            id="a concatenation of one operand",
+        ),
+        pytest.param(
+            "6x4",
+            '[{"c"}, {?}]',
+            "reshape %x : (tensor<6x4xf32>) -> tensor<24xf32>",
+            "24",
+            '[{"c":(1)2, ?}]',
+            id="a major factor takes what divides it",
+        ),
+    ],
+)
+@pytest.mark.parametrize("pipeline", [BASIC, AGGRESSIVE])
+def test_sizes(both, pipeline, operand, sharding, operation, result, expected):
+    body = (
+        "  %c = stablehlo.constant dense<0.0> : tensor<f32>\n"
+        f"  %0 = stablehlo.{operation}\n  return %0 : tensor<{result}xf32>"
+    )
+    argument = given(f"@m, {sharding}", f"tensor<{operand}xf32>")
+    found = both(MESH + main(f"%x: {argument}", f"tensor<{result}xf32>", body), pipeline)
+    if expected is None:
+        assert "sharding_per_value" not in found
+    else:
+        assert f"#sdy.sharding_per_value<[<@m, {expected}>]>" in found
+
+
+def test_who_is_visited_first_wins(both):
+    """After edges have been added, the users of an edge are visited in the other order."""
+    body = (
+        f"  %0 = stablehlo.optimization_barrier %x : {T}\n"
+        f"  %1 = stablehlo.add %0, %y : {T}\n  %2 = stablehlo.add %0, %z : {T}\n"
+        f"  return %1, %2 : {T}, {T}"
+    )
+    other = given('@m, [{?}, {"a"}]')
+    arguments = f"%x: {T}, %y: {A}, %z: {other}"
+    text = MESH + main(arguments, f"{T}, {T}", body)
+    both(text, f"sdy-add-data-flow-edges,{AGGRESSIVE}")
