@@ -395,22 +395,16 @@ def map_shardings(
     The order is that of the text: for a function its arguments, its results and then its body.
     What `change` makes of a sharding may depend on nothing else: it is asked once for equal lists.
     """
-    cache = AttributeCache(root.operation.context)
-    # By the address of the old attribute, as comparing them is slow; None for one that stays.
-    known: dict[int, ir.Attribute | None] = {}
+    changes = _Changes(change, root.operation.context)
     for operation in operations_in(root.operation):
         name = operation.operation.name
-        if name == "func.func":
-            _map_interface(operation.operation, change, cache)
-            continue
         attributes = operation.attributes
+        if name == "func.func":
+            _map_interface(attributes, changes)
+            continue
         for entry in _ENTRIES.get(name, _DISCARDABLE):
             if entry in attributes:
-                old = attributes[entry]
-                key = hash(old)
-                if key not in known:
-                    known[key] = _changed(old, change, cache)
-                new = known[key]
+                new = changes.of_list(attributes[entry])
                 if new is not None:
                     attributes[entry] = new
 
@@ -420,31 +414,51 @@ def _shardings_in(attribute: ir.Attribute) -> tuple[TensorSharding, ...]:
     return (value,) if isinstance(value, TensorSharding) else value.shardings
 
 
-def _changed(
-    old: ir.Attribute, change: Callable[[TensorSharding], TensorSharding], cache: AttributeCache
-) -> ir.Attribute | None:
-    """What takes the place of an attribute; None if it stays."""
-    value = value_of(old)
-    if isinstance(value, TensorSharding):
-        new: TensorSharding | TensorShardingPerValue = change(value)
-    else:
-        new = TensorShardingPerValue(tuple(map(change, value.shardings)))
-    return None if new == value else cache[new]
+class _Changes:
+    """What a function of shardings makes of attributes that hold some, found once for each."""
+
+    def __init__(self, change: Callable[[TensorSharding], TensorSharding], context: ir.Context):
+        self._change = change
+        self.context = context
+        self._cache = AttributeCache(context)
+        # By the address of the old attribute, as comparing attributes is slow.
+        self._known: dict[int, ir.Attribute | None] = {}
+
+    def of_list(self, old: ir.Attribute) -> ir.Attribute | None:
+        """What takes the place of a sharding, or of a list of them; None if it stays."""
+        key = hash(old)
+        if key not in self._known:
+            self._known[key] = self._changed(old)
+        return self._known[key]
+
+    def of_dictionary(self, old: ir.DictAttr) -> ir.Attribute | None:
+        """What takes the place of what is said of an argument or result; None if it stays."""
+        key = hash(old)
+        if key not in self._known:
+            new = self.of_list(old[SHARDING]) if SHARDING in old else None
+            self._known[key] = None if new is None else _with_sharding(old, new)
+        return self._known[key]
+
+    def _changed(self, old: ir.Attribute) -> ir.Attribute | None:
+        value = value_of(old)
+        if isinstance(value, TensorSharding):
+            new: TensorSharding | TensorShardingPerValue = self._change(value)
+        else:
+            new = TensorShardingPerValue(tuple(map(self._change, value.shardings)))
+        return None if new == value else self._cache[new]
 
 
-def _map_interface(
-    function: ir.Operation,
-    change: Callable[[TensorSharding], TensorSharding],
-    cache: AttributeCache,
-) -> None:
-    for read, write in (
-        (argument_shardings, set_argument_shardings),
-        (result_shardings, set_result_shardings),
-    ):
-        changed = {
-            index: new
-            for index, old in enumerate(read(function))
-            if old is not None and (new := change(old)) != old
-        }
-        if changed:
-            write(function, changed, cache)
+def _with_sharding(dictionary: ir.DictAttr, sharding: ir.Attribute) -> ir.DictAttr:
+    attributes = {named.name: named.attr for named in dictionary}
+    return ir.DictAttr.get({**attributes, SHARDING: sharding}, dictionary.context)
+
+
+def _map_interface(attributes: ir.OpAttributeMap, changes: _Changes) -> None:
+    """Change the shardings of the arguments, and then of the results, of a function."""
+    for entry in ("arg_attrs", "res_attrs"):
+        if entry in attributes:
+            old = list(attributes[entry])
+            new = [changes.of_dictionary(dictionary) for dictionary in old]
+            if any(each is not None for each in new):
+                complete = [one or other for one, other in zip(new, old, strict=True)]
+                attributes[entry] = ir.ArrayAttr.get(complete, changes.context)
