@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlir_sdy.attributes import value_of
-from mlir_sdy.fold.pattern import Pattern
+from mlir_sdy.effects import is_removable
+from mlir_sdy.fold.pattern import Pattern, producer
 from mlir_sdy.host import ir, rewrite
 from mlir_sdy.model import DimensionSharding, Shape, TensorSharding, mesh_of, place_data_alike
 from mlir_sdy.symbols import enclosing_module, meshes_of
@@ -22,6 +23,8 @@ from mlir_sdy.values import rank_of
 
 _RESHAPE = "stablehlo.reshape"
 _TRANSPOSE = "stablehlo.transpose"
+_SEARCHED = 1000
+"""How many operations to look at for one that keeps a reshard in use."""
 
 
 def reuse_reshard(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
@@ -34,13 +37,61 @@ def reuse_reshard(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> b
     3. Reshape its result to the type of the root, and do on that again what leads from the root to
        the operand.
     """
+    has_served = _serve_equal_ones(reshard, rewriter)
     target = _carry_up(reshard)
     if target is None:
-        return False
+        return has_served
     for candidate in _reshards_of(target.root):
         if _serves(candidate, reshard, target):
             rewriter.replace_op(reshard, [_follow(candidate, target)])
             return True
+    return has_served
+
+
+def _serve_equal_ones(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+    """Replace all later reshards of the same value to the same sharding by this one, at once.
+
+    That is what happens to each of them in its turn, but each would look through all uses of the
+    value. It is done only where nothing else can happen to them before: no reshape leads to or from
+    the value, and this reshard keeps a use that is not a reshard.
+    """
+    value = reshard.operands[0]
+    if producer(value, _RESHAPE) or producer(value, _TRANSPOSE):
+        return False
+    sharding, block = reshard.attributes["sharding"], reshard.block
+    equal: list[ir.Operation] = []
+    for use in value.uses:
+        user = use.owner.operation
+        if user.name == _RESHAPE:
+            return False
+        if (
+            user.name == "sdy.reshard"
+            and user.attributes["sharding"] == sharding
+            and user.block == block
+            and reshard.is_before_in_block(user)
+        ):
+            equal.append(user)
+    if not equal or not _keeps_a_use(reshard):
+        return False
+    for later in equal:
+        rewriter.replace_op(later, reshard)
+    return True
+
+
+def _keeps_a_use(reshard: ir.Operation) -> bool:
+    """Whether what uses a reshard, other reshards aside, leads to something that is not dead.
+
+    The search is given up after some operations, and then there might be no such use.
+    """
+    users = (use.owner.operation for use in reshard.results[0].uses)
+    pending = [user for user in users if user.name != "sdy.reshard"]
+    for _ in range(_SEARCHED):
+        if not pending:
+            return False
+        user = pending.pop()
+        if not is_removable(user):
+            return True
+        pending.extend(use.owner.operation for result in user.results for use in result.uses)
     return False
 
 
