@@ -84,11 +84,16 @@ def compare(shardy: Shardy, context: Context, text: str, theirs: str, ours: str)
 
 @tries(0.6)
 @given(
-    text=programs("flow", "flow and priorities", "operations", "operations and priorities", "calls")
+    text=programs(
+        "flow", "flow and priorities", "operations", "operations and priorities", "calls"
+    ),
+    dedup=st.booleans(),
 )
-def test_pipeline(shardy, context, text):
+def test_pipeline(shardy, context, text, dedup):
     pipeline = "sdy-propagation-pipeline"
-    compare(shardy, context, text, pipeline, f"{pipeline}{{compatible=true}}")
+    options = "dedup-functions-fully=true" if dedup else ""
+    ours = f"{pipeline}{{{options} compatible=true}}"
+    compare(shardy, context, text, f"{pipeline}{{{options}}}", ours)
 
 
 @tries(0.4)
@@ -98,10 +103,7 @@ def test_pipeline(shardy, context, text):
     has_edges=st.booleans(),
 )
 def test_passes(shardy, context, text, propagation, has_edges):
-    before = ["sdy-add-data-flow-edges"] if has_edges else []
-    options = propagation.partition("{")[2].rstrip("}")
-    name = propagation.partition("{")[0]
-    compatible = f"{name}{{{options} compatible=true}}".replace("{ ", "{")
-    compare(
-        shardy, context, text, ",".join([*before, propagation]), ",".join([*before, compatible])
-    )
+    before = "sdy-add-data-flow-edges," if has_edges else ""
+    name, _, options = propagation.rstrip("}").partition("{")
+    ours = f"{name}{{{options} compatible=true}}"
+    compare(shardy, context, text, before + propagation, before + ours)
