@@ -74,12 +74,15 @@ def _partly_updated_dims(operation: ir.Operation) -> Iterator[Place]:
 
 @_blocks("stablehlo.scatter")
 def _scattered_dims(operation: ir.Operation) -> Iterator[Place]:
-    """Dimensions that indices point into."""
+    """Dimensions that indices point into, also where the window is as large as the dimension.
+
+    What an index moves beyond the end is left out, not moved back in as it is in a gather.
+    """
     numbers: Any = stablehlo.ScatterDimensionNumbers(
         operation.attributes["scatter_dimension_numbers"]
     )
     num_inputs = (len(operation.operands) - 1) // 2
-    for dim in numbers.inserted_window_dims:
+    for dim in {*numbers.inserted_window_dims, *numbers.scattered_dims_to_operand_dims}:
         for tensor in range(num_inputs):
             yield tensor, dim
 
