@@ -16,6 +16,7 @@ from mlir_sdy.assembly.source import (
     unescape,
 )
 from mlir_sdy.diagnostics import ParseError
+from mlir_sdy.dialect import Context
 from mlir_sdy.model.text import quoted
 
 
@@ -194,3 +195,26 @@ def test_wrong_strings(literal, complaint):
     with pytest.raises(ParseError, match=complaint) as failure:
         Cursor(Source(f"  {literal}", "f.mlir")).string("a name")
     assert str(failure.value.diagnostics[0].location) == "f.mlir:1:3"
+
+
+# --- Which failure comes first --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        # What the host can't read stands in front of what the reader can't.
+        ("func.func @f() { %0 = stablehlo.constant }\nsdy.mesh @m = 3", "f:1:41: error: "),
+        ('module {\n  func.func @f() {\n    call f\n  }\n  sdy.mesh @m = <["a"]>\n}', "f:3:9: "),
+        # It stands behind, or is there only because the text ends early.
+        ("sdy.mesh @m = 3\nfunc.func @f() { %0 = stablehlo.constant }", "f:1:15: error: expected"),
+        ("func.func @f() {\n  sdy.mesh @m = 3", "f:2:17: error: expected"),
+        ("#a = [#sdy.sharding<3>]\nsdy.mesh @m = <[]>", "f:1:21: error: expected"),
+        ("func.func @f(%a: i32) attributes {sdy.x = #sdy.mesh<3>", "f:1:53: error: expected"),
+        ("// nothing\n\n  // but comments\n\n#sdy.mesh<3>", "f:5:11: error: expected"),
+    ],
+)
+def test_failures_are_told_in_the_order_of_the_text(text, message):
+    with pytest.raises(ParseError) as failure:
+        parse(text, Context(), "f")
+    assert str(failure.value).startswith(message), failure.value
