@@ -18,7 +18,9 @@ def partition_pipeline() -> str:
             "sdy-insert-explicit-reshards{enable-full-version=true "
             "replicate-without-local-form=true}",
             "sdy-resolve-permutation-factors",
+            "canonicalize{enable-patterns=sdy-reshard}",
             "sdy-reshard-to-collectives{divisible-only=true}",
+            "canonicalize{enable-patterns=sdy-collective}",
             "sdy-convert-global-to-local",
             "sdy-drop-sharding-and-mesh",
         ]

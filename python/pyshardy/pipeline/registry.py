@@ -31,7 +31,9 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-populate-op-sharding-rules": (
         "pyshardy.propagation.rule_attributes:populate_op_sharding_rules"
     ),
-    "sdy-drop-sharding-rules": "pyshardy.propagation.rule_attributes:drop_sharding_rules",
+    "sdy-drop-sharding-rules": (
+        "pyshardy.passes.exporting.drop_sharding_rules:drop_sharding_rules"
+    ),
     "sdy-lift-inlined-meshes": (
         "pyshardy.passes.importing.lift_inlined_meshes:lift_inlined_meshes"
     ),
