@@ -355,35 +355,11 @@ def _set_interface_attributes(
 # --- All shardings of a module ----------------------------------------------------------------
 
 _DISCARDABLE = (SHARDING,)
-_ENTRIES = {
+SHARDING_ENTRIES = {
     **{name: (attribute, SHARDING) for name, attribute in OWN_SHARDING.items()},
     **dict.fromkeys(COMPUTATIONS, ("in_shardings", "out_shardings")),
 }
-"""The attributes of an operation that hold shardings, where it isn't the discardable one only."""
-
-
-def any_sharding(
-    root: ir.Operation | ir.OpView | ir.Module, test: Callable[[TensorSharding], bool]
-) -> bool:
-    """Whether a sharding written in `root` passes a test, which is asked once for equal lists."""
-    failed: set[int] = set()  # by the address of the attribute: comparing them is slow
-    for operation in operations_in(root.operation):
-        name = operation.operation.name
-        if name == "func.func":
-            interface = argument_shardings(operation) + result_shardings(operation)
-            if any(sharding is not None and test(sharding) for sharding in interface):
-                return True
-            continue
-        attributes = operation.attributes
-        for entry in _ENTRIES.get(name, _DISCARDABLE):
-            if entry in attributes:
-                attribute = attributes[entry]
-                key = hash(attribute)
-                if key not in failed:
-                    if any(map(test, _shardings_in(attribute))):
-                        return True
-                    failed.add(key)
-    return False
+"""The attributes that hold shardings, of operations that have more than the discardable one."""
 
 
 def map_shardings(
@@ -402,16 +378,11 @@ def map_shardings(
         if name == "func.func":
             _map_interface(attributes, changes)
             continue
-        for entry in _ENTRIES.get(name, _DISCARDABLE):
+        for entry in SHARDING_ENTRIES.get(name, _DISCARDABLE):
             if entry in attributes:
                 new = changes.of_list(attributes[entry])
                 if new is not None:
                     attributes[entry] = new
-
-
-def _shardings_in(attribute: ir.Attribute) -> tuple[TensorSharding, ...]:
-    value = value_of(attribute)
-    return (value,) if isinstance(value, TensorSharding) else value.shardings
 
 
 class _Changes:

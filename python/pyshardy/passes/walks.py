@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from mlir_sdy.host import ir, rewrite
 
@@ -33,6 +35,64 @@ def operations_named(
         patterns.add(name, note)
     rewrite.walk_and_apply_patterns(root.operation, patterns.freeze())
     return found if order is ir.WalkOrder.POST_ORDER else _outer_first(found)
+
+
+def operations_with(
+    attribute: str, root: ir.Module | ir.Operation | ir.OpView
+) -> list[ir.Operation]:
+    """The operations in `root`, without itself, that have an attribute, inner ones first.
+
+    The cost is that of the operations found, as for `operations_named`.
+    """
+    found: list[ir.Operation] = []
+    _note_attribute(attribute, "%operation : !pdl.operation", found.append, root)
+    return found
+
+
+def values_of_attribute(
+    attribute: str, root: ir.Module | ir.Operation | ir.OpView
+) -> list[ir.Attribute]:
+    """The different values that an attribute has in `root`, which itself is left out."""
+    found: dict[int, ir.Attribute] = {}  # by their address
+
+    def note(value: ir.Attribute) -> None:
+        found[hash(value)] = value
+
+    _note_attribute(attribute, "%value : !pdl.attribute", note, root)
+    return list(found.values())
+
+
+_PATTERN = """
+pdl.pattern : benefit(1) {{
+  %operands = pdl.operands
+  %types = pdl.types
+  %value = pdl.attribute
+  %operation = pdl.operation(%operands : !pdl.range<value>) {{{attribute} = %value}}
+      -> (%types : !pdl.range<type>)
+  pdl.rewrite %operation {{ pdl.apply_native_rewrite "note"({noted}) }}
+}}
+"""
+
+
+def _note_attribute(
+    attribute: str,
+    noted: str,
+    note: Callable[[Any], None],
+    root: ir.Module | ir.Operation | ir.OpView,
+) -> None:
+    """Call `note` with what `noted` names in `_PATTERN`, for each operation with an attribute.
+
+    C++ matches the pattern. What takes the place of a rewrite changes nothing.
+    """
+
+    def rewritten(_: rewrite.PatternRewriter, __: rewrite.PDLResultList, match: list[Any]) -> None:
+        note(match[0])
+
+    text = _PATTERN.format(attribute=json.dumps(attribute), noted=noted)
+    module = ir.Module.parse(text, root.context)  # lives as long as the patterns are in use
+    patterns = rewrite.PDLModule(module)
+    patterns.register_rewrite_function("note", rewritten)
+    rewrite.walk_and_apply_patterns(root.operation, patterns.freeze())
 
 
 def _outer_first(post_order: list[ir.Operation]) -> list[ir.Operation]:

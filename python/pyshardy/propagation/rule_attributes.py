@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sharding rules as attributes of operations, and the passes that write and remove them."""
+"""Sharding rules as attributes of operations: writing and removing them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,6 @@ def populate_op_sharding_rules(
             rule = lookup.rule(operation)
             if rule is not None:
                 operation.attributes[SHARDING_RULE] = cache[rule]
-
-
-def drop_sharding_rules(function: ir.Operation | ir.OpView) -> None:
-    """Remove the sharding rule of each operation of a function, unless a user gave it."""
-    drop_rules(_operations_in(function))
 
 
 def drop_rules(operations: Iterable[ir.Operation]) -> None:

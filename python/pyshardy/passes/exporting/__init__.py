@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyshardy.passes.exporting.close_shardings import close_shardings
     from pyshardy.passes.exporting.constant_or_scalar_merger import constant_or_scalar_merger
     from pyshardy.passes.exporting.drop_sharding_and_mesh import drop_sharding_and_mesh
+    from pyshardy.passes.exporting.drop_sharding_rules import drop_sharding_rules
     from pyshardy.passes.exporting.export_named_computations import export_named_computations
     from pyshardy.passes.exporting.inline_meshes import inline_meshes
     from pyshardy.passes.exporting.insert_func_call_reshards import insert_func_call_reshards
@@ -48,6 +49,7 @@ __all__ = [
     "close_shardings",
     "constant_or_scalar_merger",
     "drop_sharding_and_mesh",
+    "drop_sharding_rules",
     "export_named_computations",
     "inline_meshes",
     "insert_func_call_reshards",

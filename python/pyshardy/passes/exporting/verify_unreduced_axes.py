@@ -22,7 +22,6 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, ReductionOp, TensorSharding, erase_manual_axes
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import (
-    any_sharding,
     argument_shardings,
     behind_barriers,
     get_sharding,
@@ -33,6 +32,7 @@ from mlir_sdy.values import (
 from mlir_sdy.verify.violation import Violation
 from pyshardy.passes.call_graph import callee_of
 from pyshardy.passes.exporting.unreduced_transition import broken_transition
+from pyshardy.passes.shardings import any_sharding
 from pyshardy.passes.walks import operations_named
 
 _BLESSED = frozenset({"sdy.reshard", "sdy.sharding_constraint"})

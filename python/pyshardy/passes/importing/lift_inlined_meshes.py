@@ -22,6 +22,7 @@ from pyshardy.passes.replica_groups import (
     mesh_of_groups,
     name_mesh_of_groups,
 )
+from pyshardy.passes.shardings import any_sharding
 from pyshardy.passes.symbols import FreshNames
 from pyshardy.passes.walks import operations_named
 
@@ -42,7 +43,8 @@ def lift_inlined_meshes(module: ir.Module) -> None:
     3. Each mesh operation gets the attribute `stablehlo.mesh`, unless it has one.
     """
     lifting = _Lifting(module)
-    map_shardings(module, lifting.lift)
+    if any_sharding(module, lifting.changes):
+        map_shardings(module, lifting.lift)
     for name in COLLECTIVES_WITH_GROUPS:
         for collective in operations_named({name}, module):
             lifting.lift_groups(collective)
@@ -69,6 +71,11 @@ class _Lifting:
                 self._names[mesh] = name
                 self._operations.append(operation)
         self._fresh = FreshNames(module)  # The names of meshes that were erased are free.
+
+    def changes(self, sharding: TensorSharding) -> bool:
+        """Whether a sharding refers to its mesh otherwise afterwards."""
+        reference = sharding.mesh_or_ref
+        return not isinstance(reference, str) or reference in self._renamed
 
     def lift(self, sharding: TensorSharding) -> TensorSharding:
         """The sharding with the name of its mesh."""

@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from mlir_sdy.assembly import parse
+from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir
 from pyshardy.passes.importing.textual_order import Place, textual_order
-from pyshardy.passes.walks import operations_named
+from pyshardy.passes.walks import operations_named, operations_with, values_of_attribute
 
 NESTED = """
 func.func @main(%a: tensor<8xf32>, %p: tensor<i32>) -> tensor<8xf32> {
@@ -59,3 +59,17 @@ def test_textual_order_is_that_of_the_walk(context):
     random.Random(0).shuffle(shuffled)
     places = sorted((Place.of(operation, function) for operation in shuffled), key=textual_order)
     assert [place.path[-1] for place in places] == expected
+
+
+def test_operations_with_an_attribute(context):
+    noted = NESTED.replace("abs %0 :", 'abs %0 {my.note = "first"} :').replace(
+        "abs %y :", 'abs %y {my.note = "inner"} :'
+    )
+    module = parse(noted, context)
+    found = operations_with("my.note", module)
+    assert [operation.name for operation in found] == ["stablehlo.abs"] * 2
+    values = values_of_attribute("my.note", module)
+    assert sorted(value.value for value in values) == ["first", "inner"]
+    assert asm(module) == asm(parse(noted, context)), "looking changes nothing"
+    assert len(operations_with("name", module)) == 2
+    assert not operations_with('of "nobody"', module)

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-drop-sharding-rules`: remove the rules that propagation wrote down.
+
+Before:
+
+    %0 = stablehlo.negate %a
+        {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>
+
+After:
+
+    %0 = stablehlo.negate %a : tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.passes.walks import operations_with
+from pyshardy.propagation.rule_attributes import drop_rules
+from pyshardy.rules import SHARDING_RULE
+
+
+def drop_sharding_rules(function: ir.Operation | ir.OpView) -> None:
+    """Remove the sharding rule of each operation of a function, unless a user gave it."""
+    drop_rules(operations_with(SHARDING_RULE, function))
