@@ -57,11 +57,8 @@ def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> None:
 
 def _identity(operation: ir.Operation) -> Hashable:
     """What operations that are alike have in common; None for those that are never merged."""
-    identity: tuple[Hashable, ...] = (
-        operation.results[0].type,
-        *((name, attribute) for name, attribute in operation.attributes.items()),
-    )
+    own = (operation.results[0].type, *operation.attributes.items())
     if operation.name != _BROADCAST:
-        return identity
+        return own
     scalar = operation.operands[0]
-    return (scalar, *identity) if rank_of(scalar.type) == 0 else None
+    return (scalar, *own) if rank_of(scalar.type) == 0 else None
