@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
@@ -21,17 +21,19 @@ def any_sharding(
     root: ir.Operation | ir.OpView | ir.Module, test: Callable[[TensorSharding], bool]
 ) -> bool:
     """Whether a sharding written in `root` passes a test, which is asked once for equal lists."""
-    functions = operations_named({"func.func"}, root)
-    if root.operation.name == "func.func":
-        functions.append(root.operation)
-    interfaces = (
-        sharding
-        for function in functions
-        for sharding in (*argument_shardings(function), *result_shardings(function))
-    )
-    if any(sharding is not None and test(sharding) for sharding in interfaces):
+    if root.operation.name == "func.func" and _any_in_interface(root.operation, test):
         return True
-    different = {hash(attribute): attribute for attribute in _attributes(root)}
+    different = {hash(each): each for each in values_of_attribute(SHARDING, root)}
+    for operation in operations_named({"func.func", *SHARDING_ENTRIES}, root):
+        if operation.name == "func.func":
+            if _any_in_interface(operation, test):
+                return True
+            continue
+        attributes = operation.attributes
+        for entry in SHARDING_ENTRIES[operation.name]:
+            if entry in attributes:
+                attribute = attributes[entry]
+                different[hash(attribute)] = attribute
     return any(
         test(sharding)
         for value in map(value_of, different.values())
@@ -39,11 +41,8 @@ def any_sharding(
     )
 
 
-def _attributes(root: ir.Operation | ir.OpView | ir.Module) -> Iterator[ir.Attribute]:
-    """The attributes of operations that hold shardings."""
-    yield from values_of_attribute(SHARDING, root)
-    for operation in operations_named(SHARDING_ENTRIES, root):
-        attributes = operation.attributes
-        for entry in SHARDING_ENTRIES[operation.name]:
-            if entry in attributes:
-                yield attributes[entry]
+def _any_in_interface(function: ir.Operation, test: Callable[[TensorSharding], bool]) -> bool:
+    return any(
+        sharding is not None and test(sharding)
+        for sharding in (*argument_shardings(function), *result_shardings(function))
+    )

@@ -45,9 +45,10 @@ def lift_inlined_meshes(module: ir.Module) -> None:
     lifting = _Lifting(module)
     if any_sharding(module, lifting.changes):
         map_shardings(module, lifting.lift)
-    for name in COLLECTIVES_WITH_GROUPS:
-        for collective in operations_named({name}, module):
-            lifting.lift_groups(collective)
+    collectives = operations_named(COLLECTIVES_WITH_GROUPS, module)
+    collectives.sort(key=lambda collective: COLLECTIVES_WITH_GROUPS.index(collective.name))
+    for collective in collectives:
+        lifting.lift_groups(collective)
     lifting.annotate()
 
 
