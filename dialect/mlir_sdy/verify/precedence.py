@@ -12,8 +12,8 @@ For an operation:
    collectives have in common.
 2. The operations in its regions that are not isolated from above, each with those in its own.
 3. The operations directly in its regions that are isolated (functions, modules).
-4. If it is a module, the uses of symbols in it: the operations of a region in order, then the
-   regions of those, from the last to the first.
+4. If it is a module, or all there is to verify, the uses of symbols in it: the operations of a
+   region in order, then the regions of those, from the last to the first.
 5. If it is isolated, whether values are defined before they are used.
 
     func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}) {
@@ -88,7 +88,8 @@ def _first_violation(root: ir.Operation, failure: _HostFailure | None) -> Diagno
                 return found
             continue
         is_last = stage is not None and stage == numbers[operation]
-        for candidate in _in_order_of_symbol_uses(operation):
+        is_whole = operation == root or operation.name == _MODULE
+        for candidate in _in_order_of_symbol_uses(operation) if is_whole else ():
             if is_last and numbers[candidate] == place:
                 return None
             found = _violation(checks.check_symbol_uses, candidate)
@@ -129,8 +130,10 @@ def _is_isolated(operation: ir.Operation) -> bool:
 
 
 def _in_order_of_symbol_uses(operation: ir.Operation) -> Iterator[ir.Operation]:
-    """The operations that may use the symbols of a module, by rule 4; none of what is no module."""
-    regions = list(operation.regions) if operation.name == _MODULE else []
+    """The operations that may use the symbols of a module, by rule 4, or of a part of one."""
+    if operation.name != _MODULE:
+        yield operation
+    regions = list(operation.regions)
     while regions:
         for user in _directly_in([regions.pop()]):
             yield user

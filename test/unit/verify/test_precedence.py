@@ -88,3 +88,13 @@ def test_modules_that_were_changed(context):
     del negate.attributes["sdy.sharding"]
     with pytest.raises(VerificationError, match="all operands and results"):
         verify(module)
+
+
+def test_parts_of_a_module(context):
+    """Uses of meshes are checked in what is verified, which need not be a module."""
+    module = parse(function('%0 = sdy.reshard %a <@mesh, [{"a"}]> : tensor<8xf32>'), context)
+    mesh, whole = (view.operation for view in module.body.operations)
+    mesh.erase()
+    for part in (whole, whole.regions[0].blocks[0].operations[0]):
+        with pytest.raises(VerificationError, match="unknown mesh: @mesh"):
+            verify(part)
