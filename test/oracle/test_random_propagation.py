@@ -11,7 +11,7 @@ from flow_programs import random_flow_module
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from operation_programs import random_operation_module
-from programs import ProgramWriter, random_module_with_calls
+from programs import random_module_with_calls
 from shardy import Shardy, ShardyAborted, ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
@@ -35,13 +35,6 @@ PASSES = (
 )
 
 
-class CallWriter(ProgramWriter):
-    """Writes functions without barriers, behind which Shardy doesn't look for operands of calls."""
-
-    def barrier(self) -> None:
-        self.unary()
-
-
 def programs(*kinds: str) -> st.SearchStrategy[str]:
     """Texts of random programs."""
     writers = {
@@ -49,7 +42,7 @@ def programs(*kinds: str) -> st.SearchStrategy[str]:
         "flow and priorities": lambda *size: random_flow_module(*size, priorities=True),
         "operations": random_operation_module,
         "operations and priorities": lambda *size: random_operation_module(*size, priorities=True),
-        "calls": lambda *size: random_module_with_calls(*size, writer_class=CallWriter),
+        "calls": random_module_with_calls,
     }
     return st.builds(
         lambda kind, seed, size: writers[kind](seed, size),

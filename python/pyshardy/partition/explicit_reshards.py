@@ -186,7 +186,9 @@ class _FunctionResharder:
         3. In the full version, it is resharded where the two still differ.
         """
         value: ir.Value = source.operation.operands[source.index]
-        current = get_sharding(behind_barriers(value))
+        # On devices a barrier is nothing; Shardy looks behind it only for what has to agree.
+        is_for_devices = self.local_forms is not None
+        current = get_sharding(behind_barriers(value) if is_for_devices else value)
         wanted = source.sharding
         if are_equivalent_if_given(current, wanted):
             return
@@ -227,7 +229,7 @@ class _FunctionResharder:
         wanted = get_sharding(reshard.results[0])
         if wanted is None or not wanted.unreduced_axes:
             return
-        current = get_sharding(behind_barriers(value))
+        current = get_sharding(value)
         last, _ = self._introduce(value, current, wanted, ir.InsertionPoint(reshard))
         if last != value:
             reshard.results[0].replace_all_uses_with(last)
