@@ -31,15 +31,19 @@ def propagate_sharding_from_func_to_call(module: ir.Module) -> None:
     1. Results without a sharding get a fully open one, as `complete_list` has it; callees without
        such a list, like those that are sharded on maximal meshes only, give nothing.
     2. A call that says anything of its results' shardings stays as it is.
+    3. So do the calls in a module in the module, whose functions are others.
     """
+    functions = {symbol_name(function): function for function in functions_of(module)}
     calls = [
-        call for call in operations_named({"func.call"}, module) if SHARDING not in call.attributes
+        call
+        for function in functions.values()
+        for call in operations_named({"func.call"}, function)
+        if SHARDING not in call.attributes
     ]
     if not calls:
         return
     meshes = meshes_of(module)
     cache = AttributeCache(module.context)
-    functions = {symbol_name(function): function for function in functions_of(module)}
     lists: dict[str, TensorShardingPerValue | None] = {}
     for call in calls:
         callee = callee_of(call)

@@ -6,7 +6,7 @@ import pytest
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import PassError, collect
 from pyshardy.passes import importing
-from pyshardy.pipeline import passes
+from pyshardy.pipeline import passes, run_pipeline
 from pyshardy.pipeline.registry import IMPLEMENTATIONS
 
 
@@ -122,3 +122,30 @@ def test_deep_calls_are_flattened(context):
     module = parse(text, context)
     importing.flatten_call_graph(module)
     assert asm(module).count("func.func private") == 2 * (depth + 1)
+
+
+IN_A_MODULE = """
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}
+module @inner {
+  sdy.mesh @mesh = <["x"=4]>
+  func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.constant dense<1.0> : tensor<8xf32>
+    %1 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %2 = stablehlo.add %1, %0 : tensor<8xf32>
+    return %2 : tensor<8xf32>
+  }
+  func.func private @f(%a: tensor<8xf32>)
+      -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+    return %a : tensor<8xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("options", ["", "{dedup-functions-fully=true}"])
+def test_calls_in_a_module_in_the_module_stay(context, options):
+    module = parse(IN_A_MODULE, context)
+    run_pipeline(module, f"sdy-propagation-pipeline{options}")
+    assert "call @f(%arg0) : (tensor<8xf32>)" in asm(module)
