@@ -388,6 +388,20 @@ COLLECTIVES = [
     ),
 ]
 
+NAMES_OF_MESHES = [
+    f"""
+    sdy.mesh @same = <["a"=2, "b"=2, "c"=4]>
+    func.func @main(%arg0: {T}) -> {T} {{
+      %0:2 = call @f(%arg0) {{sdy.sharding = #sdy.sharding_per_value<[
+          <@same, [{{"a"}}]>, <@m, [{{"b"}}]>]>}} : ({T}) -> ({T}, {T})
+      return %0#0 : {T}
+    }}
+    func.func private @f(%arg0: {T}) -> ({T} {{sdy.sharding = #sdy.sharding<@m, [{{"a"}}]>}},
+        {T} {{sdy.sharding = #sdy.sharding<@m, [{{"a"}}]>}}) {{
+      return %arg0, %arg0 : {T}, {T}
+    }}"""
+]
+
 CASES: dict[str, list[str]] = {
     "func.func(sdy-constant-or-scalar-merger)": MERGER,
     "func.func(sdy-sink-data-flow-edges)": SINK,
@@ -398,7 +412,7 @@ CASES: dict[str, list[str]] = {
     "sdy-export-named-computations,sdy-propagate-to-func-results": NAMED,
     "sdy-unflatten-call-graph": UNFLATTEN,
     "sdy-unflatten-call-graph{dedup-functions-fully=true}": UNFLATTEN,
-    "sdy-insert-func-call-reshards": UNFLATTEN,
+    "sdy-insert-func-call-reshards": [*UNFLATTEN, *NAMES_OF_MESHES],
     "sdy-remove-sharding-groups": GROUPS,
     "sdy-update-non-divisible-input-output-shardings": DIVISIBLE,
     "sdy-remove-sub-axes-in-input-output-shardings": SUB_AXES,

@@ -1,6 +1,7 @@
 // RUN: sdy-opt %s -sdy-insert-func-call-reshards | FileCheck %s
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
+sdy.mesh @same = <["x"=2, "y"=2]>
 
 // CHECK-LABEL: func.func @main
 func.func @main(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
@@ -21,4 +22,17 @@ func.func private @callee(%arg0: tensor<8xf32>)
     -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<8xf32>,
         tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
   return %arg0, %arg0, %arg0 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// A mesh of another name is another one, however equal. Results that nobody uses get a reshard, too.
+// CHECK-LABEL: func.func private @names
+func.func private @names(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: %0:3 = call @callee(%arg0)
+  // CHECK-NEXT: %1 = sdy.reshard %0#2 <@mesh, [{"x"}]> : tensor<8xf32>
+  // CHECK-NEXT: %2 = sdy.reshard %0#0 <@same, [{"x"}]> : tensor<8xf32>
+  // CHECK-NEXT: return %2
+  %0:3 = call @callee(%arg0) {sdy.sharding = #sdy.sharding_per_value<[
+      <@same, [{"x"}]>, <@mesh, [{}]>, <@mesh, [{"x"}]>]>}
+    : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
+  return %0#0 : tensor<8xf32>
 }
