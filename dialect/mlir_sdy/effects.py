@@ -58,7 +58,9 @@ def _has_no_effects(operation: ir.Operation, name: str) -> bool:
     if name == "stablehlo.custom_call":
         has_side_effect = operation.attributes.get("has_side_effect")
         return has_side_effect is None or not has_side_effect.value
-    if name in _WITH_EFFECTS or not (name in _AS_THEIR_BODY or name.startswith(("stablehlo.", "chlo."))):
+    if name in _WITH_EFFECTS or not (
+        name in _AS_THEIR_BODY or name.startswith(("stablehlo.", "chlo."))
+    ):
         return False
     return all(
         _has_no_effects(nested.operation, nested.operation.name)
