@@ -130,12 +130,13 @@ class _FunctionResharder:
         self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
         self.cache = AttributeCache(function.context)
         self.local_forms: Collection[str] | None = None
+        self.has_special_shardings = True
         self._agreements: dict[object, Agreement | None] = {}
 
     def run(self) -> None:
         check_interface(self.function, self.meshes)
-        has_special_shardings = _has_special_shardings(self.function, self.meshes)
-        if self.full or has_special_shardings:
+        self.has_special_shardings = _has_special_shardings(self.function, self.meshes)
+        if self.full or self.has_special_shardings:
             operations: list[ir.Operation] = []
 
             def collect(operation: ir.Operation) -> ir.WalkResult:
@@ -150,7 +151,7 @@ class _FunctionResharder:
             )
         for operation in operations:
             self._visit(operation)
-        if self.full or has_special_shardings:
+        if self.full or self.has_special_shardings:
             for source in sources_of_function(self.function):
                 self._convert(source, self.full, before_use=True)
 
@@ -166,9 +167,11 @@ class _FunctionResharder:
         elif name == _RESHARD:
             self._expand_reshard(operation)
         elif name not in OPERATIONS:
-            self._complete_operands(operation)
-            if not run_on_single_device(operation, self.meshes, self.cache):
-                self._make_agree(operation)
+            if self.has_special_shardings:
+                self._complete_operands(operation)
+                if run_on_single_device(operation, self.meshes, self.cache):
+                    return
+            self._make_agree(operation)
 
     # --- Uses that must have a given sharding -----------------------------------------------
 
