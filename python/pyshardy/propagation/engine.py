@@ -122,7 +122,6 @@ class Engine:
                 for slot in relation.tensors:
                     self._relations_of[slot].append(operation)
         self._at_rest: list[RelationKind | None] = [None] * len(self.relations)
-        self._has_run = False
 
     # --- Shardings ----------------------------------------------------------------------------
 
@@ -187,9 +186,8 @@ class Engine:
                         self._put(other, number)
 
     def _kinds_of_run(self, run: Run) -> list[RelationKind | None]:
-        """The kind of each relation, at priority 0 as if all operands had other uses."""
-        # What takes part only if its operands have no other use is looked at when it is visited.
-        key = run.strategy, run.priority, run.priority > 0
+        """The kind of each relation, at priority 0 as if no operand had other uses."""
+        key = run.strategy, run.priority, True
         of_family = {id(family): self._kinds.kind(family, *key) for family in self._kinds.families}
         return [
             None if relation is None else of_family[id(relation.family)]
@@ -198,18 +196,14 @@ class Engine:
 
     def _drain(self, run: Run) -> None:
         kinds = self._kinds_of_run(run)
-        at_rest, is_erased = self._at_rest, self._is_erased
-        # What is dead is gone after the first run, so that nothing is left to do without a kind.
-        may_rest_without_kind = self._has_run and run.priority > 0
-        self._has_run = True
+        at_rest, is_erased, live_uses = self._at_rest, self._is_erased, self._live_uses
         is_queued = bytearray(b"\1") * len(kinds)
         pushed: list[int] = []
         # The list is a stack with what was pushed on top of the operations not yet reached.
         for operation, kind in enumerate(kinds):
             is_queued[operation] = False
-            if kind is at_rest[operation] and (kind is not None or may_rest_without_kind):
-                continue
-            if is_erased[operation]:
+            nothing_to_do = live_uses[operation] if kind is None else kind is at_rest[operation]
+            if nothing_to_do or is_erased[operation]:
                 continue
             self._visit(operation, run, kinds, pushed, is_queued)
             while pushed:
@@ -230,13 +224,9 @@ class Engine:
         relation = self.relations[operation]
         if relation is None:
             return
-        kind = kinds[operation]
-        if (
-            run.priority == 0
-            and relation.family.depends_on_uses
-            and self._is_single_user(operation)
-        ):
-            kind = self.kind(relation, run.strategy, 0)
+        kind, family = kinds[operation], relation.family
+        if run.priority == 0 and family.depends_on_uses and not self._is_single_user(operation):
+            kind = self._kinds.kind(family, run.strategy, 0, False)
         if kind is None:
             return
         state = self.state
