@@ -985,6 +985,34 @@ def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
   ];
 }
 
+def Sdy_PadForDivisibilityPass : Sdy_FuncPass<"sdy-pad-for-divisibility"> {
+  let summary = "Pads the dimensions that their axes do not divide";
+  let description = [{
+    Rounds every sharded dimension of every value up to a multiple of the number of its pieces. The
+    padding is at the end. What it holds is not known, so that it is overwritten by a neutral value
+    where an operation would notice: in the reduced dimensions of contractions and reductions, and
+    in divisors. What is gathered is cut to its own size again. An operation that can't be computed
+    on padded dimensions, such as a reshape that splits one, gets them whole.
+
+    Before: reshards are collectives, the tensors of each operation agree, and the dimensions of
+    inputs and outputs of functions, calls and manual computations are divided by their axes. After:
+    all dimensions are.
+
+    ```mlir
+    // on a mesh <["x"=4]>
+    %1 = sdy.all_slice [{"x"}\] %0 out_sharding=<@mesh, [{"x"}\]> : tensor<7xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.pad %0, %zero, low = [0], high = [1], interior = [0]
+    %2 = sdy.all_slice [{"x"}\] %1 out_sharding=<@mesh, [{"x"}\]> : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
 def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local"> {
   let summary = "Turns the global program into that of one device";
   let description = [{

@@ -2295,6 +2295,35 @@ PASSES: dict[str, PassDecl] = {
             ),
         ),
     ),
+    "sdy-pad-for-divisibility": PassDecl(
+        argument="sdy-pad-for-divisibility",
+        class_name="PadForDivisibilityPass",
+        anchor="func.func",
+        summary="Pads the dimensions that their axes do not divide",
+        description=(
+                "Rounds every sharded dimension of every value up to a multiple of the number of its pieces. The\n"
+                "padding is at the end. What it holds is not known, so that it is overwritten by a neutral value\n"
+                "where an operation would notice: in the reduced dimensions of contractions and reductions, and\n"
+                "in divisors. What is gathered is cut to its own size again. An operation that can't be computed\n"
+                "on padded dimensions, such as a reshape that splits one, gets them whole.\n"
+                "\n"
+                "Before: reshards are collectives, the tensors of each operation agree, and the dimensions of\n"
+                "inputs and outputs of functions, calls and manual computations are divided by their axes. After:\n"
+                "all dimensions are.\n"
+                "\n"
+                "```mlir\n"
+                "// on a mesh <[\"x\"=4]>\n"
+                "%1 = sdy.all_slice [{\"x\"}] %0 out_sharding=<@mesh, [{\"x\"}]> : tensor<7xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = stablehlo.pad %0, %zero, low = [0], high = [1], interior = [0]\n"
+                "%2 = sdy.all_slice [{\"x\"}] %1 out_sharding=<@mesh, [{\"x\"}]> : tensor<8xf32>\n"
+                "```"
+            ),
+    ),
     "sdy-convert-global-to-local": PassDecl(
         argument="sdy-convert-global-to-local",
         class_name="ConvertGlobalToLocalPass",

@@ -13,14 +13,15 @@ def partition_pipeline() -> str:
         [
             "sdy-sharding-constraint-to-reshard",
             "sdy-close-shardings",
-            "sdy-trim-uneven-shardings",
+            "sdy-update-non-divisible-input-output-shardings",
             "sdy-insert-func-call-reshards",
             "sdy-insert-explicit-reshards{enable-full-version=true "
             "replicate-without-local-form=true}",
             "sdy-resolve-permutation-factors",
             "canonicalize{enable-patterns=sdy-reshard}",
-            "sdy-reshard-to-collectives{divisible-only=true}",
+            "sdy-reshard-to-collectives",
             "canonicalize{enable-patterns=sdy-collective}",
+            "func.func(sdy-pad-for-divisibility)",
             "sdy-convert-global-to-local",
             "sdy-drop-sharding-and-mesh",
         ]

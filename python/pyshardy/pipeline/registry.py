@@ -128,6 +128,7 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-reshard-to-collectives": (
         "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
     ),
+    "sdy-pad-for-divisibility": "pyshardy.partition.pad_for_divisibility:pad_for_divisibility",
     "sdy-convert-global-to-local": "pyshardy.partition.global_to_local:convert_global_to_local",
     "sdy-drop-sharding-and-mesh": (
         "pyshardy.passes.exporting.drop_sharding_and_mesh:drop_sharding_and_mesh"

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-pad-for-divisibility`: every sharded dimension is a multiple of its pieces.
+
+Before, on a mesh `<["x"=4]>`:
+
+    %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
+    %2 = stablehlo.negate %1 {sdy.sharding = ...} : tensor<7xf32>
+    %3 = sdy.all_gather [{"x"}] %2 out_sharding=<@mesh, [{}]> : tensor<7xf32>
+
+After:
+
+    %1 = stablehlo.pad %0, %zero, low = [0], high = [1], interior = [0]
+    %2 = sdy.all_slice [{"x"}] %1 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+    %3 = stablehlo.negate %2 {sdy.sharding = ...} : tensor<8xf32>
+    %4 = sdy.all_gather [{"x"}] %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %5 = stablehlo.slice %4 [0:7]
+
+Padding is at the end of a dimension, and what it holds is not known. Functions are changed in
+place: all types first, then the operations that notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import OpShardingRule, TensorSharding
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import (
+    DATA_FLOW_OPERATIONS,
+    argument_shardings,
+    get_sharding,
+    result_shardings,
+)
+from pyshardy.partition.local import CONVERSIONS, LocalBuilder
+from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
+from pyshardy.partition.padding.neutral import mask_operands
+from pyshardy.partition.padding.shapes import (
+    Shape,
+    is_uneven,
+    padded_shape,
+    padded_shape_of,
+    shape_of,
+    with_shape,
+)
+from pyshardy.partition.padding.whole import DimsPerTensor, compute_whole, unpaddable_dims
+from pyshardy.passes.walks import operations_named
+from pyshardy.rules import ShardingRuleLookup
+
+_BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
+"""Operations that hand values over to where their shape is fixed, or take them from there."""
+
+_HOLDING_SIZES = frozenset(
+    {
+        "stablehlo.convolution",
+        "stablehlo.dynamic_slice",
+        "stablehlo.gather",
+        "stablehlo.slice",
+    }
+)
+"""Operations with sizes in attributes, which follow from the types of operands and results."""
+
+_CONSTANTS = frozenset({"sdy.constant", "stablehlo.constant"})
+
+
+def pad_for_divisibility(function: ir.OpView) -> None:
+    """Pad the values in a function whose dimensions are not divided by their axes.
+
+    Args:
+        function: the `func.func`, in which the tensors of each operation agree and reshards are
+            collectives.
+
+    Raises:
+        PassError: an argument or a result of the function, or of a call or a manual computation in
+            it, would have to be padded; an operation can't be padded. Nothing has been padded
+            then, but operations may be computed on whole dimensions already.
+    """
+    with function.context:
+        _FunctionPadder(function.operation).run()
+
+
+class _FunctionPadder:
+    """One run over a function."""
+
+    def __init__(self, function: ir.Operation):
+        self.function = function
+        module = enclosing_module(function)
+        self.meshes = {} if module is None else meshes_of(module)
+        self.cache = AttributeCache(function.context)
+        self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+        self.contents: dict[ir.Value, Shape] = {}
+        self.zeros: set[ir.Value] = set()
+
+    def run(self) -> None:
+        self._drop_barriers()
+        self._check_interface()
+        uneven = [operation for operation in self._operations() if self._is_uneven(operation)]
+        if not uneven:
+            return
+        plans = [(operation, self._whole_dims(operation)) for operation in uneven]
+        for operation, dims in plans:
+            if any(dims):
+                compute_whole(operation, dims, self.cache)
+        if any(any(dims) for _, dims in plans):
+            uneven = [operation for operation in self._operations() if self._is_uneven(operation)]
+        rules = [self._rule(operation) for operation in uneven]  # types are those of the user yet
+        padded = [
+            (value, shape_of(value.type), wanted)
+            for value in self._values()
+            if (wanted := padded_shape_of(value, self.meshes)) != shape_of(value.type)
+        ]
+        for value, shape, wanted in padded:
+            self.contents[value] = shape
+            value.set_type(with_shape(value.type, wanted))
+        builder = PaddingBuilder(self.cache)
+        sizes = LocalBuilder(self.meshes, replicas=False, first_channel=1, per_dim_all_gather=False)
+        for operation, rule in zip(uneven, rules, strict=True):
+            with operation.location, ir.InsertionPoint(operation):
+                if operation.name in _HOLDING_SIZES:
+                    CONVERSIONS[operation.name](operation, sizes)
+                self._fit(operation, rule, builder)
+
+    def _drop_barriers(self) -> None:
+        """Drop propagation barriers, which have done their work, where shardings differ at them."""
+        for barrier in operations_named({"sdy.propagation_barrier"}, self.function):
+            if self._is_uneven(barrier):
+                barrier.results[0].replace_all_uses_with(barrier.operands[0])
+                barrier.erase()
+
+    def _fit(
+        self, operation: ir.Operation, rule: OpShardingRule | None, builder: PaddingBuilder
+    ) -> None:
+        """Make an operation do with padded values what it did with their contents."""
+        name = operation.name
+        if name in COLLECTIVES:
+            operand, result = operation.operands[0], operation.results[0]
+            shape = self.contents.get(result) or self.contents.get(operand)
+            assert shape is not None, "only what is padded is looked at"
+            only_adds_zeros = name == "sdy.all_slice" and operand not in self.contents
+            new = pad_collective(operation, shape, builder, self.meshes)
+            if shape_of(new.type) != shape:
+                self.contents[new] = shape
+            if only_adds_zeros:
+                self.zeros.add(new)
+        elif name in _CONSTANTS:
+            value = operation.attributes["value"]
+            operation.attributes["value"] = ir.DenseElementsAttr.get_splat(
+                operation.results[0].type, value.get_splat_value()
+            )
+        elif rule is not None:
+            mask_operands(operation, rule, self.contents, self.zeros, builder)
+
+    def _whole_dims(self, operation: ir.Operation) -> DimsPerTensor:
+        name = operation.name
+        if name in _CONSTANTS:
+            literal = operation.attributes["value"]
+            is_splat = isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
+            return [] if is_splat else unpaddable_dims(operation, None, self.meshes)
+        if name == "stablehlo.iota" or _hands_on(name):
+            return []
+        return unpaddable_dims(operation, self._rule(operation), self.meshes)
+
+    def _rule(self, operation: ir.Operation) -> OpShardingRule | None:
+        return None if _hands_on(operation.name) else self.rules.rule(operation)
+
+    def _operations(self) -> Iterator[ir.Operation]:
+        for view in operations_in(self.function):
+            yield view.operation
+
+    def _values(self) -> Iterator[ir.Value]:
+        for operation in self._operations():
+            yield from operation.results
+            yield from _block_arguments(operation)
+
+    def _is_uneven(self, operation: ir.Operation) -> bool:
+        values = (*operation.operands, *operation.results)
+        return any(is_uneven(value, self.meshes) for value in values)
+
+    # --- Checks -----------------------------------------------------------------------------
+
+    def _check_interface(self) -> None:
+        types = self.function.attributes["function_type"].value
+        for kind, values, shardings in (
+            ("argument", types.inputs, argument_shardings(self.function)),
+            ("result", types.results, result_shardings(self.function)),
+        ):
+            self._check_even(self.function, kind, zip(values, shardings, strict=True))
+        for operation in self._operations():
+            if operation.name in _BOUNDARIES or _returns_from_manual_computation(operation):
+                self._check_even(operation, "operand", _types_and_shardings(operation.operands))
+                self._check_even(operation, "result", _types_and_shardings(operation.results))
+                if operation.name == "sdy.manual_computation":
+                    arguments = _types_and_shardings(_block_arguments(operation))
+                    self._check_even(operation, "argument", arguments)
+
+    def _check_even(
+        self,
+        operation: ir.Operation,
+        kind: str,
+        values: Iterable[tuple[ir.Type, TensorSharding | None]],
+    ) -> None:
+        for index, (value_type, sharding) in enumerate(values):
+            shape = shape_of(value_type)
+            if shape and padded_shape(shape, sharding, self.meshes) != shape:
+                raise PassError(
+                    error(
+                        f"'{operation.name}' op {kind} {index} of type {value_type} is not "
+                        f"divisible by its sharding {sharding}, and what goes in and out there "
+                        "can't be padded: run 'sdy-update-non-divisible-input-output-shardings' "
+                        "and 'sdy-insert-explicit-reshards{enable-full-version=true}' first",
+                        location_of(operation.location),
+                    )
+                )
+
+
+def _hands_on(name: str) -> bool:
+    """Whether operations of a name hand values on as they are, or are the dialect's own."""
+    return name in DATA_FLOW_OPERATIONS or name.startswith("sdy.") or name == "stablehlo.return"
+
+
+def _returns_from_manual_computation(operation: ir.Operation) -> bool:
+    if operation.name != "sdy.return":
+        return False
+    parent = operation.parent
+    return parent is not None and parent.name == "sdy.manual_computation"
+
+
+def _block_arguments(operation: ir.Operation) -> Iterator[ir.Value]:
+    for region in operation.regions:
+        for block in region.blocks:
+            yield from block.arguments
+
+
+def _types_and_shardings(
+    values: Iterable[ir.Value],
+) -> Iterator[tuple[ir.Type, TensorSharding | None]]:
+    for value in values:
+        yield value.type, get_sharding(value)

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Computing on whole dimensions what can't be computed on padded ones.
+
+Where an operation can't live with padding, the dimensions in question are gathered before it, and
+its results are sliced after it:
+
+    %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<6xf32>
+    %2 = stablehlo.reshape %1 : (tensor<6xf32>) -> tensor<2x3xf32>
+    %3 = sdy.all_slice [{}, {"x"}] %2 out_sharding=<@mesh, [{}, {"x"}]> : tensor<2x3xf32>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import (
+    AxisRefList,
+    AxisTuple,
+    ListOfAxisRefLists,
+    Mesh,
+    OpShardingRule,
+    TensorSharding,
+)
+from mlir_sdy.values import get_sharding, set_result_shardings_of
+from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.padding.shapes import padded_shape_of, shape_of
+from pyshardy.partition.reductions import completing_reduction
+
+DimsPerTensor = list[set[int]]
+"""Some dimensions of each operand, then of each result."""
+
+
+def unpaddable_dims(
+    operation: ir.Operation, rule: OpShardingRule | None, meshes: Mapping[str, Mesh]
+) -> DimsPerTensor:
+    """The sharded dimensions that an operation needs whole, as some of them would be padded.
+
+    1. Without a rule, all of them.
+    2. A dimension that would be padded and has no factor, or several: padding would not be at the
+       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions.
+    3. A dimension that would be padded and whose factor is blocked (see `blocked_factors`), or is
+       only a part of another tensor's dimension.
+    4. A dimension of 1 whose factor not all tensors have (if it is reduced, all operands): of 1
+       there can be any number, as in the groups of a convolution. Neither can one that is sliced,
+       with whatever stride.
+    5. With a dimension, all others that share a factor with it.
+
+    Raises:
+        PassError: the tensors don't agree on the padding of a factor, or partial results would
+            have to be completed for a dimension that is gathered.
+    """
+    values = [*operation.operands, *operation.results]
+    sharded = [_sharded_dims(value) for value in values]
+    uneven = [
+        {dim for dim in dims if shape_of(value.type)[dim] != padded_shape_of(value, meshes)[dim]}
+        for value, dims in zip(values, sharded, strict=True)
+    ]
+    if rule is None:
+        return sharded if any(uneven) else uneven
+    factors_of = [[dim.factor_indices for dim in tensor.dim_mappings] for tensor in rule.mappings]
+    kind = completing_reduction(operation) if rule.reduction_factors else None
+    parts = {
+        factor for dims in factors_of for factors in dims if len(factors) > 1 for factor in factors
+    }
+    unpaddable = blocked_factors(operation, rule, kind) | parts
+    unpaddable |= {
+        factor
+        for factor, size in enumerate(rule.factor_sizes)
+        if size == 1 and (operation.name == "stablehlo.slice" or not _is_everywhere(factor, rule))
+    }
+    whole: DimsPerTensor = [
+        {
+            dim
+            for dim in dims
+            if not factors_of[tensor][dim] or unpaddable & {*factors_of[tensor][dim]}
+        }
+        for tensor, dims in enumerate(uneven)
+    ]
+    factors: set[int] = set()
+    while (grown := _factors_in(whole, factors_of)) != factors:
+        factors = grown
+        for tensor, dims in enumerate(sharded):
+            whole[tensor] |= {dim for dim in dims if factors & {*factors_of[tensor][dim]}}
+    _check_reductions(operation, factors & {*rule.reduction_factors})
+    _check_agreement(operation, values, factors_of, factors, meshes)
+    return whole
+
+
+def compute_whole(operation: ir.Operation, dims: DimsPerTensor, cache: AttributeCache) -> None:
+    """Gather dimensions of operands before an operation, and slice those of results after it."""
+    count = len(operation.operands)
+    for index, gathered in enumerate(dims[:count]):
+        if gathered:
+            sharding, axes = _without(operation.operands[index], gathered)
+            operation.operands[index] = sdy.all_gather(
+                operation.operands[index],
+                cache[lists_of(axes)],
+                cache[sharding],
+                loc=operation.location,
+                ip=ir.InsertionPoint(operation),
+            )
+    sharded = [get_sharding(result) for result in operation.results]
+    for index, sliced in enumerate(dims[count:]):
+        old = sharded[index]
+        if sliced and old is not None:
+            result = operation.results[index]
+            sharding, axes = _without(result, sliced)
+            set_result_shardings_of(operation, {index: sharding}, cache)
+            part = sdy.all_slice(
+                result,
+                cache[lists_of(axes)],
+                cache[old],
+                loc=operation.location,
+                ip=ir.InsertionPoint.after(operation),
+            )
+            result.replace_all_uses_except(part, part.owner.operation)
+
+
+def lists_of(axes: Sequence[AxisTuple]) -> ListOfAxisRefLists:
+    """The axes of each dimension as collectives hold them."""
+    return ListOfAxisRefLists(tuple(map(AxisRefList, axes)))
+
+
+def without_dims(
+    sharding: TensorSharding, dims: set[int]
+) -> tuple[TensorSharding, list[AxisTuple]]:
+    """A sharding that leaves some dimensions whole, and the axes these had."""
+    whole = {dim: sharding.dim_shardings[dim].with_axes(()) for dim in dims}
+    axes = [held if dim in dims else () for dim, held in enumerate(sharding.dim_axes)]
+    return sharding.with_dims_replaced(whole), axes
+
+
+def _without(value: ir.Value, dims: set[int]) -> tuple[TensorSharding, list[AxisTuple]]:
+    sharding = get_sharding(value)
+    assert sharding is not None, "only sharded dimensions are gathered"
+    return without_dims(sharding, dims)
+
+
+def _sharded_dims(value: ir.Value) -> set[int]:
+    sharding = get_sharding(value)
+    if sharding is None:
+        return set()
+    return {dim for dim, held in enumerate(sharding.dim_axes) if held}
+
+
+def _is_everywhere(factor: int, rule: OpShardingRule) -> bool:
+    is_reduced = factor in rule.reduction_factors
+    tensors = rule.operand_mappings if is_reduced else rule.mappings
+    return all(tensor.contains_factor(factor) for tensor in tensors if tensor.rank)
+
+
+def _factors_in(dims: DimsPerTensor, factors_of: list[list[tuple[int, ...]]]) -> set[int]:
+    return {
+        factor
+        for tensor, some in enumerate(dims)
+        for dim in some
+        for factor in factors_of[tensor][dim]
+    }
+
+
+def _check_reductions(operation: ir.Operation, reduced: set[int]) -> None:
+    if reduced:
+        raise PassError(
+            error(
+                f"'{operation.name}' op reduces a dimension that its axes don't divide in a way "
+                "that no padding is neutral to: constrain its operands to shardings that divide "
+                "their dimensions",
+                location_of(operation.location),
+            )
+        )
+
+
+def _check_agreement(
+    operation: ir.Operation,
+    values: Sequence[ir.Value],
+    factors_of: list[list[tuple[int, ...]]],
+    whole: set[int],
+    meshes: Mapping[str, Mesh],
+) -> None:
+    """Check that a factor that is padded anywhere has the same size everywhere."""
+    sizes: dict[int, set[int]] = {}
+    padded: set[int] = set()
+    for value, dims in zip(values, factors_of, strict=True):
+        shape, wanted = shape_of(value.type), padded_shape_of(value, meshes)
+        for dim, factors in enumerate(dims):
+            if len(factors) == 1 and factors[0] not in whole:
+                sizes.setdefault(factors[0], set()).add(wanted[dim])
+                if shape[dim] != wanted[dim]:
+                    padded.add(factors[0])
+    for factor in padded:
+        if len(sizes[factor]) > 1:
+            listed = " and ".join(map(str, sorted(sizes[factor])))
+            raise PassError(
+                error(
+                    f"'{operation.name}' op has tensors that are sharded in different ways: "
+                    f"dimensions that belong together would be padded to {listed}: run "
+                    "'sdy-insert-explicit-reshards{enable-full-version=true}' and "
+                    "'sdy-reshard-to-collectives' first",
+                    location_of(operation.location),
+                )
+            )

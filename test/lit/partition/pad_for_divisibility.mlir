@@ -1,0 +1,95 @@
+// RUN: sdy-opt %s -sdy-pad-for-divisibility | FileCheck %s
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
+// Padding comes with the slice, and is cut off behind the gather.
+// CHECK-LABEL: func.func @slice_and_gather
+func.func @slice_and_gather(%arg0: tensor<7xf32>) -> tensor<7xf32> {
+  // CHECK: %0 = stablehlo.pad %arg0, %cst, low = [0], high = [1], interior = [0]
+  // CHECK-NEXT: %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  // CHECK-NEXT: %2 = stablehlo.negate %1 {{.*}} : tensor<8xf32>
+  // CHECK-NEXT: %3 = sdy.all_gather [{"x"}] %2 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  // CHECK-NEXT: %4 = stablehlo.slice %3 [0:7] {{.*}} : (tensor<8xf32>) -> tensor<7xf32>
+  // CHECK-NEXT: return %4
+  %0 = sdy.all_slice [{"x"}] %arg0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
+  %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+    : tensor<7xf32>
+  %2 = sdy.all_gather [{"x"}] %1 out_sharding=<@mesh, [{}]> : tensor<7xf32>
+  return %2 : tensor<7xf32>
+}
+
+// The padding of %0 is zero, that of %1 is not.
+// CHECK-LABEL: func.func @contraction
+func.func @contraction(%arg0: tensor<7xf32>) -> tensor<f32> {
+  // CHECK: %[[SLICE:.*]] = sdy.all_slice
+  // CHECK-NEXT: %[[COSINE:.*]] = stablehlo.cosine %[[SLICE]]
+  // CHECK-NEXT: %[[ZERO:.*]] = stablehlo.constant dense<0.0
+  // CHECK-NEXT: %[[AT:.*]] = stablehlo.iota dim = 0 {{.*}}[{"x"}]{{.*}} : tensor<8xi32>
+  // CHECK-NEXT: %[[END:.*]] = stablehlo.constant {{.*}} dense<7> : tensor<8xi32>
+  // CHECK-NEXT: %[[INSIDE:.*]] = stablehlo.compare LT, %[[AT]], %[[END]]
+  // CHECK-NEXT: %[[ZEROS:.*]] = stablehlo.broadcast_in_dim %[[ZERO]], dims = []
+  // CHECK-NEXT: %[[MASKED:.*]] = stablehlo.select %[[INSIDE]], %[[COSINE]], %[[ZEROS]]
+  // CHECK-NEXT: stablehlo.dot %[[SLICE]], %[[MASKED]]
+  %0 = sdy.all_slice [{"x"}] %arg0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
+  %1 = stablehlo.cosine %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+    : tensor<7xf32>
+  %2 = stablehlo.dot %0, %1 : (tensor<7xf32>, tensor<7xf32>) -> tensor<f32>
+  %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, []> : tensor<f32>
+  return %3 : tensor<f32>
+}
+
+// A reduction begins with its initial value anyway.
+// CHECK-LABEL: func.func @reduction
+// CHECK-SAME: %[[INIT:arg1]]: tensor<f32>
+func.func @reduction(%arg0: tensor<7xf32>, %arg1: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[FILLING:.*]] = stablehlo.broadcast_in_dim %[[INIT]], dims = []
+  // CHECK-NEXT: %[[MASKED:.*]] = stablehlo.select %{{.*}}, %{{.*}}, %[[FILLING]]
+  // CHECK-NEXT: stablehlo.reduce(%[[MASKED]] init: %[[INIT]]) applies stablehlo.maximum
+  %0 = sdy.all_slice [{"x"}] %arg0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
+  %1 = stablehlo.reduce(%0 init: %arg1) applies stablehlo.maximum across dimensions = [0]
+    : (tensor<7xf32>, tensor<f32>) -> tensor<f32>
+  %2 = sdy.all_reduce max {"x"} %1 out_sharding=<@mesh, []> : tensor<f32>
+  return %2 : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @integer_division
+func.func @integer_division(%arg0: tensor<7xi32>) -> tensor<7xi32> {
+  // CHECK: %[[ONE:.*]] = stablehlo.constant dense<1> : tensor<i32>
+  // CHECK: %[[ONES:.*]] = stablehlo.broadcast_in_dim %[[ONE]]
+  // CHECK-NEXT: %[[DIVISOR:.*]] = stablehlo.select %{{.*}}, %[[SLICE:.*]], %[[ONES]]
+  // CHECK-NEXT: stablehlo.divide %[[SLICE]], %[[DIVISOR]]
+  %0 = sdy.all_slice [{"x"}] %arg0 out_sharding=<@mesh, [{"x"}]> : tensor<7xi32>
+  %1 = stablehlo.divide %0, %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+    : tensor<7xi32>
+  %2 = sdy.all_gather [{"x"}] %1 out_sharding=<@mesh, [{}]> : tensor<7xi32>
+  return %2 : tensor<7xi32>
+}
+
+// In a reshape that merges it, the padding would be in the middle.
+// CHECK-LABEL: func.func @reshape
+func.func @reshape(%arg0: tensor<5x3xf32>) -> tensor<15xf32> {
+  // CHECK: %[[PADDED:.*]] = sdy.all_gather [{"x"}, {}] %{{.*}} : tensor<8x3xf32>
+  // CHECK-NEXT: %[[WHOLE:.*]] = stablehlo.slice %[[PADDED]] [0:5, 0:3]
+  // CHECK-NEXT: stablehlo.reshape %[[WHOLE]] {{.*}}[{}]{{.*}} : (tensor<5x3xf32>) -> tensor<15xf32>
+  // CHECK: stablehlo.pad %{{.*}}, low = [0], high = [1], interior = [0]
+  // CHECK-NEXT: sdy.all_slice [{"x"}]
+  %0 = sdy.all_slice [{"x"}, {}] %arg0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<5x3xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+    : (tensor<5x3xf32>) -> tensor<15xf32>
+  %2 = sdy.all_gather [{"x"}] %1 out_sharding=<@mesh, [{}]> : tensor<15xf32>
+  return %2 : tensor<15xf32>
+}
+
+// Two devices hold 3 of 5 elements each, but four of them hold 2: the second pair begins elsewhere.
+// CHECK-LABEL: func.func @shards_that_begin_elsewhere
+func.func @shards_that_begin_elsewhere(%arg0: tensor<5xf32>) -> tensor<5xf32> {
+  // CHECK: %1 = sdy.all_slice [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<6xf32>
+  // CHECK-NEXT: %2 = sdy.all_gather [{"y"}] %1 out_sharding=<@mesh, [{}]> : tensor<6xf32>
+  // CHECK-NEXT: %3 = stablehlo.slice %2 [0:5]
+  // CHECK: %4 = stablehlo.pad %3, %{{.*}}, low = [0], high = [3], interior = [0]
+  // CHECK-NEXT: %5 = sdy.all_slice [{"y", "x"}] %4 out_sharding=<@mesh, [{"y", "x"}]> : tensor<8xf32>
+  %0 = sdy.all_slice [{"y"}] %arg0 out_sharding=<@mesh, [{"y"}]> : tensor<5xf32>
+  %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"y", "x"}]> : tensor<5xf32>
+  %2 = sdy.all_gather [{"y", "x"}] %1 out_sharding=<@mesh, [{}]> : tensor<5xf32>
+  return %2 : tensor<5xf32>
+}
