@@ -69,10 +69,15 @@ _TYPE = re.compile(r"tensor<(?:[^<>]|<[^<>]*>)*>")
 
 
 def registrations() -> list[RegisteredRule]:
-    """All that is registered, each function once."""
+    """All that the project registers, each function once; tests may have added rules of users."""
     found = [registered_rule(name) for name in registered_names()]
     found += [registered_rule(CUSTOM_CALL, target) for target in registered_targets()]
-    return list({entry.function: entry for entry in found if entry and entry.function}.values())
+    functions = {entry.function: entry for entry in found if entry and entry.function}
+    return [
+        entry
+        for function, entry in functions.items()
+        if function.__module__.startswith("pyshardy.rules")
+    ]
 
 
 # --- Shapes --------------------------------------------------------------------------------------
