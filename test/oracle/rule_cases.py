@@ -76,7 +76,7 @@ def registrations() -> list[RegisteredRule]:
     return [
         entry
         for function, entry in functions.items()
-        if function.__module__.startswith("pyshardy.rules")
+        if str(function.__module__).startswith("pyshardy.rules")
     ]
 
 
