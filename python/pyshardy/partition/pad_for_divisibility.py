@@ -104,7 +104,7 @@ class _FunctionPadder:
         plans = [(operation, self._whole_dims(operation)) for operation in uneven]
         for operation, dims in plans:
             if any(dims):
-                compute_whole(operation, dims, self.cache)
+                compute_whole(operation, dims, self.cache, self.meshes)
         if any(any(dims) for _, dims in plans):
             uneven = [operation for operation in self._operations() if self._is_uneven(operation)]
         rules = [self._rule(operation) for operation in uneven]  # types are those of the user yet

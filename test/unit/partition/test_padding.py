@@ -119,6 +119,23 @@ def test_a_reduce_scatter_where_shards_begin_elsewhere(context):
     assert steps == ["sdy.all_slice", "sdy.all_reduce", "sdy.all_gather", "sdy.all_slice"]
 
 
+@pytest.mark.parametrize(("axes", "rest"), [('{"x"}', None), ('{"x", "y"}', 'all_reduce {"y"}')])
+def test_a_reduction_of_a_whole_dimension_is_complete(context, axes, rest):
+    text = padded(
+        context,
+        f"""func.func @main(%a: tensor<7xf32>, %b: tensor<f32>) -> tensor<f32> {{
+  %0 = sdy.all_slice [{{"x"}}] %a out_sharding=<@mesh, [{{"x"}}]> : tensor<7xf32>
+  %1 = stablehlo.reduce(%0 init: %b) applies stablehlo.multiply across dimensions = [0]
+      : (tensor<7xf32>, tensor<f32>) -> tensor<f32>
+  %2 = sdy.all_reduce {axes} %1 out_sharding=<@mesh, []> : tensor<f32>
+  return %2 : tensor<f32>
+}}""",
+    )
+    assert "all_gather" in text
+    assert ("all_reduce" in text) == (rest is not None)
+    assert rest is None or rest in text
+
+
 # --- Refusals -----------------------------------------------------------------------------------
 
 SHARDED = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}'
@@ -164,6 +181,7 @@ REFUSED = {
   %0 = {SLICED}
   %1 = stablehlo.reduce(%0 init: %b) applies stablehlo.multiply across dimensions = [0]
       : (tensor<7xf32>, tensor<f32>) -> tensor<f32>
+  %2 = stablehlo.negate %1 : tensor<f32>
   return
 }}""",
         "'stablehlo.reduce' op reduces a dimension that its axes don't divide in a way that no "

@@ -14,16 +14,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
+    AxisRef,
     AxisRefList,
     AxisTuple,
     ListOfAxisRefLists,
     Mesh,
     OpShardingRule,
     TensorSharding,
+    mesh_of,
+    set_difference,
 )
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.partition.blocked_factors import blocked_factors
@@ -50,8 +53,8 @@ def unpaddable_dims(
     5. With a dimension, all others that share a factor with it.
 
     Raises:
-        PassError: the tensors don't agree on the padding of a factor, or partial results would
-            have to be completed for a dimension that is gathered.
+        PassError: the tensors don't agree on the padding of a factor, or a dimension that is
+            gathered is reduced, and it isn't all-reduces that complete the results.
     """
     values = [*operation.operands, *operation.results]
     sharded = [_sharded_dims(value) for value in values]
@@ -90,12 +93,22 @@ def unpaddable_dims(
     return whole
 
 
-def compute_whole(operation: ir.Operation, dims: DimsPerTensor, cache: AttributeCache) -> None:
-    """Gather dimensions of operands before an operation, and slice those of results after it."""
+def compute_whole(
+    operation: ir.Operation,
+    dims: DimsPerTensor,
+    cache: AttributeCache,
+    meshes: Mapping[str, Mesh],
+) -> None:
+    """Gather dimensions of operands before an operation, and slice those of results after it.
+
+    Results are complete along the axes that are gathered: no all-reduce must add them up again.
+    """
     count = len(operation.operands)
+    complete: set[AxisRef] = set()
     for index, gathered in enumerate(dims[:count]):
         if gathered:
             sharding, axes = _without(operation.operands[index], gathered)
+            complete.update(axis for held in axes for axis in held)
             operation.operands[index] = sdy.all_gather(
                 operation.operands[index],
                 cache[lists_of(axes)],
@@ -103,6 +116,9 @@ def compute_whole(operation: ir.Operation, dims: DimsPerTensor, cache: Attribute
                 loc=operation.location,
                 ip=ir.InsertionPoint(operation),
             )
+    for all_reduce in _users(operation):
+        if all_reduce.name == "sdy.all_reduce":
+            _reduce_less(all_reduce, complete, cache, meshes)
     sharded = [get_sharding(result) for result in operation.results]
     for index, sliced in enumerate(dims[count:]):
         old = sharded[index]
@@ -162,13 +178,36 @@ def _factors_in(dims: DimsPerTensor, factors_of: list[list[tuple[int, ...]]]) ->
     }
 
 
+def _users(operation: ir.Operation) -> list[ir.Operation]:
+    return [use.owner.operation for result in operation.results for use in result.uses]
+
+
+def _reduce_less(
+    all_reduce: ir.Operation,
+    complete: set[AxisRef],
+    cache: AttributeCache,
+    meshes: Mapping[str, Mesh],
+) -> None:
+    """Take axes away from an all-reduce, or the whole of it if it has no others."""
+    sharding = get_sharding(all_reduce.results[0])
+    mesh = None if sharding is None else mesh_of(sharding, meshes)
+    assert mesh is not None, "a collective has a sharding on a mesh"
+    axes = value_of(all_reduce.attributes["reduction_axes"]).value
+    rest = set_difference(axes, list(complete), mesh)
+    if rest:
+        all_reduce.attributes["reduction_axes"] = cache[AxisRefList(rest)]
+    else:
+        all_reduce.results[0].replace_all_uses_with(all_reduce.operands[0])
+        all_reduce.erase()
+
+
 def _check_reductions(operation: ir.Operation, reduced: set[int]) -> None:
-    if reduced:
+    if reduced and any(user.name != "sdy.all_reduce" for user in _users(operation)):
         raise PassError(
             error(
                 f"'{operation.name}' op reduces a dimension that its axes don't divide in a way "
-                "that no padding is neutral to: constrain its operands to shardings that divide "
-                "their dimensions",
+                "that no padding is neutral to, and something else than an all-reduce completes "
+                "its results: constrain its operands to shardings that divide their dimensions",
                 location_of(operation.location),
             )
         )
