@@ -136,6 +136,22 @@ def test_a_reduction_of_a_whole_dimension_is_complete(context, axes, rest):
     assert rest is None or rest in text
 
 
+def test_a_scatter_of_what_is_complete_slices(context):
+    text = padded(
+        context,
+        """func.func @main(%a: tensor<7x8xf32>, %b: tensor<f32>) {
+  %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<7x8xf32>
+  %1 = stablehlo.reduce(%0 init: %b) applies stablehlo.multiply across dimensions = [0]
+      : (tensor<7x8xf32>, tensor<f32>) -> tensor<8xf32>
+  %2 = sdy.reduce_scatter [{"y", "x"}] %1 out_sharding=<@mesh, [{"y", "x"}]> : tensor<8xf32>
+  return
+}""",
+    )
+    reduced, sliced = (line.strip() for line in text.splitlines()[-5:-3])
+    assert 'sdy.all_reduce {"y"} ' in reduced
+    assert 'sdy.all_slice [{"y", "x"}] ' in sliced
+
+
 # --- Refusals -----------------------------------------------------------------------------------
 
 SHARDED = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}'
@@ -180,6 +196,7 @@ REFUSED = {
         f"""func.func @main(%a: tensor<7xf32>, %b: tensor<f32>) {{
   %0 = {SLICED}
   %1 = stablehlo.reduce(%0 init: %b) applies stablehlo.multiply across dimensions = [0]
+      {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={{"x"}}>]>}}
       : (tensor<7xf32>, tensor<f32>) -> tensor<f32>
   %2 = stablehlo.negate %1 : tensor<f32>
   return

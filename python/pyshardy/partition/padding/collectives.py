@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRefList, Mesh, ReductionOp, mesh_of, sort_and_merge
+from mlir_sdy.model import Mesh
 from mlir_sdy.values import get_sharding
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.shapes import Shape, shape_of, with_shape
-from pyshardy.partition.padding.whole import lists_of, without_dims
+from pyshardy.partition.padding.whole import lists_of, reduced_operand, without_dims
 
 COLLECTIVES = frozenset({"sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "sdy.reduce_scatter"})
 """The collectives whose operand and result may be padded differently."""
@@ -71,13 +70,7 @@ def _by_way_of_whole_dims(
     assert source is not None, "an operand that is padded is sharded"
     assert target is not None, "a collective has a sharding"
     if operation.name == "sdy.reduce_scatter":
-        mesh = mesh_of(source, meshes)
-        assert mesh is not None, "an operand that is padded has a mesh"
-        lists = value_of(operation.attributes["reduce_scatter_axes"]).value
-        axes = sort_and_merge([axis for refs in lists for axis in refs.value], mesh)
-        value = sdy.all_reduce(
-            value, cache[AxisRefList(axes)], cache[source], reduction_op=_reduction(operation)
-        )
+        value = reduced_operand(operation, set(), cache, meshes)
     changed = {
         dim
         for dim, (old, new) in enumerate(zip(source.dim_axes, target.dim_axes, strict=True))
@@ -104,8 +97,3 @@ def _is_sharded(value: ir.Value) -> list[bool]:
     if sharding is None:
         return [False] * len(shape_of(value.type))
     return [bool(axes) for axes in sharding.dim_axes]
-
-
-def _reduction(operation: ir.Operation) -> ReductionOp | None:
-    attributes = operation.attributes
-    return ReductionOp(attributes["reduction_op"].value) if "reduction_op" in attributes else None

@@ -27,6 +27,7 @@ from mlir_sdy.model import (
     TensorSharding,
     mesh_of,
     set_difference,
+    sort_and_merge,
 )
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.partition.blocked_factors import blocked_factors
@@ -35,6 +36,9 @@ from pyshardy.partition.reductions import completing_reduction
 
 DimsPerTensor = list[set[int]]
 """Some dimensions of each operand, then of each result."""
+
+_COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
+"""The collectives that complete partial results."""
 
 
 def unpaddable_dims(
@@ -54,7 +58,7 @@ def unpaddable_dims(
 
     Raises:
         PassError: the tensors don't agree on the padding of a factor, or a dimension that is
-            gathered is reduced, and it isn't all-reduces that complete the results.
+            gathered is reduced, and something uses the results as unreduced.
     """
     values = [*operation.operands, *operation.results]
     sharded = [_sharded_dims(value) for value in values]
@@ -116,9 +120,9 @@ def compute_whole(
                 loc=operation.location,
                 ip=ir.InsertionPoint(operation),
             )
-    for all_reduce in _users(operation):
-        if all_reduce.name == "sdy.all_reduce":
-            _reduce_less(all_reduce, complete, cache, meshes)
+    for user in _users(operation):
+        if user.name in _COMPLETING:
+            _reduce_less(user, complete, cache, meshes)
     sharded = [get_sharding(result) for result in operation.results]
     for index, sliced in enumerate(dims[count:]):
         old = sharded[index]
@@ -183,31 +187,59 @@ def _users(operation: ir.Operation) -> list[ir.Operation]:
 
 
 def _reduce_less(
-    all_reduce: ir.Operation,
+    reduction: ir.Operation,
     complete: set[AxisRef],
     cache: AttributeCache,
     meshes: Mapping[str, Mesh],
 ) -> None:
-    """Take axes away from an all-reduce, or the whole of it if it has no others."""
-    sharding = get_sharding(all_reduce.results[0])
-    mesh = None if sharding is None else mesh_of(sharding, meshes)
-    assert mesh is not None, "a collective has a sharding on a mesh"
-    axes = value_of(all_reduce.attributes["reduction_axes"]).value
-    rest = set_difference(axes, list(complete), mesh)
-    if rest:
-        all_reduce.attributes["reduction_axes"] = cache[AxisRefList(rest)]
+    """Take axes away from an all-reduce or a reduce-scatter, which slices all the same."""
+    with reduction.location, ir.InsertionPoint(reduction):
+        value = reduced_operand(reduction, complete, cache, meshes)
+        if reduction.name == "sdy.reduce_scatter":
+            attributes = reduction.attributes
+            value = sdy.all_slice(
+                value, attributes["reduce_scatter_axes"], attributes["out_sharding"]
+            )
+    reduction.results[0].replace_all_uses_with(value)
+    reduction.erase()
+
+
+def reduced_operand(
+    reduction: ir.Operation,
+    complete: set[AxisRef],
+    cache: AttributeCache,
+    meshes: Mapping[str, Mesh],
+) -> ir.Value:
+    """The operand of an all-reduce or a reduce-scatter, all-reduced over axes not complete yet."""
+    value, target = reduction.operands[0], get_sharding(reduction.results[0])
+    mesh = None if target is None else mesh_of(target, meshes)
+    assert target is not None, "a collective has a sharding"
+    assert mesh is not None, "the verifier refuses shardings without a mesh"
+    attributes = reduction.attributes
+    if reduction.name == "sdy.all_reduce":
+        axes = value_of(attributes["reduction_axes"]).value
     else:
-        all_reduce.results[0].replace_all_uses_with(all_reduce.operands[0])
-        all_reduce.erase()
+        lists = value_of(attributes["reduce_scatter_axes"]).value
+        axes = sort_and_merge([axis for refs in lists for axis in refs.value], mesh)
+    rest = set_difference(axes, list(complete), mesh)
+    if not rest:
+        return value
+    sharding = get_sharding(value) or TensorSharding.fully_closed(target.rank, target.mesh_or_ref)
+    kind = attributes.get("reduction_op")
+    return sdy.all_reduce(value, cache[AxisRefList(rest)], cache[sharding], reduction_op=kind)
 
 
 def _check_reductions(operation: ir.Operation, reduced: set[int]) -> None:
-    if reduced and any(user.name != "sdy.all_reduce" for user in _users(operation)):
+    if not reduced or all(user.name in _COMPLETING for user in _users(operation)):
+        return
+    shardings = map(get_sharding, operation.results)
+    if any(sharding is not None and sharding.unreduced_axes for sharding in shardings):
         raise PassError(
             error(
                 f"'{operation.name}' op reduces a dimension that its axes don't divide in a way "
-                "that no padding is neutral to, and something else than an all-reduce completes "
-                "its results: constrain its operands to shardings that divide their dimensions",
+                "that no padding is neutral to, and its unreduced results are used before an "
+                "all-reduce or a reduce-scatter completes them: constrain its operands to shardings that divide "
+                "their dimensions",
                 location_of(operation.location),
             )
         )
