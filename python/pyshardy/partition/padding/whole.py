@@ -238,8 +238,8 @@ def _check_reductions(operation: ir.Operation, reduced: set[int]) -> None:
             error(
                 f"'{operation.name}' op reduces a dimension that its axes don't divide in a way "
                 "that no padding is neutral to, and its unreduced results are used before an "
-                "all-reduce or a reduce-scatter completes them: constrain its operands to shardings that divide "
-                "their dimensions",
+                "all-reduce or a reduce-scatter completes them: constrain its operands to "
+                "shardings that divide their dimensions",
                 location_of(operation.location),
             )
         )
