@@ -880,18 +880,6 @@ def Sdy_InsertFuncCallReshardsPass : Sdy_ModulePass<"sdy-insert-func-call-reshar
   }];
 }
 
-def Sdy_TrimUnevenShardingsPass : Sdy_ModulePass<"sdy-trim-uneven-shardings"> {
-  let summary = "Shards each dimension by no more axes than divide it";
-  let description = [{
-    Shortens the shardings of all values, as `sdy-update-non-divisible-input-output-shardings` does
-    for inputs and outputs: of the axes of a dimension only those at the front stay that divide it,
-    the last of them perhaps in part. Programs of devices have shards of equal size.
-
-    On a mesh `<["x"=4, "y"=2]>` a dimension of 6 that is sharded as `{"x", "y"}` becomes
-    `{"x":(1)2}`.
-  }];
-}
-
 def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"> {
   let summary = "Inserts reshards so that each operation can execute as it is sharded";
   let description = [{

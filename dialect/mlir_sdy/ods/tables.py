@@ -2171,20 +2171,6 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
-    "sdy-trim-uneven-shardings": PassDecl(
-        argument="sdy-trim-uneven-shardings",
-        class_name="TrimUnevenShardingsPass",
-        anchor="builtin.module",
-        summary="Shards each dimension by no more axes than divide it",
-        description=(
-                "Shortens the shardings of all values, as `sdy-update-non-divisible-input-output-shardings` does\n"
-                "for inputs and outputs: of the axes of a dimension only those at the front stay that divide it,\n"
-                "the last of them perhaps in part. Programs of devices have shards of equal size.\n"
-                "\n"
-                "On a mesh `<[\"x\"=4, \"y\"=2]>` a dimension of 6 that is sharded as `{\"x\", \"y\"}` becomes\n"
-                "`{\"x\":(1)2}`."
-            ),
-    ),
     "sdy-insert-explicit-reshards": PassDecl(
         argument="sdy-insert-explicit-reshards",
         class_name="InsertExplicitReshardsPass",

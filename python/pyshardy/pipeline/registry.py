@@ -118,7 +118,6 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-insert-func-call-reshards": (
         "pyshardy.passes.exporting.insert_func_call_reshards:insert_func_call_reshards"
     ),
-    "sdy-trim-uneven-shardings": ("pyshardy.partition.trim_uneven_shardings:trim_uneven_shardings"),
     "sdy-insert-explicit-reshards": (
         "pyshardy.partition.explicit_reshards:insert_explicit_reshards"
     ),
