@@ -74,7 +74,7 @@ from pyshardy.partition.single_device import (
     is_on_single_device,
     run_on_single_device,
 )
-from pyshardy.partition.unreduced import complete, introduce
+from pyshardy.partition.unreduced import complete, introduce, origin_of
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import ShardingRuleLookup
 
@@ -222,7 +222,7 @@ class _FunctionResharder:
             current = TensorSharding.fully_closed(rank_of(value.type), wanted.mesh_or_ref)
         elif mesh_of(current, self.meshes) != mesh:
             message = f"unreduced axes can't be added while the mesh changes: {current} to {wanted}"
-            raise PassError(error(message, location_of(_location_of(value))))
+            raise PassError(error(message, location_of(origin_of(value))))
         return introduce(value, current, wanted, mesh, place, self.cache)
 
     def _expand_reshard(self, reshard: ir.Operation) -> None:
@@ -274,7 +274,7 @@ class _FunctionResharder:
     def _reshard(
         self, value: ir.Value, sharding: TensorSharding, place: ir.InsertionPoint
     ) -> ir.Value:
-        return sdy.reshard(value, self.cache[sharding], loc=_location_of(value), ip=place)
+        return sdy.reshard(value, self.cache[sharding], loc=origin_of(value), ip=place)
 
     def _mesh(self, sharding: TensorSharding) -> Mesh:
         return mesh_of(sharding, self.meshes) or Mesh()
@@ -443,12 +443,6 @@ _HOLDERS = {
 def _hand_over(value: ir.Value, new: ir.Value) -> None:
     """Let `new`, which is made from `value`, take over all other uses of it."""
     value.replace_all_uses_except(new, new.owner.operation)
-
-
-def _location_of(value: ir.Value) -> ir.Location:
-    if isinstance(value, ir.BlockArgument):
-        return value.location
-    return value.owner.operation.location
 
 
 def _insertion_point_after(value: ir.Value) -> ir.InsertionPoint:

@@ -24,7 +24,8 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, mesh_of, place_data_alike
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import behind_barriers, get_sharding, rank_of, set_result_shardings_of
+from mlir_sdy.values import behind_barriers, get_sharding, set_result_shardings_of
+from pyshardy.partition.agreement import shape_of
 from pyshardy.partition.factor_axes import Shape
 
 Group = tuple[range, range]
@@ -49,7 +50,7 @@ def resolve_permutation_factors(module: ir.Module) -> None:
         mesh = None if given is None else mesh_of(given, meshes)
         if given is None or mesh is None or mesh.is_maximal:
             continue
-        shapes = tuple(_shape(v) for v in (reshape.operands[0], reshape.results[0]))
+        shapes = tuple(shape_of(v) for v in (reshape.operands[0], reshape.results[0]))
         if not all(size >= 0 for shape in shapes for size in shape):
             continue
         source, target = (
@@ -127,7 +128,3 @@ def _surround(
             ip=ir.InsertionPoint.after(reshape),
         )
         reshape.results[0].replace_all_uses_except(back, back.owner.operation)
-
-
-def _shape(value: ir.Value) -> Shape:
-    return tuple(ir.RankedTensorType(value.type).shape) if rank_of(value.type) else ()

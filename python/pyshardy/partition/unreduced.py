@@ -58,7 +58,7 @@ def complete(
         cache[AxisRefList(axes)],
         cache[completed],
         reduction_op=None if kind == 0 else kind,
-        loc=_location(value),
+        loc=origin_of(value),
         ip=place,
     )
     return reduced, completed
@@ -105,7 +105,7 @@ def introduce(
             error(
                 f"unreduced axes can't be both dropped and added, from {sharding} to {wanted}: "
                 "reshard in two steps",
-                location_of(_location(value)),
+                location_of(origin_of(value)),
             )
         )
     dims: list[DimensionSharding] = []
@@ -120,7 +120,7 @@ def introduce(
         per_dim.append(rest)
         dims.append(current if rest else target)
         reshards_first |= not rest and target.axes != current.axes
-    location = _location(value)
+    location = origin_of(value)
     if reshards_first:
         sharding = sharding.with_dims(tuple(dims))
         value = sdy.reshard(value, cache[sharding], loc=location, ip=place)
@@ -156,7 +156,8 @@ def _suffix(prefix: AxisTuple, axes: AxisTuple, mesh: Mesh) -> AxisTuple:
     return (AxisRef.sub(whole.name, last.next_pre_size(mesh), size), *rest)
 
 
-def _location(value: ir.Value) -> ir.Location:
+def origin_of(value: ir.Value) -> ir.Location:
+    """Where a value comes from: the place of the operation that makes it, or of the argument."""
     if isinstance(value, ir.BlockArgument):
         return value.location
     return value.owner.operation.location
