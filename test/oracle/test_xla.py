@@ -15,12 +15,11 @@ from programs import ProgramWriter, random_module_with_calls
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
-from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, MeshAxis, device_slices
 from pyshardy.api import propagate
 from pyshardy.backends.comparison import compare
-from pyshardy.backends.modules import copy_of
 from pyshardy.backends.random_inputs import random_inputs
+from pyshardy.backends.xla_text import text_for_xla
 from pyshardy.program import PartitionedProgram, Port, partition, run_unpartitioned
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
@@ -69,21 +68,6 @@ class Case:
     found: list[list[np.ndarray]]
 
 
-def as_partitions(program: PartitionedProgram) -> str:
-    """The local program with the marks by which XLA knows that it is partitioned already."""
-    local = copy_of(program.module)
-    mark = ir.StringAttr.get("{manual}", local.context)
-    marked = ir.DictAttr.get({"mhlo.sharding": mark}, local.context)
-    for view in local.body.operations:
-        function = view.operation
-        for inner in function.regions[0].blocks[0].operations:
-            inner.operation.attributes["mhlo.sharding"] = mark
-        types = function.attributes["function_type"].value
-        for entry, values in (("arg_attrs", types.inputs), ("res_attrs", types.results)):
-            function.attributes[entry] = ir.ArrayAttr.get([marked] * len(values), local.context)
-    return asm(local)
-
-
 def parts_of(array: np.ndarray, port: Port) -> list[np.ndarray]:
     """What each device holds of an argument or a result, by the definition of shardings."""
     devices = range(port.mesh.total_size)
@@ -111,7 +95,7 @@ def outcomes() -> dict[tuple[str, bool], Case]:
         if replicas:
             text = asm(localised(module, f"replica-count={count}"))
         else:
-            text = as_partitions(program)
+            text = text_for_xla(program.module)
         programs.append(program)
         expected.append(run_unpartitioned(module, inputs))
         requests.append(
