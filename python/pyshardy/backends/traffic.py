@@ -3,21 +3,36 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import AxisRef, Mesh, coordinates, replica_groups
-from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
+from mlir_sdy.model import AxisRef, AxisTuple, Mesh
+from pyshardy.backends.group_axes import axes_of_groups, axes_of_moves
+from pyshardy.backends.groups import Layout, process_groups, process_pairs
 from pyshardy.backends.pieces import COLLECTIVES
+from pyshardy.backends.repetitions import Repetitions
 from pyshardy.backends.values import spec_of
+from pyshardy.passes.walks import operations_named
+
+_SHARE_SENT: dict[str, Callable[[int], Fraction]] = {
+    "all_gather": lambda n: Fraction(n - 1),
+    "all_reduce": lambda n: Fraction(2 * (n - 1), n),
+    "all_to_all": lambda n: Fraction(n - 1, n),
+    "collective_broadcast": lambda n: Fraction(min(n - 1, 1)),
+    "collective_permute": lambda n: Fraction(min(n, 1)),
+    "reduce_scatter": lambda n: Fraction(n - 1, n),
+}
+"""What a device sends in each kind of collective, in multiples of its operands, in a group of n."""
+
+_REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product"}
 
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """One collective in the text of a program; in a loop it is carried out more than once.
+    """One collective in the text of a program.
 
     Attributes:
         kind: the operation without its dialect: `all_reduce`.
@@ -25,8 +40,13 @@ class Collective:
             algorithm sends. An `all_gather` puts out as much times the size of a group.
         group_size: how many devices exchange data with each other; for a `collective_permute`,
             how many send to another device.
-        axes: the axes of the mesh along which it communicates, if it is along whole axes.
+        axes: the axes of the mesh along which it communicates: the names of whole axes, and parts
+            of axes as in `"x":(1)2`. None if the groups are along no axes.
         location: where it comes from.
+        reduction: how it combines values: `sum`, `max`, `min`, `product`, `and`, `or` ..., or
+            `custom`; None if it only moves them.
+        repetitions: how often it is carried out in a run, if branches are taken; None if it is in
+            a loop of unknown length.
     """
 
     kind: str
@@ -34,60 +54,96 @@ class Collective:
     group_size: int
     axes: tuple[str, ...] | None
     location: SourceLocation | None
+    reduction: str | None = None
+    repetitions: int | None = 1
+
+    @property
+    def nbytes_sent(self) -> int:
+        """The bytes that a device has to send each time, at the least, rounded up.
+
+        With *b* bytes of operands on each device, and *n* devices in a group:
+
+        | kind                   | bytes sent     | in other words              |
+        |------------------------|----------------|-----------------------------|
+        | `all_gather`           | *b* (n - 1)    | (n - 1) / n of its result   |
+        | `all_reduce`           | *2b* (n - 1)/n | a reduce-scatter and gather |
+        | `reduce_scatter`       | *b* (n - 1)/n  | all but the own part        |
+        | `all_to_all`           | *b* (n - 1)/n  | all but the own part        |
+        | `collective_permute`   | *b*            | 0 if no device sends        |
+        | `collective_broadcast` | *b*            | 0 in groups of one          |
+        """
+        return -int(-self.nbytes * _SHARE_SENT[self.kind](self.group_size) // 1)
 
 
 def collectives_of(module: ir.Module, mesh: Mesh) -> tuple[Collective, ...]:
     """The collectives of a local program, in the order of its text.
 
     Args:
-        module: the program.
+        module: the program, entered at `@main`.
         mesh: the devices, of which each is a partition of the program.
     """
-    found: list[Collective] = []
-    layout = Layout(1, mesh.total_size)
-
-    def visit(operation: ir.Operation) -> ir.WalkResult:
-        if operation.name in COLLECTIVES:
-            found.append(_collective(operation, mesh, layout))
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return tuple(found)
+    reader = _Reader(module, mesh)
+    return tuple(map(reader.read, operations_named(COLLECTIVES, module)))
 
 
-def _collective(operation: ir.Operation, mesh: Mesh, layout: Layout) -> Collective:
-    place = location_of(operation.location)
-    kind = operation.name.removeprefix("stablehlo.")
-    nbytes = sum(spec_of(operand.type, place).nbytes for operand in operation.operands)
-    if kind == "collective_permute":
-        moves = [(a, b) for a, b in process_pairs(operation, layout) if a != b]
-        return Collective(kind, nbytes, len(moves), _axes_of_moves(moves, mesh), place)
-    groups = process_groups(operation, layout)
-    size = max(map(len, groups), default=0)
-    return Collective(kind, nbytes, size, _axes_of_groups(groups, mesh), place)
+class _Reader:
+    """Reads collectives; who communicates with whom is found out once for equal attributes."""
+
+    def __init__(self, module: ir.Module, mesh: Mesh):
+        self._mesh = mesh
+        self._layout = Layout(1, mesh.total_size)
+        self._repetitions = Repetitions(module)
+        self._partners: dict[object, tuple[int, AxisTuple | None]] = {}
+
+    def read(self, operation: ir.Operation) -> Collective:
+        place = location_of(operation.location)
+        size, axes = self._partners_of(operation)
+        return Collective(
+            operation.name.removeprefix("stablehlo."),
+            sum(spec_of(operand.type, place).nbytes for operand in operation.operands),
+            size,
+            None if axes is None else tuple(map(_axis_text, axes)),
+            place,
+            _reduction(operation),
+            self._repetitions.of(operation),
+        )
+
+    def _partners_of(self, operation: ir.Operation) -> tuple[int, AxisTuple | None]:
+        """How many devices exchange data with each other, and along which axes."""
+        attributes = operation.attributes
+        # Equal attributes have one address, which is their hash.
+        key = (
+            operation.name,
+            *(
+                hash(attributes[name])
+                for name in ("replica_groups", "source_target_pairs")
+                if name in attributes
+            ),
+            "channel_handle" in attributes,
+            "use_global_device_ids" in attributes,
+        )
+        if key not in self._partners:
+            self._partners[key] = self._find_partners(operation)
+        return self._partners[key]
+
+    def _find_partners(self, operation: ir.Operation) -> tuple[int, AxisTuple | None]:
+        if operation.name == "stablehlo.collective_permute":
+            moves = [(a, b) for a, b in process_pairs(operation, self._layout) if a != b]
+            return len(moves), axes_of_moves(moves, self._mesh)
+        groups = process_groups(operation, self._layout)
+        return max(map(len, groups), default=0), axes_of_groups(groups, self._mesh)
 
 
-def _axes_of_groups(groups: Groups, mesh: Mesh) -> tuple[str, ...] | None:
-    wanted = set(map(frozenset, groups))
-    for names in _subsets(mesh.axis_names):
-        if set(map(frozenset, replica_groups(mesh, map(AxisRef, names)))) == wanted:
-            return names
-    return None
+def _axis_text(axis: AxisRef) -> str:
+    """The name of a whole axis, and the text of a part of one."""
+    return axis.name if axis.sub_axis_info is None else str(axis)
 
 
-def _subsets(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """All choices of some of the names, smaller ones first."""
-    for count in range(len(names) + 1):
-        yield from itertools.combinations(names, count)
-
-
-def _axes_of_moves(moves: list[tuple[int, int]], mesh: Mesh) -> tuple[str, ...]:
-    """The axes along which any move goes."""
-    axes = [AxisRef(name) for name in mesh.axis_names]
-    moved: set[str] = set()
-    for source, target in moves:
-        ends = coordinates(mesh, source, axes), coordinates(mesh, target, axes)
-        for name, here, there in zip(mesh.axis_names, *ends, strict=True):
-            if here != there:
-                moved.add(name)
-    return tuple(name for name in mesh.axis_names if name in moved)
+def _reduction(operation: ir.Operation) -> str | None:
+    if not len(operation.regions):
+        return None
+    body = [view.operation for view in operation.regions[0].blocks[0].operations]
+    if len(body) != 2 or {*body[0].operands} != {*operation.regions[0].blocks[0].arguments}:
+        return "custom"
+    name = body[0].name.removeprefix("stablehlo.")
+    return _REDUCTIONS.get(name, name)

@@ -45,14 +45,18 @@ class Report:
             self._line("\nNo collectives")
             return
         table = _table()
-        for heading in ("collective", "axes", "group"):
+        for heading in ("collective", "axes"):
             table.add_column(heading, overflow="fold")
-        for heading in ("count", "bytes each", "bytes"):
+        for heading in ("group", "count", "times", "operand bytes", "bytes sent"):
             table.add_column(heading, justify="right")
-        for (name, axes, group, nbytes), count in counts.items():
-            numbers = (str(count), f"{nbytes:,}", f"{count * nbytes:,}")
-            table.add_row(*map(Text, (name, axes, group, *numbers)))
-        self._print("Collectives (operand bytes on each device)", table)
+        for (name, axes, group, times, nbytes, sent), count in counts.items():
+            if times is None:
+                cells = (str(count), "?", f"{nbytes:,}", f"? x {count * sent:,}")
+            else:
+                total = count * times * sent
+                cells = (str(count), str(times), f"{nbytes:,}", f"{total:,}")
+            table.add_row(*map(Text, (name, axes, group, *cells)))
+        self._print("Collectives (bytes on each device)", table)
 
     def print_outputs(self, differences: Sequence[Difference] | None = None) -> None:
         """Print how the results are laid out, and the verdict if there are differences to judge."""
@@ -98,7 +102,13 @@ def _table() -> Table:
     return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
-def _kind(collective: Collective) -> tuple[str, str, str, int]:
+def _kind(collective: Collective) -> tuple[str, str, str, int | None, int, int]:
     """What makes two collectives one line of the table."""
-    axes = "-" if collective.axes is None else ", ".join(collective.axes)
-    return collective.kind, axes, str(collective.group_size), collective.nbytes
+    return (
+        " ".join(filter(None, (collective.kind, collective.reduction))),
+        "-" if collective.axes is None else ", ".join(collective.axes),
+        str(collective.group_size),
+        collective.repetitions,
+        collective.nbytes,
+        collective.nbytes_sent,
+    )

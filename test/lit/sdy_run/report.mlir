@@ -15,7 +15,7 @@ sdy.mesh @mesh = <["x"=2, "y"=2]>
 // CHECK-SAME: <@mesh, [{"y"}, {}]>
 // CHECK-SAME: tensor<8x6xf32>
 // CHECK: Collectives
-// CHECK: all_reduce y 2 1 96 96
+// CHECK: all_reduce sum y 2 1 1 96 96
 // CHECK: Outputs
 // CHECK: result 0
 // CHECK-SAME: <@mesh, [{"x"}, {}]>

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How often the operations of a program are carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlir_sdy.host import ir
+from pyshardy.backends.edges import ENTRY
+from pyshardy.backends.pieces import CALLS
+
+_WHILE = "stablehlo.while"
+_CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant"})
+_COUNTING = {"LT": 0, "LE": 1}
+
+
+class Repetitions:
+    """How often the operations of a program are carried out in a run of it.
+
+    1. An operation in a function is carried out as often as the function is called.
+    2. In the body of a loop it is so once per trip; in its condition, once more. The number of
+       trips is known where a constant is counted up to a constant (`trip_count`).
+    3. A branch counts as taken.
+
+    Args:
+        module: the program, entered at `@main`.
+    """
+
+    def __init__(self, module: ir.Module):
+        self._functions = {
+            view.operation.attributes["sym_name"].value: view.operation
+            for view in module.body.operations
+            if view.operation.name == "func.func"
+        }
+        self._calls: dict[str, list[ir.Operation]] = {name: [] for name in self._functions}
+        for function in self._functions.values():
+            for call in _calls_in(function):
+                self._calls.setdefault(call.attributes["callee"].value, []).append(call)
+        self._of_functions: dict[str, int | None] = {}
+
+    def of(self, operation: ir.Operation) -> int | None:
+        """How often an operation is carried out; None if that is not known."""
+        count: int | None = 1
+        inner = operation
+        while (parent := inner.parent) is not None and parent.name != "func.func":
+            outer = parent.operation
+            if outer.name == _WHILE:
+                count = _times(count, _trips_of_region(outer, inner))
+            inner = outer
+        if parent is None:
+            return count
+        return _times(count, self._of_function(parent.operation.attributes["sym_name"].value))
+
+    def _of_function(self, name: str) -> int | None:
+        if name not in self._of_functions:
+            self._of_functions[name] = None  # what calls itself does so any number of times
+            count: int | None = 1 if name == ENTRY else 0
+            for call in self._calls[name]:
+                once = self.of(call)
+                count = None if count is None or once is None else count + once
+            self._of_functions[name] = count
+        return self._of_functions[name]
+
+
+def trip_count(loop: ir.Operation) -> int | None:
+    """How often the body of a `stablehlo.while` runs; None if that can't be seen.
+
+    1. The condition compares a value that the loop carries with a constant, by LT or LE.
+    2. That value begins as a constant, and each trip adds the same constant to it.
+
+    `while(%i = 2) : %i < 9` with `%i + 3` runs its body for 2, 5 and 8: 3 times.
+    """
+    condition, body = (region.blocks[0] for region in loop.regions)
+    compare = _producer(_returned(condition)[0])
+    if compare is None or compare.name != "stablehlo.compare":
+        return None
+    direction = str(compare.attributes["comparison_direction"]).rpartition(" ")[2].rstrip(">")
+    counter = compare.operands[0]
+    if direction not in _COUNTING or counter not in list(condition.arguments):
+        return None
+    index = ir.BlockArgument(counter).arg_number
+    add = _producer(_returned(body)[index])
+    if add is None or add.name != "stablehlo.add" or add.operands[0] != body.arguments[index]:
+        return None
+    start = _number(loop.operands[index], loop)
+    end = _number(compare.operands[1], loop)
+    step = _number(add.operands[1], loop)
+    if start is None or end is None or step is None or step <= 0:
+        return None
+    return max(0, -((start - end - _COUNTING[direction]) // step))
+
+
+def _trips_of_region(loop: ir.Operation, inner: ir.Operation) -> int | None:
+    trips = trip_count(loop)
+    if trips is not None and inner.block == loop.regions[0].blocks[0]:
+        return trips + 1
+    return trips
+
+
+def _times(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first * second
+
+
+def _calls_in(operation: ir.Operation) -> Iterator[ir.Operation]:
+    for region in operation.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                if view.operation.name in CALLS:
+                    yield view.operation
+                if len(view.regions):
+                    yield from _calls_in(view.operation)
+
+
+def _returned(block: ir.Block) -> list[ir.Value]:
+    return list(block.operations[len(block.operations) - 1].operands)
+
+
+def _producer(value: ir.Value) -> ir.Operation | None:
+    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
+
+
+def _number(value: ir.Value, loop: ir.Operation) -> int | None:
+    """The integer that a scalar always is; what a loop carries unchanged is what it began with."""
+    if isinstance(value, ir.BlockArgument):
+        if value.owner.owner.operation != loop:
+            return None
+        index = value.arg_number
+        if (
+            _returned(loop.regions[1].blocks[0])[index]
+            != loop.regions[1].blocks[0].arguments[index]
+        ):
+            return None
+        value = loop.operands[index]
+    producer = _producer(value)
+    if producer is None or producer.name not in _CONSTANTS:
+        return None
+    literal = producer.attributes["value"]
+    if not isinstance(literal, ir.DenseElementsAttr) or not literal.is_splat:
+        return None
+    number = literal.get_splat_value()
+    return number.value if isinstance(number, ir.IntegerAttr) else None
