@@ -48,7 +48,8 @@ def axes_of_moves(moves: Sequence[tuple[int, int]], mesh: Mesh) -> AxisTuple:
     positions = np.empty(mesh.total_size, np.int64)
     positions[list(mesh.devices)] = np.arange(mesh.total_size)
     shape = [axis.size for axis in mesh.axes]
-    sources, targets = (np.unravel_index(positions[ids], shape) for ids in np.array(moves).T)
+    ends = positions[np.array(moves, np.int64)]
+    sources, targets = (np.unravel_index(ends[:, side], shape) for side in (0, 1))
     axes: list[AxisRef] = []
     for axis, before, after in zip(mesh.axes, sources, targets, strict=True):
         if np.array_equal(before, after):
