@@ -23,14 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hlo import HloCollective, collectives_of
-from xla import Xla, XlaError
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.dialect import Context
-from mlir_sdy.symbols import meshes_of
 from pyshardy.api import propagate
-from pyshardy.backends.xla_text import text_for_xla
+from pyshardy.backends.groups import Layout
+from pyshardy.backends.xla.program import XlaProgram, local_xla_program
 from pyshardy.program import partition
 
 CORPUS = Path(__file__).parents[1] / "test" / "corpus" / "mlir"
@@ -64,17 +63,16 @@ def kinds(collectives: list[HloCollective]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
 
 
-def compare(path: Path, xla: Xla) -> Row:
+def compare(path: Path) -> Row:
     """Both sides' collectives of one program."""
-    context = Context()
-    module = parse(path.read_text(), context)
-    text = asm(module)
-    mesh = next(mesh for mesh in meshes_of(module).values() if mesh.axes)
+    module = parse(path.read_text(), Context())
+    annotated = asm(module)
     propagate(module)
     program = partition(module)
-    count = mesh.total_size
-    ours = xla.compile(text_for_xla(program.module), count)
-    theirs = xla.compile(text, count, shardy=True)
+    count = program.mesh.total_size
+    layout = Layout(1, count)
+    ours = local_xla_program(program.module, layout)
+    theirs = XlaProgram(annotated, (), (), layout, partitioned_by_xla=True)
     return Row(path.stem, collectives_of(ours.hlo, count), collectives_of(theirs.hlo, count))
 
 
@@ -94,13 +92,12 @@ def main() -> None:
         Path(name) if name.endswith(".mlir") else CORPUS / f"{name}.mlir"
         for name in arguments.programs
     ]
-    xla = Xla()
     rows: list[Row] = []
     print(f"{'program':34} {'ours':>12} {'XLA':>12} {'ratio':>7}  ours | XLA")
     for path in named or sorted(CORPUS.glob("*.mlir")):
         try:
-            row = compare(path, xla)
-        except (XlaError, SdyError) as failure:
+            row = compare(path)
+        except SdyError as failure:
             print(f"{path.stem:34} {str(failure).splitlines()[0]}")
             continue
         rows.append(row)
@@ -110,7 +107,6 @@ def main() -> None:
         if arguments.collectives:
             show(row.ours, "ours")
             show(row.theirs, "XLA")
-    xla.close()
     finite = [row.ratio for row in rows if 0 < row.ratio < math.inf]
     if finite:
         mean = math.exp(sum(map(math.log, finite)) / len(finite))

@@ -14,11 +14,10 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
-from pyshardy.backends import local_engine
+from pyshardy.backends import SpmdProgram, spmd_program
 from pyshardy.backends.distribution import gather, scatter
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.groups import Layout
-from pyshardy.backends.lockstep import LockstepProgram
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.traffic import Collective, collectives_of
@@ -76,8 +75,8 @@ class PartitionedProgram:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     collectives: tuple[Collective, ...]
-    _executables: dict[str, LockstepProgram] = field(
-        default_factory=dict[str, LockstepProgram], init=False, repr=False, compare=False
+    _executables: dict[str, SpmdProgram] = field(
+        default_factory=dict[str, SpmdProgram], init=False, repr=False, compare=False
     )
 
     @property
@@ -91,12 +90,13 @@ class PartitionedProgram:
         return tuple(port.sharding for port in self.outputs)
 
     def run(self, inputs: Sequence[npt.ArrayLike], backend: str = "interpreter") -> list[Array]:
-        """Run the program on simulated devices, in lockstep.
+        """Run the program on simulated devices.
 
         Args:
             inputs: the global arrays of the arguments. See `pyshardy.backends.specs` for what
                 stands for element types that NumPy doesn't have.
-            backend: the local engine that runs what stands between collectives.
+            backend: `xla` for XLA with as many virtual CPU devices; or the local engine that runs
+                what stands between collectives, in lockstep: `interpreter`.
 
         Returns:
             The global arrays of the results.
@@ -106,22 +106,35 @@ class PartitionedProgram:
             ExecutionError: the program could not be run to its end, or devices that should hold
                 the same part of a result disagree on it.
         """
-        arrays = _fitting(inputs, [(port.name, port.spec) for port in self.inputs])
+        scattered = self.scatter(inputs)
         executable = self._executables.get(backend)
         if executable is None:
             layout = Layout(1, self.mesh.total_size)
-            executable = LockstepProgram(self.module, local_engine(backend), layout)
+            executable = spmd_program(backend, self.module, layout)
             self._executables[backend] = executable
+        return self.gather(executable.run(scattered))
+
+    def scatter(self, inputs: Sequence[npt.ArrayLike]) -> list[list[Array]]:
+        """What each device gets of global inputs: its shards of the arguments.
+
+        Raises:
+            UsageError: the inputs don't fit the program.
+        """
+        arrays = _fitting(inputs, [(port.name, port.spec) for port in self.inputs])
         scattered = [
             scatter(array, port.sharding, port.mesh, port.local_spec.shape)
             for array, port in zip(arrays, self.inputs, strict=True)
         ]
-        devices = range(self.mesh.total_size)
-        results = executable.run([[parts[device] for parts in scattered] for device in devices])
+        return [[parts[device] for parts in scattered] for device in range(self.mesh.total_size)]
+
+    def gather(self, held: Sequence[Sequence[Array]]) -> list[Array]:
+        """The global results from what each device holds of them.
+
+        Raises:
+            ExecutionError: devices that should hold the same part of a result disagree on it.
+        """
         return [
-            gather(
-                [held[index] for held in results], port.sharding, port.mesh, port.spec, port.name
-            )
+            gather([parts[index] for parts in held], port.sharding, port.mesh, port.spec, port.name)
             for index, port in enumerate(self.outputs)
         ]
 
@@ -174,7 +187,7 @@ def run_unpartitioned(
     plain = unsharded(_entered_at_main(module))
     entry = _main(plain)
     arrays = _fitting(inputs, list(zip(_argument_names(entry), _signature(entry)[0], strict=True)))
-    return LockstepProgram(plain, local_engine(backend), Layout(1, 1)).run([arrays])[0]
+    return spmd_program(backend, plain, Layout(1, 1)).run([arrays])[0]
 
 
 def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:

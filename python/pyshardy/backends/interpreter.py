@@ -7,19 +7,13 @@ further requests and replaced when it died; the abort becomes a diagnostic.
 
 from __future__ import annotations
 
-import contextlib
-import pickle
 import re
-import signal
-import subprocess
-import sys
-import tempfile
-import weakref
 from collections.abc import Sequence
-from typing import IO, Any
+from typing import Any
 
 from mlir_sdy.diagnostics import SourceLocation, error, note
 from mlir_sdy.host import ir, location_of
+from pyshardy.backends.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.edges import ENTRY, from_plain, to_plain, with_plain_edges
 from pyshardy.backends.engine import Arrays
 from pyshardy.backends.errors import ExecutionError
@@ -27,7 +21,7 @@ from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.unsupported import check_supported
 from pyshardy.backends.values import spec_of
 
-_LLVM_ERROR = re.compile(r"^LLVM ERROR: (.*)$", re.MULTILINE)
+_WORKER = ("-m", "pyshardy.backends.interpreter_worker")
 _OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.\w+")
 
 
@@ -42,7 +36,8 @@ class InterpreterEngine:
 
     def __init__(self) -> None:
         self.compiled: dict[str, InterpreterProgram] = {}
-        self._child: _Child | None = None
+        self._child: ChildProcess | None = None
+        self._sent: set[int] = set()
 
     def compile(self, module: ir.Module) -> InterpreterProgram:
         """See `Engine.compile`."""
@@ -68,12 +63,16 @@ class InterpreterEngine:
     def evaluate(self, program: InterpreterProgram, batch: Sequence[Arrays]) -> Any:
         """The answer of the child for a program; see `InterpreterProgram.run`."""
         if self._child is None:
-            self._child = _Child()
+            self._child = ChildProcess(_WORKER)
+            self._sent.clear()
+        text = None if program.number in self._sent else program.text
         try:
-            return self._child.ask(program.number, program.text, batch)
-        except _ChildDiedError as death:
+            answer = self._child.ask((program.number, text, batch))
+        except ChildDiedError as death:
             self.close()
             raise program.failure(str(death)) from None
+        self._sent.add(program.number)
+        return answer
 
 
 class InterpreterProgram:
@@ -128,72 +127,3 @@ def _places_by_name(module: ir.Module) -> dict[str, SourceLocation | None]:
 
     module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return places
-
-
-class _ChildDiedError(Exception):
-    """The child process is gone; the text says why."""
-
-
-class _Child:
-    """The process, and which programs it has been sent."""
-
-    def __init__(self) -> None:
-        # Closed by the finalizer, with the process that writes it.
-        self._messages: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        self._known: set[int] = set()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "pyshardy.backends.interpreter_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._messages,
-            # An interrupt from the terminal is this process's to handle.
-            start_new_session=True,
-        )
-        # The child ends when its input does; this also covers an engine that is just dropped.
-        self._finalizer = weakref.finalize(self, _end, self.process, self._messages)
-
-    def close(self) -> None:
-        self._finalizer()
-
-    def ask(self, number: int, text: str, batch: Sequence[Arrays]) -> Any:
-        requests, answers = self.process.stdin, self.process.stdout
-        assert requests is not None
-        assert answers is not None
-        request = (number, None if number in self._known else text, batch)
-        try:
-            pickle.dump(request, requests, protocol=pickle.HIGHEST_PROTOCOL)
-            requests.flush()
-            answer = pickle.load(answers)
-        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
-            raise _ChildDiedError(self._last_words()) from None
-        except BaseException:
-            # Interrupted between a request and its answer: the next answer would be this one.
-            self.process.kill()
-            raise
-        self._known.add(number)
-        return answer
-
-    def _last_words(self) -> str:
-        status = self.process.wait()
-        self._messages.seek(0)
-        said = self._messages.read().decode(errors="replace")
-        if match := _LLVM_ERROR.search(said):
-            return match[1].strip()
-        if status < 0:
-            return f"its process was ended by {signal.Signals(-status).name}"
-        lines = said.strip().splitlines()
-        return f"its process ended with status {status}" + (f": {lines[-1]}" if lines else "")
-
-
-def _end(process: subprocess.Popen[bytes], messages: IO[bytes]) -> None:
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            with contextlib.suppress(BrokenPipeError):
-                stream.close()
-    try:
-        process.wait(timeout=0.2)
-    except subprocess.TimeoutExpired:
-        # Busy with a request that nobody waits for.
-        process.kill()
-        process.wait()
-    messages.close()

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
-from pyshardy.backends import ENGINES
+from pyshardy.backends import BACKENDS
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.tool import Tool, read_input
 
@@ -65,9 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--backend",
-        choices=tuple(ENGINES),
+        choices=BACKENDS,
         default="interpreter",
-        help="what runs the program between its collectives (default: %(default)s)",
+        help="what runs the programs (default: %(default)s)",
     )
     parser.add_argument(
         "--strict-rules",

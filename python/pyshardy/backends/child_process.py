@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Processes that run what may abort its process.
+
+The child reads pickled requests from standard input, and answers each on standard output, until
+its input ends. What it says on standard error is kept, for the case that it dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
+
+_LAST_WORDS = re.compile(r"^(?:LLVM ERROR: |F\d{4} \S+ +\d+ [^\]]*\] )(.*)$", re.MULTILINE)
+
+
+class ChildDiedError(Exception):
+    """The child process is gone; the text says why."""
+
+
+class ChildProcess:
+    """A process that answers requests. It ends with this object.
+
+    Args:
+        arguments: what to run by this interpreter of Python, as on its command line.
+        environment: variables to set for it.
+    """
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str] | None = None):
+        # Closed by the finalizer, with the process that writes it.
+        self._messages: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [sys.executable, *arguments],
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._messages,
+            # An interrupt from the terminal is this process's to handle.
+            start_new_session=True,
+        )
+        # The child ends when its input does; this also covers an owner that is just dropped.
+        self._finalizer = weakref.finalize(self, _end, self.process, self._messages)
+
+    def close(self) -> None:
+        """End the process."""
+        self._finalizer()
+
+    def ask(self, request: Any) -> Any:
+        """The answer to a request.
+
+        Raises:
+            ChildDiedError: there is none, since the process died.
+        """
+        requests, answers = self.process.stdin, self.process.stdout
+        assert requests is not None
+        assert answers is not None
+        try:
+            pickle.dump(request, requests, protocol=pickle.HIGHEST_PROTOCOL)
+            requests.flush()
+            return pickle.load(answers)
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+            raise ChildDiedError(self._last_words()) from None
+        except BaseException:
+            # Interrupted between a request and its answer: the next answer would be this one.
+            self.process.kill()
+            raise
+
+    def _last_words(self) -> str:
+        status = self.process.wait()
+        self._messages.seek(0)
+        said = self._messages.read().decode(errors="replace")
+        if match := _LAST_WORDS.search(said):
+            return match[1].strip()
+        if status < 0:
+            return f"its process was ended by {signal.Signals(-status).name}"
+        lines = said.strip().splitlines()
+        return f"its process ended with status {status}" + (f": {lines[-1]}" if lines else "")
+
+
+def _end(process: subprocess.Popen[bytes], messages: IO[bytes]) -> None:
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+    try:
+        process.wait(timeout=0.2)
+    except subprocess.TimeoutExpired:
+        # Busy with a request that nobody waits for.
+        process.kill()
+        process.wait()
+    messages.close()

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs compiled by XLA for many devices."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir, location_of
+from pyshardy.backends.child_process import ChildDiedError, ChildProcess
+from pyshardy.backends.edges import ENTRY
+from pyshardy.backends.engine import Arrays
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.groups import Layout
+from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.backends.values import spec_of
+from pyshardy.backends.xla.text import text_for_xla
+
+_WORKER = Path(__file__).with_name("worker.py")
+_FEWEST_DEVICES = 8
+
+
+class XlaProgram:
+    """A program that XLA has compiled for virtual CPU devices.
+
+    Args:
+        text: StableHLO: a local program, marked by `text_for_xla` if it is for many partitions; or
+            an annotated one, to be partitioned by XLA.
+        inputs: the types of the arguments on each device.
+        outputs: the types of the results on each device.
+        layout: the replicas and partitions.
+        partitioned_by_xla: whether XLA propagates and partitions by the annotations of Shardy.
+
+    Attributes:
+        compile_seconds: how long XLA has compiled.
+
+    Raises:
+        UsageError: jaxlib is not installed.
+        ExecutionError: XLA refuses the program.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        inputs: Sequence[TensorSpec],
+        outputs: Sequence[TensorSpec],
+        layout: Layout,
+        *,
+        partitioned_by_xla: bool = False,
+    ):
+        self._inputs = tuple(inputs)
+        self._outputs = tuple(outputs)
+        self._layout = layout
+        devices = max(_FEWEST_DEVICES, layout.size)
+        self._process = _process(devices)
+        answer = self._ask(
+            {
+                "do": "compile",
+                "text": text,
+                "replicas": layout.replicas,
+                "partitions": layout.partitions,
+                "shardy": partitioned_by_xla,
+            }
+        )
+        self._number: int = answer["number"]
+        self.compile_seconds: float = answer["seconds"]
+
+    @property
+    def hlo(self) -> str:
+        """The text of the optimised program."""
+        return self._ask({"do": "hlo", "number": self._number})
+
+    def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
+        """Run the program on all devices; see `LockstepProgram.run`."""
+        columns = list(zip(*inputs, strict=True))
+        results = self._ask({"do": "run", **self._arguments(columns)})
+        return [[column[process] for column in results] for process in range(self._layout.size)]
+
+    def seconds(self, inputs: Sequence[Arrays], runs: int) -> float:
+        """How long the fastest of some runs takes, with the inputs on the devices already."""
+        columns = list(zip(*inputs, strict=True))
+        return self._ask({"do": "time", "runs": runs, **self._arguments(columns)})
+
+    def _arguments(self, columns: Sequence[Sequence[Array]]) -> dict[str, Any]:
+        return {
+            "number": self._number,
+            "arguments": [list(column) for column in columns],
+            "elements": [spec.element for spec in self._inputs],
+            "dtypes": [spec.dtype.str for spec in self._outputs],
+        }
+
+    def _ask(self, request: Mapping[str, Any]) -> Any:
+        try:
+            succeeded, answer = self._process.ask(dict(request))
+        except ChildDiedError as death:
+            _process.cache_clear()
+            succeeded, answer = False, str(death)
+        if not succeeded:
+            raise ExecutionError(error(f"XLA failed: {answer}"))
+        return answer
+
+
+def local_xla_program(module: ir.Module, layout: Layout) -> XlaProgram:
+    """A local program, compiled for all devices of a layout.
+
+    Args:
+        module: the program, entered at `@main`. It isn't changed.
+        layout: the replicas and partitions that run it.
+
+    Raises:
+        UsageError: jaxlib is not installed.
+        ExecutionError: XLA refuses the program.
+    """
+    entry = ir.SymbolTable(module.operation)[ENTRY].operation
+    place = location_of(entry.location)
+    signature = entry.attributes["function_type"].value
+    inputs = [spec_of(value_type, place) for value_type in signature.inputs]
+    outputs = [spec_of(value_type, place) for value_type in signature.results]
+    is_partitioned = layout.partitions > 1
+    text = text_for_xla(module) if is_partitioned else module.operation.get_asm()
+    return XlaProgram(text, inputs, outputs, layout)
+
+
+@cache
+def _process(num_devices: int) -> ChildProcess:
+    """The process with that many virtual devices; it starts when it is first needed."""
+    if importlib.util.find_spec("jaxlib") is None:
+        message = "the backend 'xla' needs jaxlib; install it by: pip install 'pyshardy[jax]'"
+        raise UsageError(error(message))
+    flags = f"--xla_force_host_platform_device_count={num_devices}"
+    return ChildProcess([str(_WORKER)], {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags})
