@@ -966,10 +966,7 @@ def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"keepRedundantReshards", "keep-redundant-reshards", "bool", "false",
-           "whether to keep reshards that change nothing">,
-    Option<"divisibleOnly", "divisible-only", "bool", "false",
-           "whether to gather and slice anew where a step on the way would split a dimension "
-           "into pieces that do not divide it">
+           "whether to keep reshards that change nothing">
   ];
 }
 
@@ -1001,6 +998,40 @@ def Sdy_PadForDivisibilityPass : Sdy_FuncPass<"sdy-pad-for-divisibility"> {
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
+def Sdy_ResolveSingleDeviceShardingPass : Sdy_FuncPass<"sdy-resolve-single-device-sharding"> {
+  let summary = "Runs operations on the single device that they are sharded on";
+  let description = [{
+    An operation with a result on a single device becomes a conditional, which all devices but that
+    one go past. What it computes is broadcast: the others contribute nothing to an `sdy.all_reduce`
+    over all axes of the global mesh, the first mesh with axes.
+
+    ```mlir
+    %1 = sdy.reshard %0 <@device_1, []> : tensor<8xf32>
+    %2 = stablehlo.negate %1 {sdy.sharding = #sdy.sharding_per_value<[<@device_1, []>\]>}
+        : tensor<8xf32>
+    %3 = sdy.reshard %2 <@mesh, [{}\]> : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = "stablehlo.if"(%is_device_1) ({
+      %4 = stablehlo.negate %0 : tensor<8xf32>
+      stablehlo.return %4 : tensor<8xf32>
+    }, {
+      %4 = stablehlo.constant dense<0.0> : tensor<8xf32>
+      stablehlo.return %4 : tensor<8xf32>
+    }) : (tensor<i1>) -> tensor<8xf32>
+    %3 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}\]> : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"replicaCount", "replica-count", "int64_t", "1", "number of replicas">,
+    Option<"partitionCount", "partition-count", "int64_t", "1", "number of partitions">
+  ];
+}
+
 def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local"> {
   let summary = "Turns the global program into that of one device";
   let description = [{
@@ -1026,6 +1057,49 @@ def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local">
   let options = [
     Option<"perDimAllGather", "per-dim-all-gather", "bool", "false",
            "whether an all-gather of several dimensions becomes one for each">,
+    Option<"combineMultiDimensionReduceScatter", "combine-multi-dimension-reduce-scatter", "bool",
+           "false",
+           "whether a reduce-scatter of several dimensions becomes one of all of them, instead of "
+           "an all-reduce and a slice">,
+    Option<"enableRgv3", "enable-rgv3", "bool", "false",
+           "whether replica groups along whole axes are given by the axes of the mesh">,
+    Option<"replicaCount", "replica-count", "int64_t", "1", "number of replicas">,
+    Option<"partitionCount", "partition-count", "int64_t", "1", "number of partitions">
+  ];
+}
+
+def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-partitioning"> {
+  let summary = "Partitions single operations, and leaves the rest of the program global";
+  let description = [{
+    Turns operations, one by one, into their local form within an `sdy.manual_computation`, which
+    has the shardings of the operation. All that surrounds it stays as it is, so that a fault of
+    the partitioner can be tracked down to an operation.
+
+    Operations directly in functions that have a sharded operand or result are candidates. They are
+    numbered from 0 through the module. `filter` is a list of conditions: `selectLow=N` and
+    `selectHigh=N` bound the numbers, both inclusive, and any other word is a part of the name of
+    operations to be chosen. An empty filter chooses all candidates.
+
+    ```mlir
+    %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}\]>\]>}
+        : tensor<8xf32>
+    ```
+
+    becomes, on a mesh of size 2,
+
+    ```mlir
+    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}\]>\]
+        out_shardings=[<@mesh, [{"x"}\]>\] manual_axes={"x"} (%arg0: tensor<4xf32>) {
+      %2 = stablehlo.negate %arg0 : tensor<4xf32>
+      sdy.return %2 : tensor<4xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"filter", "filter", "std::string", "\"\"", "which operations to partition">,
+    Option<"enableHaloExchange", "enable-halo-exchange", "bool", "true",
+           "whether shards exchange what they need of their neighbours">,
     Option<"replicaCount", "replica-count", "int64_t", "1", "number of replicas">,
     Option<"partitionCount", "partition-count", "int64_t", "1", "number of partitions">
   ];

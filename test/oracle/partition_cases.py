@@ -50,19 +50,9 @@ def sharded(name: str) -> str:
 
 
 def localised(module: ir.Module, options: str) -> ir.Module:
-    """The local program of a propagated module, made with options of the last conversion."""
+    """The local program of a propagated module, made with options."""
     local = copy_of(module)
-    passes = (
-        "sdy-sharding-constraint-to-reshard",
-        "sdy-close-shardings",
-        "sdy-insert-func-call-reshards",
-        "sdy-insert-explicit-reshards{enable-full-version=true}",
-        "sdy-resolve-permutation-factors",
-        "sdy-reshard-to-collectives{divisible-only=true}",
-        f"sdy-convert-global-to-local{{{options}}}",
-        "sdy-drop-sharding-and-mesh",
-    )
-    run_pipeline(local, ",".join(passes))
+    run_pipeline(local, f"sdy-partition-pipeline{{{options}}}")
     return local
 
 

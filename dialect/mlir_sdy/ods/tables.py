@@ -2273,12 +2273,6 @@ PASSES: dict[str, PassDecl] = {
                 default=False,
                 description="whether to keep reshards that change nothing",
             ),
-            OptionDecl(
-                name="divisible-only",
-                type="bool",
-                default=False,
-                description="whether to gather and slice anew where a step on the way would split a dimension into pieces that do not divide it",
-            ),
         ),
     ),
     "sdy-pad-for-divisibility": PassDecl(
@@ -2309,6 +2303,51 @@ PASSES: dict[str, PassDecl] = {
                 "%2 = sdy.all_slice [{\"x\"}] %1 out_sharding=<@mesh, [{\"x\"}]> : tensor<8xf32>\n"
                 "```"
             ),
+    ),
+    "sdy-resolve-single-device-sharding": PassDecl(
+        argument="sdy-resolve-single-device-sharding",
+        class_name="ResolveSingleDeviceShardingPass",
+        anchor="func.func",
+        summary="Runs operations on the single device that they are sharded on",
+        description=(
+                "An operation with a result on a single device becomes a conditional, which all devices but that\n"
+                "one go past. What it computes is broadcast: the others contribute nothing to an `sdy.all_reduce`\n"
+                "over all axes of the global mesh, the first mesh with axes.\n"
+                "\n"
+                "```mlir\n"
+                "%1 = sdy.reshard %0 <@device_1, []> : tensor<8xf32>\n"
+                "%2 = stablehlo.negate %1 {sdy.sharding = #sdy.sharding_per_value<[<@device_1, []>\\]>}\n"
+                "    : tensor<8xf32>\n"
+                "%3 = sdy.reshard %2 <@mesh, [{}]> : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = \"stablehlo.if\"(%is_device_1) ({\n"
+                "  %4 = stablehlo.negate %0 : tensor<8xf32>\n"
+                "  stablehlo.return %4 : tensor<8xf32>\n"
+                "}, {\n"
+                "  %4 = stablehlo.constant dense<0.0> : tensor<8xf32>\n"
+                "  stablehlo.return %4 : tensor<8xf32>\n"
+                "}) : (tensor<i1>) -> tensor<8xf32>\n"
+                "%3 = sdy.all_reduce {\"x\"} %1 out_sharding=<@mesh, [{}]> : tensor<8xf32>\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="replica-count",
+                type="int",
+                default=1,
+                description="number of replicas",
+            ),
+            OptionDecl(
+                name="partition-count",
+                type="int",
+                default=1,
+                description="number of partitions",
+            ),
+        ),
     ),
     "sdy-convert-global-to-local": PassDecl(
         argument="sdy-convert-global-to-local",
@@ -2341,6 +2380,75 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether an all-gather of several dimensions becomes one for each",
+            ),
+            OptionDecl(
+                name="combine-multi-dimension-reduce-scatter",
+                type="bool",
+                default=False,
+                description="whether a reduce-scatter of several dimensions becomes one of all of them, instead of an all-reduce and a slice",
+            ),
+            OptionDecl(
+                name="enable-rgv3",
+                type="bool",
+                default=False,
+                description="whether replica groups along whole axes are given by the axes of the mesh",
+            ),
+            OptionDecl(
+                name="replica-count",
+                type="int",
+                default=1,
+                description="number of replicas",
+            ),
+            OptionDecl(
+                name="partition-count",
+                type="int",
+                default=1,
+                description="number of partitions",
+            ),
+        ),
+    ),
+    "sdy-per-instruction-partitioning": PassDecl(
+        argument="sdy-per-instruction-partitioning",
+        class_name="PerInstructionPartitioningPass",
+        anchor="builtin.module",
+        summary="Partitions single operations, and leaves the rest of the program global",
+        description=(
+                "Turns operations, one by one, into their local form within an `sdy.manual_computation`, which\n"
+                "has the shardings of the operation. All that surrounds it stays as it is, so that a fault of\n"
+                "the partitioner can be tracked down to an operation.\n"
+                "\n"
+                "Operations directly in functions that have a sharded operand or result are candidates. They are\n"
+                "numbered from 0 through the module. `filter` is a list of conditions: `selectLow=N` and\n"
+                "`selectHigh=N` bound the numbers, both inclusive, and any other word is a part of the name of\n"
+                "operations to be chosen. An empty filter chooses all candidates.\n"
+                "\n"
+                "```mlir\n"
+                "%1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\"}]>\\]>}\n"
+                "    : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes, on a mesh of size 2,\n"
+                "\n"
+                "```mlir\n"
+                "%1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{\"x\"}]>\\]\n"
+                "    out_shardings=[<@mesh, [{\"x\"}]>\\] manual_axes={\"x\"} (%arg0: tensor<4xf32>) {\n"
+                "  %2 = stablehlo.negate %arg0 : tensor<4xf32>\n"
+                "  sdy.return %2 : tensor<4xf32>\n"
+                "} : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="filter",
+                type="string",
+                default="",
+                description="which operations to partition",
+            ),
+            OptionDecl(
+                name="enable-halo-exchange",
+                type="bool",
+                default=True,
+                description="whether shards exchange what they need of their neighbours",
             ),
             OptionDecl(
                 name="replica-count",

@@ -17,14 +17,16 @@ Functions are changed in place: all types first, then one operation after the ot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, get_sharding, result_shardings
 from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.local import CONVERSIONS, LocalBuilder
 from pyshardy.partition.reductions import completing_reduction
 from pyshardy.rules import ShardingRuleLookup
@@ -34,6 +36,8 @@ def convert_global_to_local(
     module: ir.Module,
     *,
     per_dim_all_gather: bool = False,
+    combine_multi_dimension_reduce_scatter: bool = False,
+    enable_rgv3: bool = False,
     replica_count: int = 1,
     partition_count: int = 1,
 ) -> None:
@@ -43,6 +47,10 @@ def convert_global_to_local(
         module: a module in which the tensors of each operation agree (see `explicit_reshards`)
             and reshards are collectives.
         per_dim_all_gather: gather one dimension after the other instead of all at once.
+        combine_multi_dimension_reduce_scatter: reduce and scatter several dimensions at once,
+            instead of reducing them and taking a slice.
+        enable_rgv3: name the axes that replica groups are along, where these are whole axes,
+            instead of listing the groups.
         replica_count: the number of replicas, if devices are the replicas of one program.
         partition_count: the number of partitions, if devices are the partitions of one.
 
@@ -50,18 +58,18 @@ def convert_global_to_local(
         PassError: a dimension is not divisible by its axes, an operation has no local form, or
             both counts are above one. Divisibility is checked before anything is changed.
     """
-    if replica_count > 1 and partition_count > 1:
-        raise PassError(
-            error(
-                "replicas and partitions at the same time are not supported: set only one of "
-                "'replica-count' and 'partition-count'",
-                location_of(module.operation.location),
-            )
-        )
+    replicas = are_replicas(replica_count, partition_count, module.operation)
+    operations = [view.operation for view in operations_in(module.operation)]
+    builder = LocalBuilder(
+        meshes_of(module),
+        replicas=replicas,
+        first_channel=1 + max(map(_channel, operations), default=0),
+        per_dim_all_gather=per_dim_all_gather,
+        combined_reduce_scatter=combine_multi_dimension_reduce_scatter,
+        groups_by_axes=enable_rgv3,
+    )
     with module.context:
-        _ModuleConverter(
-            module, replicas=replica_count > 1, per_dim_all_gather=per_dim_all_gather
-        ).run()
+        _ModuleConverter(operations, builder).run()
 
 
 _STAY = frozenset({"sdy.mesh", "sdy.return"})
@@ -77,22 +85,11 @@ _ADVICE = (
 class _ModuleConverter:
     """One run over a module."""
 
-    def __init__(self, module: ir.Module, *, replicas: bool, per_dim_all_gather: bool):
-        self.meshes = meshes_of(module)
+    def __init__(self, operations: Sequence[ir.Operation], builder: LocalBuilder):
+        self.operations = operations
+        self.builder = builder
+        self.meshes = builder.meshes
         self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
-        self.operations: list[ir.Operation] = []
-        module.operation.walk(self._collect, ir.WalkOrder.PRE_ORDER)
-        first_channel = 1 + max(map(_channel, self.operations), default=0)
-        self.builder = LocalBuilder(
-            self.meshes,
-            replicas=replicas,
-            first_channel=first_channel,
-            per_dim_all_gather=per_dim_all_gather,
-        )
-
-    def _collect(self, operation: ir.Operation) -> ir.WalkResult:
-        self.operations.append(operation)
-        return ir.WalkResult.ADVANCE
 
     def run(self) -> None:
         new_types = [

@@ -70,7 +70,6 @@ def plan_reshard(
     mesh: Mesh,
     *,
     reorder: bool,
-    divisible_only: bool = False,
 ) -> tuple[Step, ...]:
     """The collectives that turn a tensor sharded by `source` into one sharded by `target`.
 
@@ -81,7 +80,6 @@ def plan_reshard(
         mesh: the mesh; only its axes matter.
         reorder: whether the target's mesh has the devices in another order, so that a permute is
             needed in any case.
-        divisible_only: whether no step may split a dimension into pieces that don't divide it.
 
     Examples, on a mesh of axes `a`, `b`, `c` of size 2:
 
@@ -98,15 +96,9 @@ def plan_reshard(
     others = [axis for axes in target for axis in axes]
     if all(axis.can_coexist(other) for axis in refs for other in others):
         planner = _Planner(source, target, shape, mesh, reorder)
-        if planner.run() and not (
-            divisible_only and any(_pads(step, shape, mesh) for step in planner.steps)
-        ):
+        if planner.run():
             return tuple(planner.steps)
     return _gather_and_slice(source, target, reorder=reorder)
-
-
-def _pads(step: Step, shape: Sequence[int], mesh: Mesh) -> bool:
-    return any(size % mesh.axes_size(axes) for size, axes in zip(shape, step.result, strict=True))
 
 
 def _gather_and_slice(source: AxesPerDim, target: AxesPerDim, *, reorder: bool) -> tuple[Step, ...]:

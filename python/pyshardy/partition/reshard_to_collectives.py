@@ -10,7 +10,7 @@ becomes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mlir_sdy import sdy
@@ -20,6 +20,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
     AllToAllParamList,
     AxisRefList,
+    AxisTuple,
     ListOfAxisRefLists,
     Mesh,
     TensorSharding,
@@ -32,26 +33,23 @@ from pyshardy.partition.reshard_plan import (
     AllGather,
     AllSlice,
     AllToAll,
-    AxesPerDim,
     CollectivePermute,
     Step,
     plan_reshard,
 )
+from pyshardy.passes.walks import operations_named
 
 
-def reshard_to_collectives(
-    function: ir.OpView, *, keep_redundant_reshards: bool = False, divisible_only: bool = False
-) -> None:
+def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool = False) -> None:
     """Replace the reshards in a function.
 
-    A reshard stays where it is if it goes to or from a single device, between meshes of different
-    axes, or, with `keep_redundant_reshards`, if it changes nothing.
+    A reshard stays where it is if it goes between meshes of different axes, or, with
+    `keep_redundant_reshards`, if it changes nothing. One to or from a single device stays, too, but
+    only whole tensors go there: what is sharded is gathered before it, or sliced after it.
 
     Args:
         function: the `func.func`.
         keep_redundant_reshards: keep reshards between equivalent shardings.
-        divisible_only: gather and slice anew where a step on the way would split a dimension into
-            pieces that do not divide it.
 
     Raises:
         PassError: a reshard has another rank than its operand.
@@ -59,16 +57,8 @@ def reshard_to_collectives(
     module = enclosing_module(function)
     meshes = {} if module is None else meshes_of(module)
     cache = AttributeCache(function.context)
-    reshards: list[ir.Operation] = []
-
-    def collect(operation: ir.Operation) -> ir.WalkResult:
-        if operation.name == "sdy.reshard":
-            reshards.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    function.operation.walk(collect, ir.WalkOrder.PRE_ORDER)
-    for reshard in reshards:
-        conversion = _Conversion(reshard, meshes, cache, divisible_only)
+    for reshard in operations_named({"sdy.reshard"}, function):
+        conversion = _Conversion(reshard, meshes, cache)
         conversion.run(keep_redundant=keep_redundant_reshards)
 
 
@@ -80,10 +70,8 @@ class _Conversion:
         reshard: ir.Operation,
         meshes: Mapping[str, Mesh],
         cache: AttributeCache,
-        divisible_only: bool,
     ):
         self.reshard = reshard
-        self.divisible_only = divisible_only
         self.meshes = meshes
         self.cache = cache
         self.input = behind_barriers(reshard.operands[0])
@@ -97,13 +85,14 @@ class _Conversion:
             source = TensorSharding.fully_closed(target.rank, target.mesh_or_ref)
         if keep_redundant and are_equivalent(source, target):
             return
-        if source.is_fully_replicated and target.is_fully_replicated:
-            self._replace(self.input)
-            return
         source_mesh, target_mesh = (mesh_of(s, self.meshes) for s in (source, target))
         if source_mesh is None or target_mesh is None:
             return  # an unknown mesh is the verifier's to report
         if source_mesh.is_maximal or target_mesh.is_maximal:
+            self._hand_over_whole(source, target)
+            return
+        if source.is_fully_replicated and target.is_fully_replicated:
+            self._replace(self.input)
             return
         if target.is_fully_replicated:
             target = target.with_mesh(source.mesh_or_ref)
@@ -120,6 +109,20 @@ class _Conversion:
             )
         self._convert(source, target)
 
+    def _hand_over_whole(self, source: TensorSharding, target: TensorSharding) -> None:
+        """Gather what goes to a single device, and slice what comes from there."""
+        with ir.InsertionPoint(self.reshard), self.reshard.location:
+            if not source.is_fully_replicated:
+                gathered = _closed(source.mesh_or_ref, [()] * source.rank, source)
+                axes = self.cache[_lists(source.dim_axes)]
+                self.reshard.operands[0] = sdy.all_gather(self.input, axes, self.cache[gathered])
+            elif not target.is_fully_replicated:
+                whole = TensorSharding.fully_closed(target.rank, target.mesh_or_ref)
+                everywhere = sdy.reshard(self.input, self.cache[whole])
+                axes = self.cache[_lists(target.dim_axes)]
+                sliced = _closed(target.mesh_or_ref, target.dim_axes, target)
+                self._replace(sdy.all_slice(everywhere, axes, self.cache[sliced]))
+
     def _convert(self, source: TensorSharding, target: TensorSharding) -> None:
         mesh = mesh_of(source, self.meshes)
         assert mesh is not None
@@ -132,7 +135,6 @@ class _Conversion:
             shape,
             mesh,
             reorder=reorder,
-            divisible_only=self.divisible_only,
         )
         value = self.input
         written = source.mesh_or_ref
@@ -165,10 +167,10 @@ class _Conversion:
         self.reshard.erase()
 
 
-def _closed(mesh: str | Mesh, axes: AxesPerDim, target: TensorSharding) -> TensorSharding:
+def _closed(mesh: str | Mesh, axes: Sequence[AxisTuple], target: TensorSharding) -> TensorSharding:
     sharding = TensorSharding.from_axes(mesh, axes, target.unreduced_axes)
     return replace(sharding, reduction_kind=target.reduction_kind)
 
 
-def _lists(axes: AxesPerDim) -> ListOfAxisRefLists:
+def _lists(axes: Sequence[AxisTuple]) -> ListOfAxisRefLists:
     return ListOfAxisRefLists(tuple(map(AxisRefList, axes)))

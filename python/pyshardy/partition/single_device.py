@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -69,23 +69,49 @@ def run_on_single_device(
     Raises:
         PassError: results are on different devices.
     """
-    results = result_shardings_of(operation)
-    singles = [sharding for sharding in results if is_on_single_device(sharding, meshes)]
-    if not singles:
+    single = single_device_sharding(operation, meshes)
+    if single is None:
         return False
-    single = singles[0]
-    devices = {mesh.device_ids for each in singles if (mesh := mesh_of(each, meshes)) is not None}
-    if len(devices) > 1:
-        names = " and ".join(sorted(str(each) for each in set(singles)))
-        message = f"'{operation.name}' op has results on different single devices: {names}"
-        raise PassError(error(message, location_of(operation.location)))
     name = global_mesh(meshes)
     if name is None:
         return True
     on_device = TensorSharding(single.mesh_or_ref, ())
     _bring_operands(operation, on_device, name, cache)
-    _take_results_back(operation, results, on_device, name, cache, meshes)
+    _take_results_back(operation, on_device, name, cache, meshes)
     return True
+
+
+def single_device_sharding(
+    operation: ir.Operation, meshes: Mapping[str, Mesh]
+) -> TensorSharding | None:
+    """The sharding of a result that is on a single device; None if no result is.
+
+    Raises:
+        PassError: results are on different devices, or the operation is in a manual computation,
+            where each device has values of its own.
+    """
+    results = result_shardings_of(operation)
+    singles = [sharding for sharding in results if is_on_single_device(sharding, meshes)]
+    if not singles:
+        return None
+    devices = {mesh.device_ids for each in singles if (mesh := mesh_of(each, meshes)) is not None}
+    problem = None
+    if len(devices) > 1:
+        names = " and ".join(sorted(str(each) for each in set(singles)))
+        problem = f"has results on different single devices: {names}"
+    elif _is_in_manual_computation(operation):
+        problem = f"has a result on the single device {singles[0]} in a manual computation"
+    if problem is not None:
+        where = location_of(operation.location)
+        raise PassError(error(f"'{operation.name}' op {problem}", where))
+    return singles[0]
+
+
+def _is_in_manual_computation(operation: ir.Operation) -> bool:
+    parent = operation.parent
+    while parent is not None and parent.name != "sdy.manual_computation":
+        parent = parent.operation.parent
+    return parent is not None
 
 
 def _bring_operands(
@@ -108,12 +134,12 @@ def _bring_operands(
 
 def _take_results_back(
     operation: ir.Operation,
-    results: Sequence[TensorSharding],
     on_device: TensorSharding,
     mesh: str,
     cache: AttributeCache,
     meshes: Mapping[str, Mesh],
 ) -> None:
+    results = result_shardings_of(operation)
     place = ir.InsertionPoint.after(operation)
     new: dict[int, TensorSharding] = {}
     for index, value in enumerate(operation.results):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import Mesh, MeshAxis
 
@@ -44,14 +46,29 @@ def name_mesh_of_groups(collective: ir.Operation, name: str) -> None:
 
 def inline_mesh_of_groups(collective: ir.Operation, mesh: Mesh) -> None:
     """Let the groups of a collective, which has them by axes, hold a mesh."""
-    context = collective.context
+    _set_mesh_of_groups(collective, _mesh_attribute(mesh, collective.context))
+
+
+def groups_along(
+    mesh_or_name: str | Mesh, axes: Iterable[str], context: ir.Context
+) -> ir.Attribute:
+    """The `replica_groups` of a collective along whole axes of a mesh."""
+    if isinstance(mesh_or_name, str):
+        mesh: ir.Attribute = ir.FlatSymbolRefAttr.get(mesh_or_name, context)
+    else:
+        mesh = _mesh_attribute(mesh_or_name, context)
+    refs = [stablehlo.AxisRefAttr.get(axis, context=context) for axis in axes]
+    groups = ir.ArrayAttr.get(refs, context)
+    return stablehlo.ReplicaGroupMeshAxesAttr.get(mesh, groups, context)
+
+
+def _mesh_attribute(mesh: Mesh, context: ir.Context) -> ir.Attribute:
     axes = [stablehlo.MeshAxisAttr.get(axis.name, axis.size, context) for axis in mesh.axes]
     device_ids = None
     if mesh.device_ids:
         ids = list(mesh.device_ids)
         device_ids = ir.Attribute.parse(f"dense<{ids}> : tensor<{len(ids)}xi64>", context)
-    held = stablehlo.MeshAttr.get(ir.ArrayAttr.get(axes, context), device_ids, context)
-    _set_mesh_of_groups(collective, held)
+    return stablehlo.MeshAttr.get(ir.ArrayAttr.get(axes, context), device_ids, context)
 
 
 def _set_mesh_of_groups(collective: ir.Operation, mesh_or_name: ir.Attribute) -> None:

@@ -3,12 +3,29 @@
 
 from __future__ import annotations
 
+from pyshardy.pipeline.options import pass_text
 from pyshardy.pipeline.registry import register_pipeline
 
 
 @register_pipeline("sdy-partition-pipeline")
-def partition_pipeline() -> str:
-    """Turns a propagated program into one local program with collectives."""
+def partition_pipeline(
+    *,
+    replica_count: int = 1,
+    partition_count: int = 1,
+    per_dim_all_gather: bool = False,
+    combine_multi_dimension_reduce_scatter: bool = False,
+    enable_rgv3: bool = False,
+) -> str:
+    """Turns a propagated program into one local program with collectives.
+
+    Args:
+        replica_count: number of replicas, if devices are the replicas of one program
+        partition_count: number of partitions, if devices are the partitions of one program
+        per_dim_all_gather: whether an all-gather of several dimensions becomes one for each
+        combine_multi_dimension_reduce_scatter: whether a reduce-scatter of several dimensions
+            becomes one of all of them, instead of an all-reduce and a slice
+        enable_rgv3: whether replica groups along whole axes are given by the axes of the mesh
+    """
     return ",".join(
         [
             "sdy-sharding-constraint-to-reshard",
@@ -22,7 +39,19 @@ def partition_pipeline() -> str:
             "sdy-reshard-to-collectives",
             "canonicalize{enable-patterns=sdy-collective}",
             "func.func(sdy-pad-for-divisibility)",
-            "sdy-convert-global-to-local",
+            pass_text(
+                "sdy-resolve-single-device-sharding",
+                replica_count=replica_count,
+                partition_count=partition_count,
+            ),
+            pass_text(
+                "sdy-convert-global-to-local",
+                per_dim_all_gather=per_dim_all_gather,
+                combine_multi_dimension_reduce_scatter=combine_multi_dimension_reduce_scatter,
+                enable_rgv3=enable_rgv3,
+                replica_count=replica_count,
+                partition_count=partition_count,
+            ),
             "sdy-drop-sharding-and-mesh",
         ]
     )

@@ -128,6 +128,9 @@ IMPLEMENTATIONS: dict[str, str] = {
         "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
     ),
     "sdy-pad-for-divisibility": "pyshardy.partition.pad_for_divisibility:pad_for_divisibility",
+    "sdy-resolve-single-device-sharding": (
+        "pyshardy.partition.resolve_single_device_sharding:resolve_single_device_sharding"
+    ),
     "sdy-convert-global-to-local": "pyshardy.partition.global_to_local:convert_global_to_local",
     "sdy-drop-sharding-and-mesh": (
         "pyshardy.passes.exporting.drop_sharding_and_mesh:drop_sharding_and_mesh"

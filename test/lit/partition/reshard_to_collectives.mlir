@@ -50,13 +50,19 @@ func.func @order_of_devices(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@
   return %0 : tensor<8xf32>
 }
 
-// Between meshes of other axes, and to a single device, a reshard stays.
+// Between meshes of other axes, and to and from a single device, a reshard stays.
 // CHECK-LABEL: func.func @other_meshes
 func.func @other_meshes(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
     -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %0 = sdy.reshard %arg0 <@other, [{"z"}]>
   %0 = sdy.reshard %arg0 <@other, [{"z"}]> : tensor<8xf32>
-  // CHECK-NEXT: %1 = sdy.reshard %arg0 <@single, []>
+  // CHECK-NEXT: [[WHOLE:%.+]] = sdy.all_gather [{"x"}] %arg0 out_sharding=<@mesh, [{}]>
+  // CHECK-NEXT: [[THERE:%.+]] = sdy.reshard [[WHOLE]] <@single, []>
   %1 = sdy.reshard %arg0 <@single, []> : tensor<8xf32>
-  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+  // CHECK-NEXT: stablehlo.negate [[THERE]]
+  %2 = stablehlo.negate %1 {sdy.sharding = #sdy.sharding_per_value<[<@single, []>]>} : tensor<8xf32>
+  // CHECK-NEXT: [[BACK:%.+]] = sdy.reshard {{.*}} <@mesh, [{}]>
+  // CHECK-NEXT: sdy.all_slice [{"x"}] [[BACK]] out_sharding=<@mesh, [{"x"}]>
+  %3 = sdy.reshard %2 <@mesh, [{"x"}]> : tensor<8xf32>
+  return %0, %3 : tensor<8xf32>, tensor<8xf32>
 }

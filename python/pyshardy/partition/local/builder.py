@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import current_context, ir, location_of, stablehlo
 from mlir_sdy.model import (
     AxisRef,
     Mesh,
@@ -17,6 +18,8 @@ from mlir_sdy.model import (
     replica_groups,
     shard_index,
 )
+from pyshardy.partition.neutral_elements import neutral_elements
+from pyshardy.passes.replica_groups import groups_along
 
 _DEVICE_TO_DEVICE = 1
 """The type of a channel between devices."""
@@ -36,19 +39,26 @@ class LocalBuilder:
         replicas: whether devices are the replicas of one program rather than its partitions.
         first_channel: the first channel id that collectives of the module may use.
         per_dim_all_gather: whether to gather one dimension after the other.
+        combined_reduce_scatter: whether to reduce and scatter several dimensions at once.
+        groups_by_axes: whether replica groups along whole axes are given by the axes.
     """
 
     def __init__(
         self,
         meshes: Mapping[str, Mesh],
         *,
-        replicas: bool,
-        first_channel: int,
-        per_dim_all_gather: bool,
+        replicas: bool = False,
+        first_channel: int = 1,
+        per_dim_all_gather: bool = False,
+        combined_reduce_scatter: bool = False,
+        groups_by_axes: bool = False,
     ):
         self.meshes = meshes
         self.replicas = replicas
         self.per_dim_all_gather = per_dim_all_gather
+        self.combined_reduce_scatter = combined_reduce_scatter
+        self.groups_by_axes = groups_by_axes
+        self._names = {mesh: name for name, mesh in meshes.items()}
         self._next_channel = first_channel
 
     def mesh_of(self, sharding: TensorSharding) -> Mesh:
@@ -85,6 +95,30 @@ class LocalBuilder:
     def index(self, value: int) -> ir.Value:
         """A scalar constant of type i64."""
         return self.constant(np.array(value, np.int64))
+
+    def neutral(self, tensor: ir.RankedTensorType, kind: ReductionOp) -> ir.Value:
+        """A constant of what changes nothing in a reduction.
+
+        Raises:
+            PassError: there is no such element of the type.
+        """
+        literal = neutral_elements(_REDUCTION_OPERATIONS[kind], tensor)
+        if literal is None:
+            raise PassError(
+                error(
+                    f"the reduction '{kind.keyword}' of {tensor} has no neutral element, which "
+                    "devices would contribute that hold nothing",
+                    location_of(ir.Location.current),
+                )
+            )
+        return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
+
+    def equals(self, left: ir.Value, right: ir.Value) -> ir.Value:
+        """Whether two scalars are equal."""
+        boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
+        equal = ir.Attribute.parse("#stablehlo<comparison_direction EQ>")
+        direction = {"comparison_direction": equal}
+        return self.create("stablehlo.compare", (left, right), (boolean,), direction).result
 
     def device_id(self) -> ir.Value:
         """The id of the device that runs the program, as an i64 scalar."""
@@ -164,12 +198,16 @@ class LocalBuilder:
             axes: the axes within a group; the first one varies slowest.
             flattened_ids: whether the collective has `use_global_device_ids`.
         """
-        groups = np.array(replica_groups(mesh, axes), np.int64)
-        attributes: dict[str, ir.Attribute] = {"replica_groups": ir.DenseElementsAttr.get(groups)}
-        attributes |= self.channel_attributes()
+        attributes = {"replica_groups": self._groups(mesh, axes), **self.channel_attributes()}
         if flattened_ids and not self.replicas:
             attributes["use_global_device_ids"] = ir.UnitAttr.get()
         return attributes
+
+    def _groups(self, mesh: Mesh, axes: Sequence[AxisRef]) -> ir.Attribute:
+        if self.groups_by_axes and all(axis.sub_axis_info is None for axis in axes):
+            names = [axis.name for axis in axes]
+            return groups_along(self._names.get(mesh, mesh), names, current_context())
+        return ir.DenseElementsAttr.get(np.array(replica_groups(mesh, axes), np.int64))
 
     def channel_attributes(self) -> dict[str, ir.Attribute]:
         """A channel of its own for a collective; none between replicas, whose ids are plain."""

@@ -31,25 +31,16 @@ def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     mesh = _result_mesh(operation, builder)
     value = operation.operands[0]
     gathered = [dim for dim, axes in enumerate(axes_per_dim) if axes]
-    if len(gathered) == 1 or builder.per_dim_all_gather:
+    if len(gathered) <= 1 or builder.per_dim_all_gather:
         for dim in reversed(gathered):
             value = _gather(builder, value, dim, axes_per_dim[dim], mesh)
         _replace(operation, value)
         return
-    shape = list(ir.RankedTensorType(value.type).shape)
-    sizes = {dim: mesh.axes_size(axes_per_dim[dim]) for dim in gathered}
-    value = builder.with_shape(value, [1, *shape])
-    all_axes = [axis for axes in axes_per_dim for axis in axes]
-    value = _gather(builder, value, 0, all_axes, mesh)
-    value = builder.with_shape(value, [*sizes.values(), *shape])
-    permutation: list[int] = []
-    for dim in range(len(shape)):
-        if dim in sizes:
-            permutation.append(gathered.index(dim))
-        permutation.append(len(gathered) + dim)
-    value = builder.transpose(value, permutation)
-    merged = [size * sizes.get(dim, 1) for dim, size in enumerate(shape)]
-    _replace(operation, builder.with_shape(value, merged))
+    sizes = [mesh.axes_size(axes_per_dim[dim]) for dim in gathered]
+    value = builder.with_shape(value, [1, *_shape(value)])
+    value = _gather(builder, value, 0, _all_axes(axes_per_dim), mesh)
+    value = _split_leading_dim(builder, value, sizes)
+    _replace(operation, _merge_into(builder, value, gathered))
 
 
 def _gather(
@@ -100,59 +91,145 @@ def _all_reduce(
 
 @converts("sdy.reduce_scatter")
 def convert_reduce_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Reduce and scatter one dimension; several are reduced together and then sliced."""
+    """Reduce and scatter one dimension; several are reduced together and then sliced.
+
+    If asked to, several are scattered at once: what each of them is cut into comes to the front
+    (`_split_to_front`), where it is one dimension that is scattered over all axes.
+    """
     axes_per_dim = _axis_lists(operation.attributes["reduce_scatter_axes"])
     mesh = _result_mesh(operation, builder)
     kind = _reduction_kind(operation)
     value = operation.operands[0]
+    axes = _all_axes(axes_per_dim)
     scattered = [dim for dim, axes in enumerate(axes_per_dim) if axes]
-    if len(scattered) != 1:
-        axes = tuple(axis for axes in axes_per_dim for axis in axes)
+    if len(scattered) == 1:
+        value = _reduce_scatter(builder, value, scattered[0], axes, mesh, kind)
+    elif builder.combined_reduce_scatter and scattered:
+        sizes = [mesh.axes_size(axes_per_dim[dim]) for dim in scattered]
+        value = _split_to_front(builder, value, scattered, sizes)
+        value = _reduce_scatter(builder, value, 0, axes, mesh, kind)
+        value = builder.with_shape(value, _shape(value)[1:])
+    else:
         reduced = _all_reduce(builder, value, axes, mesh, kind)
-        _replace(operation, builder.slice_shard(reduced, mesh, axes_per_dim))
-        return
+        value = builder.slice_shard(reduced, mesh, axes_per_dim)
+    _replace(operation, value)
+
+
+def _reduce_scatter(
+    builder: LocalBuilder,
+    value: ir.Value,
+    dim: int,
+    axes: AxisTuple,
+    mesh: Mesh,
+    kind: ReductionOp,
+) -> ir.Value:
     tensor = ir.RankedTensorType(value.type)
-    dim = scattered[0]
     shape = list(tensor.shape)
-    shape[dim] //= mesh.axes_size(axes_per_dim[dim])
+    shape[dim] //= mesh.axes_size(axes)
     scatter = builder.create(
         "stablehlo.reduce_scatter",
         (value,),
         (ir.RankedTensorType.get(shape, tensor.element_type),),
         {
             "scatter_dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim),
-            **builder.group_attributes(mesh, axes_per_dim[dim], flattened_ids=True),
+            **builder.group_attributes(mesh, axes, flattened_ids=True),
         },
         regions=1,
     )
     builder.fill_reduction(scatter.regions[0], tensor.element_type, kind)
-    _replace(operation, scatter.result)
+    return scatter.result
 
 
 @converts("sdy.all_to_all")
 def convert_all_to_all(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Move the axes of one pair of dimensions after the other; the pairs are independent."""
+    """Move the axes of one pair of dimensions directly, and those of several pairs at once.
+
+    1. What each target dimension is cut into comes to the front (`_split_to_front`).
+    2. There it is one dimension, of which each device keeps its own part of all others' data.
+    3. Split again, each part goes in front of its source dimension, and both are merged.
+    """
     mesh = _result_mesh(operation, builder)
     value = operation.operands[0]
-    integer = ir.IntegerType.get_signless(64)
-    for param in value_of(operation.attributes["params"]).value:
-        count = mesh.axes_size(param.axes)
-        tensor = ir.RankedTensorType(value.type)
-        shape = list(tensor.shape)
-        shape[param.src_dim] *= count
-        shape[param.tgt_dim] //= count
-        value = builder.create(
-            "stablehlo.all_to_all",
-            (value,),
-            (ir.RankedTensorType.get(shape, tensor.element_type),),
-            {
-                "split_dimension": ir.IntegerAttr.get(integer, param.tgt_dim),
-                "concat_dimension": ir.IntegerAttr.get(integer, param.src_dim),
-                "split_count": ir.IntegerAttr.get(integer, count),
-                **builder.group_attributes(mesh, param.axes, flattened_ids=False),
-            },
-        ).result
+    params = sorted(value_of(operation.attributes["params"]).value, key=lambda each: each.tgt_dim)
+    if len(params) == 1:
+        (param,) = params
+        value = _all_to_all(builder, value, param.src_dim, param.tgt_dim, param.axes, mesh)
+    elif params:
+        sizes = [mesh.axes_size(param.axes) for param in params]
+        value = _split_to_front(builder, value, [param.tgt_dim for param in params], sizes)
+        axes = _all_axes([param.axes for param in params])
+        value = _all_to_all(builder, value, 0, 0, axes, mesh)
+        value = _split_leading_dim(builder, value, sizes)
+        value = _merge_into(builder, value, [param.src_dim for param in params])
     _replace(operation, value)
+
+
+def _all_to_all(
+    builder: LocalBuilder, value: ir.Value, source: int, target: int, axes: AxisTuple, mesh: Mesh
+) -> ir.Value:
+    integer = ir.IntegerType.get_signless(64)
+    count = mesh.axes_size(axes)
+    tensor = ir.RankedTensorType(value.type)
+    shape = list(tensor.shape)
+    shape[source] *= count
+    shape[target] //= count
+    return builder.create(
+        "stablehlo.all_to_all",
+        (value,),
+        (ir.RankedTensorType.get(shape, tensor.element_type),),
+        {
+            "split_dimension": ir.IntegerAttr.get(integer, target),
+            "concat_dimension": ir.IntegerAttr.get(integer, source),
+            "split_count": ir.IntegerAttr.get(integer, count),
+            **builder.group_attributes(mesh, axes, flattened_ids=False),
+        },
+    ).result
+
+
+def _split_to_front(
+    builder: LocalBuilder, value: ir.Value, dims: Sequence[int], sizes: Sequence[int]
+) -> ir.Value:
+    """Cut dimensions into numbers of parts, which become one new dimension in front.
+
+    Example: (6, 5, 8) with dimensions 0 and 2 cut into 2 and 4 is seen as (2, 3, 5, 4, 2), made to
+    (2, 4, 3, 5, 2) and merged to (8, 3, 5, 2).
+    """
+    shape: list[int] = []
+    parts: list[int] = []
+    rests: list[int] = []
+    for dim, size in enumerate(_shape(value)):
+        if dim in dims:
+            count = sizes[dims.index(dim)]
+            parts.append(len(shape))
+            rests.append(len(shape) + 1)
+            shape += [count, size // count]
+        else:
+            rests.append(len(shape))
+            shape.append(size)
+    value = builder.transpose(builder.with_shape(value, shape), [*parts, *rests])
+    return builder.with_shape(value, [math.prod(sizes), *(shape[at] for at in rests)])
+
+
+def _split_leading_dim(builder: LocalBuilder, value: ir.Value, sizes: Sequence[int]) -> ir.Value:
+    return builder.with_shape(value, [*sizes, *_shape(value)[1:]])
+
+
+def _merge_into(builder: LocalBuilder, value: ir.Value, dims: Sequence[int]) -> ir.Value:
+    """Merge the leading dimensions into those others that `dims` counts from behind them.
+
+    Example: (2, 4, 3, 5, 2) with `dims` (0, 2) becomes (2, 3, 5, 4, 2), and then (6, 5, 8).
+    """
+    sizes, shape = _shape(value)[: len(dims)], _shape(value)[len(dims) :]
+    permutation: list[int] = []
+    merged: list[int] = []
+    for dim, size in enumerate(shape):
+        if dim in dims:
+            permutation.append(dims.index(dim))
+            merged.append(sizes[dims.index(dim)] * size)
+        else:
+            merged.append(size)
+        permutation.append(len(dims) + dim)
+    return builder.with_shape(builder.transpose(value, permutation), merged)
 
 
 @converts("sdy.collective_permute")
@@ -169,6 +246,9 @@ def convert_collective_permute(operation: ir.Operation, builder: LocalBuilder) -
         builder.mesh_of(target),
     )
     value = operation.operands[0]
+    if all(sender == receiver for sender, receiver in pairs):
+        _replace(operation, value)
+        return
     permute = builder.create(
         "stablehlo.collective_permute",
         (value,),
@@ -213,6 +293,51 @@ def permute_pairs(
         (device, receiver[shard_index(source_mesh, device, source_order)])
         for device in range(count)
     ]
+
+
+@converts("sdy.replicated_to_unreduced")
+def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """Keep the value where it counts once: on the first device along the axes.
+
+    The others get what changes nothing in the reduction. The largest or smallest of equal values is
+    that value, so that for these reductions all devices keep it.
+    """
+    axes = value_of(operation.attributes["axes"]).value
+    value = operation.operands[0]
+    if _unreduced_kind(operation) is ReductionOp.SUM and axes:
+        tensor = ir.RankedTensorType(value.type)
+        mesh = _result_mesh(operation, builder)
+        is_first = builder.equals(builder.offset(mesh, axes, 1), builder.index(0))
+        nothing = builder.neutral(tensor, ReductionOp.SUM)
+        value = builder.create("stablehlo.select", (is_first, value, nothing), (tensor,)).result
+    _replace(operation, value)
+
+
+@converts("sdy.sharded_to_unreduced")
+def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """Write the shard at its place into a tensor of what changes nothing in the reduction."""
+    axes_per_dim = _axis_lists(operation.attributes["axes"])
+    mesh = _result_mesh(operation, builder)
+    value, result = operation.operands[0], ir.RankedTensorType(operation.results[0].type)
+    starts = [
+        builder.offset(mesh, axes, size)
+        for axes, size in zip(axes_per_dim, _shape(value), strict=True)
+    ]
+    nothing = builder.neutral(result, _unreduced_kind(operation))
+    update = builder.create("stablehlo.dynamic_update_slice", (nothing, value, *starts), (result,))
+    _replace(operation, update.result)
+
+
+def _unreduced_kind(operation: ir.Operation) -> ReductionOp:
+    return value_of(operation.attributes["out_sharding"]).reduction_kind
+
+
+def _shape(value: ir.Value) -> list[int]:
+    return list(ir.RankedTensorType(value.type).shape)
+
+
+def _all_axes(axes_per_dim: Sequence[AxisTuple]) -> AxisTuple:
+    return tuple(axis for axes in axes_per_dim for axis in axes)
 
 
 def _axis_lists(attribute: ir.Attribute) -> list[AxisTuple]:

@@ -14,6 +14,7 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import (
     SHARDING,
     argument_shardings,
@@ -21,13 +22,25 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
+from pyshardy.passes.replica_groups import (
+    COLLECTIVES_WITH_GROUPS,
+    inline_mesh_of_groups,
+    mesh_of_groups,
+)
+from pyshardy.passes.walks import operations_named
 
 
 def drop_sharding_and_mesh(module: ir.Module) -> None:
     """Remove `sdy.sharding` from operations and functions, and erase the meshes.
 
-    Shardings that belong to operations of the dialect stay.
+    Shardings that belong to operations of the dialect stay. `replica_groups` that name a mesh get
+    it as StableHLO writes it.
     """
+    declared = meshes_of(module)
+    for collective in operations_named(COLLECTIVES_WITH_GROUPS, module):
+        name = mesh_of_groups(collective)
+        if isinstance(name, str) and name in declared:
+            inline_mesh_of_groups(collective, declared[name])
     meshes: list[ir.Operation] = []
 
     def visit(operation: ir.Operation) -> ir.WalkResult:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The elements that change nothing in a reduction.
+
+| reduction  | neutral element                                                              |
+|------------|------------------------------------------------------------------------------|
+| `add`      | 0; of floating-point numbers -0.0, since 0.0 would make 0.0 of a sum of -0.0 |
+| `multiply` | 1                                                                            |
+| `maximum`  | minus infinity, or the least number of the type                              |
+| `minimum`  | infinity, or the greatest number of the type                                 |
+| `and`      | all bits                                                                     |
+| `or`, `xor`| no bits                                                                      |
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+
+_LEAST_FLOATS = {
+    "f64": 0xFFF0000000000000,
+    "f32": 0xFF800000,
+    "f16": 0xFC00,
+    "bf16": 0xFF80,
+    "f8E3M4": 0xF0,
+    "f8E4M3": 0xF8,
+    "f8E5M2": 0xFC,
+    # Types without infinities.
+    "f8E4M3B11FNUZ": 0xFF,
+    "f8E4M3FN": 0xFE,
+    "f8E4M3FNUZ": 0xFF,
+    "f8E5M2FNUZ": 0xFF,
+}
+"""The bits of the least number of a type; the greatest one has another sign."""
+
+
+def neutral_elements(reduction: str, tensor: ir.RankedTensorType) -> ir.DenseElementsAttr | None:
+    """A constant of neutral elements; None if the type has none for the reduction.
+
+    Args:
+        reduction: the operation that combines two elements, such as `stablehlo.add`.
+        tensor: the type of the constant.
+
+    Example: `neutral_elements("stablehlo.maximum", tensor<2xui8>)` is `dense<0> : tensor<2xui8>`.
+    """
+    literal = _literal(reduction.removeprefix("stablehlo."), tensor.element_type)
+    if literal is None:
+        return None
+    return ir.DenseElementsAttr(ir.Attribute.parse(f"dense<{literal}> : {tensor}"))
+
+
+def _literal(reduction: str, element: ir.Type) -> str | None:
+    if isinstance(element, ir.IntegerType):
+        return _integer(reduction, element)
+    if isinstance(element, ir.FloatType):
+        return _float(reduction, element)
+    if isinstance(element, ir.ComplexType):
+        return {"add": "(-0.0, -0.0)", "multiply": "(1.0, 0.0)"}.get(reduction)
+    return None
+
+
+def _integer(reduction: str, element: ir.IntegerType) -> str | None:
+    width = element.width
+    if width == 1:
+        trues = {"add": False, "multiply": True, "maximum": False, "minimum": True}
+        trues |= {"and": True, "or": False, "xor": False}
+        return str(trues[reduction]).lower() if reduction in trues else None
+    is_unsigned = element.is_unsigned
+    least = 0 if is_unsigned else -(2 ** (width - 1))
+    greatest = 2**width - 1 if is_unsigned else 2 ** (width - 1) - 1
+    numbers = {"add": 0, "multiply": 1, "maximum": least, "minimum": greatest}
+    numbers |= {"and": greatest if is_unsigned else -1, "or": 0, "xor": 0}
+    return str(numbers[reduction]) if reduction in numbers else None
+
+
+def _float(reduction: str, element: ir.FloatType) -> str | None:
+    match reduction:
+        case "add":
+            # Types of these names have no negative zero: its bits are those of their NaN.
+            return "0.0" if str(element).endswith(("FNUZ", "FNU")) else "-0.0"
+        case "multiply":
+            return "1.0"
+        case "maximum" | "minimum" if (bits := _LEAST_FLOATS.get(str(element))) is not None:
+            if reduction == "minimum":
+                bits &= (1 << (element.width - 1)) - 1
+            return f"0x{bits:0{element.width // 4}X}"
+        case _:
+            return None

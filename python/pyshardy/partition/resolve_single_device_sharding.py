@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-resolve-single-device-sharding`: one device computes, all get what it computed.
+
+    %1 = stablehlo.negate %0 {sdy.sharding = ...<@device_1, []>} : tensor<8xf32>
+
+becomes, after the id of the device is compared with 1,
+
+    %1 = "stablehlo.if"(%is_device_1) ({
+      %5 = stablehlo.negate %0 : tensor<8xf32>
+      stablehlo.return %5
+    }, {
+      stablehlo.return %zeros
+    })
+    %2 = stablehlo.bitcast_convert %1 : (tensor<8xf32>) -> tensor<8xi32>
+    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xi32>
+    %4 = stablehlo.bitcast_convert %3 : (tensor<8xi32>) -> tensor<8xf32>
+
+Floating-point numbers are added as the integers that their bits are: -0.0 plus 0.0 would be 0.0,
+and the payload of a NaN may get lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import AxisRef, AxisRefList, Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import SHARDING, get_sharding, rank_of
+from pyshardy.partition.device_kind import are_replicas
+from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.single_device import (
+    global_mesh,
+    is_on_single_device,
+    single_device_sharding,
+)
+from pyshardy.passes.walks import operations_named
+
+_INTEGER_WIDTHS = frozenset({2, 4, 8, 16, 32, 64})
+
+
+def resolve_single_device_sharding(
+    function: ir.OpView, *, replica_count: int = 1, partition_count: int = 1
+) -> None:
+    """Run each operation with a result on a single device there, and broadcast what it computes.
+
+    1. The operation moves into a conditional that all other devices go past. What it makes there,
+       other operations on that device use directly.
+    2. All other uses take an `sdy.all_reduce` over all axes of the global mesh, to which the other
+       devices contribute zeros.
+    3. Reshards between the single device and whole tensors have no effect any more, and go.
+
+    Args:
+        function: the `func.func`, in which operands and results of such operations are on their
+            device or whole (see `explicit_reshards`).
+        replica_count: the number of replicas, if devices are the replicas of one program.
+        partition_count: the number of partitions, if devices are the partitions of one.
+
+    Raises:
+        PassError: an operation has results on several devices, or on one that the mesh hasn't;
+            one of its operands is sharded; its type has no sum. Nothing has been changed then.
+    """
+    module = enclosing_module(function)
+    meshes = {} if module is None else meshes_of(module)
+    mesh_name = global_mesh(meshes)
+    if mesh_name is None or not any(mesh.is_maximal for mesh in meshes.values()):
+        return
+    replicas = are_replicas(replica_count, partition_count, function.operation)
+    with function.context:
+        _Resolver(meshes, mesh_name, replicas=replicas).run(function)
+
+
+class _Resolver:
+    """One run over a function."""
+
+    def __init__(self, meshes: Mapping[str, Mesh], mesh_name: str, *, replicas: bool):
+        self.meshes = meshes
+        self.mesh_name = mesh_name
+        self.builder = LocalBuilder(meshes, replicas=replicas)
+        self.broadcasts: list[ir.Operation] = []
+
+    def run(self, function: ir.OpView) -> None:
+        cache = AttributeCache(function.context)
+        devices = [
+            (view.operation, device)
+            for view in operations_in(function)
+            if (device := self._device(view.operation)) is not None
+        ]
+        for operation, _ in devices:
+            self._check_operands(operation)
+            for result in operation.results:
+                _check_type(result.type, operation)
+        computed: dict[ir.Value, ir.Value] = {}
+        for operation, device in devices:
+            with operation.location, ir.InsertionPoint(operation):
+                self._resolve(operation, device, computed, cache)
+        self._drop_reshards(function)
+        self._drop_unused_broadcasts()
+
+    def _device(self, operation: ir.Operation) -> int | None:
+        """The device that an operation runs on; None if it runs on all."""
+        if operation.name.startswith("sdy.") or SHARDING not in operation.attributes:
+            return None
+        single = single_device_sharding(operation, self.meshes)
+        mesh = None if single is None else mesh_of(single, self.meshes)
+        if mesh is None:
+            return None
+        device, count = mesh.device_ids[0], self.meshes[self.mesh_name].total_size
+        if device >= count:
+            raise PassError(
+                error(
+                    f"'{operation.name}' op is on device {device}, but the mesh @{self.mesh_name} "
+                    f"has the devices 0 to {count - 1}",
+                    location_of(operation.location),
+                )
+            )
+        return device
+
+    def _check_operands(self, operation: ir.Operation) -> None:
+        for index, operand in enumerate(operation.operands):
+            sharding = get_sharding(operand)
+            if sharding is not None and not sharding.is_fully_replicated:
+                raise PassError(
+                    error(
+                        f"'{operation.name}' op runs on a single device, but its operand {index} "
+                        f"is sharded as {sharding}: run 'sdy-insert-explicit-reshards"
+                        "{enable-full-version=true}' and 'sdy-reshard-to-collectives' first",
+                        location_of(operation.location),
+                    )
+                )
+
+    def _resolve(
+        self,
+        operation: ir.Operation,
+        device: int,
+        computed: dict[ir.Value, ir.Value],
+        cache: AttributeCache,
+    ) -> None:
+        results = list(operation.results)
+        conditional = self._conditional(operation, device, computed)
+        for old, new in zip(results, conditional.results, strict=True):
+            if isinstance(old.type, ir.RankedTensorType):
+                everywhere = self._broadcast(new, cache)
+                computed[everywhere] = new
+                old.replace_all_uses_with(everywhere)
+            else:
+                old.replace_all_uses_with(new)
+        operation.erase()
+
+    def _conditional(
+        self, operation: ir.Operation, device: int, computed: Mapping[ir.Value, ir.Value]
+    ) -> ir.Operation:
+        create = self.builder.create
+        here = self.builder.equals(self.builder.device_id(), self.builder.index(device))
+        types = [result.type for result in operation.results]
+        conditional = create("stablehlo.if", (here,), types, regions=2)
+        blocks = [region.blocks.append() for region in conditional.regions]
+        with ir.InsertionPoint(blocks[0]):
+            copy = operation.clone().operation
+            del copy.attributes[SHARDING]
+            for index, operand in enumerate(operation.operands):
+                value = self._behind_reshards(operand)
+                copy.operands[index] = computed.get(value, value)
+            create("stablehlo.return", list(copy.results), ())
+        with ir.InsertionPoint(blocks[1]):
+            create("stablehlo.return", [self._nothing(each) for each in types], ())
+        return conditional
+
+    def _behind_reshards(self, value: ir.Value) -> ir.Value:
+        while not isinstance(value, ir.BlockArgument):
+            producer = value.owner.operation
+            if producer.name != "sdy.reshard" or not self._is_idle(producer):
+                break
+            value = producer.operands[0]
+        return value
+
+    def _nothing(self, value_type: ir.Type) -> ir.Value:
+        """What a device that doesn't compute has for a result."""
+        if not isinstance(value_type, ir.RankedTensorType):
+            return self.builder.create("stablehlo.after_all", (), (value_type,)).result
+        bits = "00" * _num_bytes(value_type.element_type)
+        zeros = ir.Attribute.parse(f'dense<"0x{bits}"> : {value_type}')
+        return self.builder.create("stablehlo.constant", (), (value_type,), {"value": zeros}).result
+
+    def _broadcast(self, value: ir.Value, cache: AttributeCache) -> ir.Value:
+        """What one device has, and all others have zeros for, everywhere; bit by bit."""
+        tensor = ir.RankedTensorType(value.type)
+        element = tensor.element_type
+        if isinstance(element, ir.ComplexType):
+            part = ir.RankedTensorType.get(tensor.shape, element.element_type)
+            parts = [
+                self._broadcast(self._unary(name, value, part), cache)
+                for name in ("stablehlo.real", "stablehlo.imag")
+            ]
+            return self._noted(self.builder.create("stablehlo.complex", parts, (tensor,)).result)
+        if isinstance(element, ir.IntegerType):
+            return self._sum(value, cache)
+        integer = ir.IntegerType.get_signless(ir.FloatType(element).width)
+        convert = "stablehlo.bitcast_convert"
+        bits = self._unary(convert, value, ir.RankedTensorType.get(tensor.shape, integer))
+        return self._unary(convert, self._sum(bits, cache), tensor)
+
+    def _sum(self, value: ir.Value, cache: AttributeCache) -> ir.Value:
+        axes = tuple(AxisRef(name) for name in self.meshes[self.mesh_name].axis_names)
+        whole = TensorSharding.fully_closed(rank_of(value.type), self.mesh_name)
+        return self._noted(sdy.all_reduce(value, cache[AxisRefList(axes)], cache[whole]))
+
+    def _unary(self, name: str, value: ir.Value, result: ir.Type) -> ir.Value:
+        return self._noted(self.builder.create(name, (value,), (result,)).result)
+
+    def _noted(self, value: ir.Value) -> ir.Value:
+        self.broadcasts.append(value.owner.operation)
+        return value
+
+    def _drop_unused_broadcasts(self) -> None:
+        """Drop broadcasts of what only the same device goes on with."""
+        for operation in reversed(self.broadcasts):
+            if not any(True for _ in operation.results[0].uses):
+                operation.erase()
+
+    def _is_idle(self, reshard: ir.Operation) -> bool:
+        """Whether a reshard goes between a single device and whole tensors."""
+        ends = [get_sharding(value) for value in (reshard.operands[0], reshard.results[0])]
+        return any(is_on_single_device(end, self.meshes) for end in ends) and all(
+            end is None or end.is_fully_replicated for end in ends
+        )
+
+    def _drop_reshards(self, function: ir.OpView) -> None:
+        for reshard in operations_named({"sdy.reshard"}, function):
+            source = get_sharding(reshard.operands[0])
+            target = get_sharding(reshard.results[0])
+            if all(end is None or end.is_fully_replicated for end in (source, target)):
+                reshard.results[0].replace_all_uses_with(reshard.operands[0])
+                reshard.erase()
+
+
+def _check_type(value_type: ir.Type, operation: ir.Operation) -> None:
+    """Check that bits of a type can be added up."""
+    if not isinstance(value_type, ir.RankedTensorType):
+        return
+    element = value_type.element_type
+    if isinstance(element, ir.ComplexType):
+        element = element.element_type
+    is_number = isinstance(element, ir.IntegerType) or (
+        isinstance(element, ir.FloatType) and element.width in _INTEGER_WIDTHS
+    )
+    if is_number and value_type.has_static_shape:
+        return
+    raise PassError(
+        error(
+            f"'{operation.name}' op has a result of {value_type} on a single device, which can't "
+            "be broadcast: constrain it to a sharding on all devices",
+            location_of(operation.location),
+        )
+    )
+
+
+def _num_bytes(element: ir.Type) -> int:
+    """How many bytes a constant holds for an element."""
+    if isinstance(element, ir.ComplexType):
+        return 2 * _num_bytes(element.element_type)
+    width = element.width if isinstance(element, ir.IntegerType) else ir.FloatType(element).width
+    return -(-width // 8)
