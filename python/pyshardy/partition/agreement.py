@@ -18,6 +18,7 @@ from mlir_sdy.model import (
     set_difference,
     sort_and_merge,
 )
+from pyshardy.partition.cheapest_axes import Tensor, cheapest_factor_axes
 from pyshardy.partition.dot_result import better_result_axes
 from pyshardy.partition.factor_axes import Shape, choose_factor_axes
 from pyshardy.propagation.projection import ShardingProjection
@@ -46,6 +47,7 @@ def full_agreement(
     shapes: tuple[Shape, ...],
     blocked: frozenset[int],
     meshes: Mapping[str, Mesh],
+    element_bytes: tuple[int, ...] | None = None,
 ) -> Agreement | None:
     """All tensors sharded alike along each factor; None without a mesh in common.
 
@@ -55,6 +57,8 @@ def full_agreement(
         shapes: their global shapes.
         blocked: the factors that must not be sharded, whatever speaks for it.
         meshes: the meshes of the module by name.
+        element_bytes: the bytes of an element of each tensor, if the fewest bytes are to be sent.
+            Without, Shardy's choice is taken.
     """
     mesh_or_ref = majority_mesh(shardings, meshes)
     mesh = _mesh(mesh_or_ref, meshes)
@@ -64,6 +68,12 @@ def full_agreement(
     axes = list(choose_factor_axes(rule, projection, shapes, mesh))
     for factor in blocked:
         axes[factor] = ()
+    if element_bytes is not None and _can_be_judged(shardings, shapes, mesh, meshes):
+        tensors = [
+            Tensor(shape, nbytes, tuple(sharding.dim_axes) if sharding else ((),) * len(shape))
+            for shape, nbytes, sharding in zip(shapes, element_bytes, shardings, strict=True)
+        ]
+        axes = list(cheapest_factor_axes(rule, projection, tensors, blocked, tuple(axes), mesh))
     new: list[TensorSharding | None] = []
     for index, tensor in enumerate(projection.tensors):
         changes = [tensor.update(factor, axes[factor]) for factor in tuple(tensor.factors)]
@@ -173,6 +183,18 @@ def shape_of(value: ir.Value) -> Shape:
     """The shape of a value; that of a scalar if it isn't a ranked tensor."""
     value_type = value.type
     return tuple(value_type.shape) if isinstance(value_type, ir.RankedTensorType) else ()
+
+
+def _can_be_judged(
+    shardings: Shardings, shapes: tuple[Shape, ...], mesh: Mesh, meshes: Mapping[str, Mesh]
+) -> bool:
+    """Whether all tensors have sizes, one order of devices, and nothing unreduced."""
+    return all(size > 0 for shape in shapes for size in shape) and all(
+        sharding is None
+        or sharding.is_fully_replicated
+        or (mesh_of(sharding, meshes) == mesh and not sharding.unreduced_axes)
+        for sharding in shardings
+    )
 
 
 def _mesh(mesh_or_ref: str | Mesh | None, meshes: Mapping[str, Mesh]) -> Mesh | None:

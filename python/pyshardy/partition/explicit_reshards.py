@@ -74,6 +74,7 @@ from pyshardy.partition.single_device import (
     is_on_single_device,
     run_on_single_device,
 )
+from pyshardy.partition.sizes import element_bytes
 from pyshardy.partition.unreduced import complete, introduce, origin_of
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import ShardingRuleLookup
@@ -311,10 +312,15 @@ class _FunctionResharder:
             return None
         blocked = self._blocked_factors(operation, rule) if full else frozenset[int]()
         shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
-        key = (rule, shardings, shapes, blocked, full)
+        nbytes = None
+        if self.local_forms is not None:
+            nbytes = tuple(map(element_bytes, (*operation.operands, *operation.results)))
+            if full:
+                rule, blocked = with_exchange(operation, rule, blocked, shardings, self.meshes, nbytes)
+        key = (rule, shardings, shapes, blocked, full, nbytes)
         if key not in self._agreements:
             if full:
-                agreement = full_agreement(rule, shardings, shapes, blocked, self.meshes)
+                agreement = full_agreement(rule, shardings, shapes, blocked, self.meshes, nbytes)
             else:
                 agreement = self._partial_agreement(operation, rule, shardings, shapes)
             self._agreements[key] = agreement

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What it costs to compute an operation on shards, in bytes that a device sends.
+
+Work is turned into bytes by what a device can do while its links send one. Links differ by far
+more than devices; these are those of fast networks between hosts, so that neither much work nor
+much memory is spent on saving few bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from mlir_sdy.model import AxisTuple, Mesh
+from mlir_sdy.model.communication import share_sent
+from pyshardy.partition.reshard_plan import (
+    AllGather,
+    AllSlice,
+    AllToAll,
+    AxesPerDim,
+    CollectivePermute,
+    Step,
+    plan_reshard,
+)
+
+OPERATIONS_PER_BYTE = 4096
+"""Multiplications and additions that a device does while it sends a byte."""
+
+ACCESSES_PER_BYTE = 64
+"""Bytes that a device reads or writes in its memory while it sends a byte."""
+
+Shape = tuple[int, ...]
+
+
+def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
+    """The elements of a shard, padding included."""
+    return math.prod(
+        -(-size // mesh.axes_size(refs)) for size, refs in zip(shape, axes, strict=True)
+    )
+
+
+@lru_cache(maxsize=65536)
+def reshard_cost(
+    shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
+) -> float:
+    """The bytes that a device sends to reshard a tensor.
+
+    Args:
+        shape: the global shape.
+        nbytes: the bytes of an element.
+        source: the axes of each dimension before.
+        target: the axes of each dimension afterwards.
+        mesh: the mesh of both.
+
+    Example: on a mesh `<["x"=2, "y"=4]>`, a `tensor<8x8xf32>` from `[{"x"}, {}]` to `[{}, {}]` is
+    gathered from halves of 128 bytes: 128. From `[{"x"}, {}]` to `[{}, {"x"}]` half of them: 64.
+    """
+    if source == target:
+        return 0.0
+    sent = 0.0
+    axes = source
+    for step in plan_reshard(source, target, shape, mesh, reorder=False):
+        kind, group = _kind_and_group(step, mesh)
+        sent += nbytes * local_elements(shape, axes, mesh) * float(share_sent(kind, group))
+        axes = step.result
+    return sent
+
+
+def completion_cost(
+    shape: Shape,
+    nbytes: int,
+    computed: AxesPerDim,
+    reduced: AxisTuple,
+    target: AxesPerDim,
+    mesh: Mesh,
+) -> float:
+    """The bytes that a device sends to complete partial results, and to reshard them.
+
+    An all-reduce whose result is then sliced along the same axes is a reduce-scatter.
+
+    Args:
+        shape: the global shape of the result.
+        nbytes: the bytes of an element.
+        computed: the axes of each dimension where it is computed.
+        reduced: the axes along which results are partial; none if they are complete.
+        target: the axes of each dimension that are wanted.
+        mesh: the mesh of all of them.
+    """
+    if not reduced:
+        return reshard_cost(shape, nbytes, computed, target, mesh)
+    group = mesh.axes_size(reduced)
+    put_in = nbytes * local_elements(shape, computed, mesh)
+    first = next(iter(plan_reshard(computed, target, shape, mesh, reorder=False)), None)
+    if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
+        scattered = put_in * float(share_sent("reduce_scatter", group))
+        return scattered + reshard_cost(shape, nbytes, first.result, target, mesh)
+    completed = put_in * float(share_sent("all_reduce", group))
+    return completed + reshard_cost(shape, nbytes, computed, target, mesh)
+
+
+def work_cost(operations: int, accessed: int) -> float:
+    """The work of a device, in bytes that it could send in that time.
+
+    Args:
+        operations: the multiplications and additions that it does.
+        accessed: the bytes that it reads and writes.
+    """
+    return max(operations / OPERATIONS_PER_BYTE, accessed / ACCESSES_PER_BYTE)
+
+
+def _kind_and_group(step: Step, mesh: Mesh) -> tuple[str, int]:
+    """The collective of a step, and how many devices exchange data with each other."""
+    if isinstance(step, AllSlice):
+        return "all_slice", 1
+    if isinstance(step, AllGather):
+        return "all_gather", math.prod(map(mesh.axes_size, step.axes))
+    if isinstance(step, AllToAll):
+        return "all_to_all", mesh.axes_size(step.param.axes)
+    assert isinstance(step, CollectivePermute)
+    return "collective_permute", mesh.total_size
