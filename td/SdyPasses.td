@@ -923,10 +923,35 @@ def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"
 }
 
 def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-factors"> {
-  let summary = "Makes dimensions whole whose shards would need data of their neighbours";
+  let summary = "Lets shards exchange the data that operations need of each other";
   let description = [{
-    Looks at each `stablehlo.reshape`. If the shards of its operand and those of its result do not
-    hold the same data, the dimensions in question are made whole by reshards around it.
+    Looks at operations that are sharded along dimensions where a shard of the result isn't computed
+    from the same shard of the operands alone: pads, slices, reversals, concatenations, convolutions,
+    and windows. Each one becomes local code in a `sdy.manual_computation`, in which devices send
+    each other just the elements that they need.
+
+    ```mlir
+    // %0 and %1 are sharded by [{"x"}\] on <["x"=2]>
+    %1 = stablehlo.slice %0 [1:8] : (tensor<8xf32>) -> tensor<7xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}\]>]
+        out_shardings=[<@mesh, [{"x"}\]>] manual_axes={"x"} (%arg1: tensor<4xf32>) {
+      %3 = stablehlo.slice %arg1 [1:4] : (tensor<4xf32>) -> tensor<3xf32>
+      %4 = stablehlo.slice %arg1 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+      %5 = "stablehlo.collective_permute"(%4) <{source_target_pairs = dense<[[1, 0]]>}>
+      %6 = stablehlo.concatenate %3, %5, dim = 0
+      sdy.return %6 : tensor<4xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    %2 = stablehlo.slice %1 [0:7] : (tensor<8xf32>) -> tensor<7xf32>
+    ```
+
+    A dimension becomes whole where that sends less, where an operation has no such form, and
+    without `enable-halo-exchange`. So do the dimensions of a `stablehlo.reshape` if the shards of
+    its operand and those of its result don't hold the same data:
 
     ```mlir
     // %0 is sharded by [{}, {"x"}\]
@@ -940,6 +965,13 @@ def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-
     %2 = stablehlo.reshape %1 : (tensor<12x24xf32>) -> tensor<8x36xf32>
     ```
   }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"enableHaloExchange", "enable-halo-exchange", "bool", "true",
+           "exchange what shards need of each other">,
+    Option<"replicaCount", "replica-count", "int64_t", "1", "number of replicas">,
+    Option<"partitionCount", "partition-count", "int64_t", "1", "number of partitions">
+  ];
 }
 
 def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {

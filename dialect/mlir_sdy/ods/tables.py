@@ -2224,10 +2224,35 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-resolve-permutation-factors",
         class_name="ResolvePermutationFactorsPass",
         anchor="builtin.module",
-        summary="Makes dimensions whole whose shards would need data of their neighbours",
+        summary="Lets shards exchange the data that operations need of each other",
         description=(
-                "Looks at each `stablehlo.reshape`. If the shards of its operand and those of its result do not\n"
-                "hold the same data, the dimensions in question are made whole by reshards around it.\n"
+                "Looks at operations that are sharded along dimensions where a shard of the result isn't computed\n"
+                "from the same shard of the operands alone: pads, slices, reversals, concatenations, convolutions,\n"
+                "and windows. Each one becomes local code in a `sdy.manual_computation`, in which devices send\n"
+                "each other just the elements that they need.\n"
+                "\n"
+                "```mlir\n"
+                "// %0 and %1 are sharded by [{\"x\"}] on <[\"x\"=2]>\n"
+                "%1 = stablehlo.slice %0 [1:8] : (tensor<8xf32>) -> tensor<7xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{\"x\"}]>]\n"
+                "    out_shardings=[<@mesh, [{\"x\"}]>] manual_axes={\"x\"} (%arg1: tensor<4xf32>) {\n"
+                "  %3 = stablehlo.slice %arg1 [1:4] : (tensor<4xf32>) -> tensor<3xf32>\n"
+                "  %4 = stablehlo.slice %arg1 [0:1] : (tensor<4xf32>) -> tensor<1xf32>\n"
+                "  %5 = \"stablehlo.collective_permute\"(%4) <{source_target_pairs = dense<[[1, 0]]>}>\n"
+                "  %6 = stablehlo.concatenate %3, %5, dim = 0\n"
+                "  sdy.return %6 : tensor<4xf32>\n"
+                "} : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "%2 = stablehlo.slice %1 [0:7] : (tensor<8xf32>) -> tensor<7xf32>\n"
+                "```\n"
+                "\n"
+                "A dimension becomes whole where that sends less, where an operation has no such form, and\n"
+                "without `enable-halo-exchange`. So do the dimensions of a `stablehlo.reshape` if the shards of\n"
+                "its operand and those of its result don't hold the same data:\n"
                 "\n"
                 "```mlir\n"
                 "// %0 is sharded by [{}, {\"x\"}]\n"
@@ -2241,6 +2266,26 @@ PASSES: dict[str, PassDecl] = {
                 "%2 = stablehlo.reshape %1 : (tensor<12x24xf32>) -> tensor<8x36xf32>\n"
                 "```"
             ),
+        options=(
+            OptionDecl(
+                name="enable-halo-exchange",
+                type="bool",
+                default=True,
+                description="exchange what shards need of each other",
+            ),
+            OptionDecl(
+                name="replica-count",
+                type="int",
+                default=1,
+                description="number of replicas",
+            ),
+            OptionDecl(
+                name="partition-count",
+                type="int",
+                default=1,
+                description="number of partitions",
+            ),
+        ),
     ),
     "sdy-reshard-to-collectives": PassDecl(
         argument="sdy-reshard-to-collectives",

@@ -21,6 +21,7 @@ program stays right.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
@@ -79,6 +80,9 @@ from pyshardy.partition.unreduced import complete, introduce, origin_of
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import ShardingRuleLookup
 
+if TYPE_CHECKING:
+    from pyshardy.partition.halo.agreement import FindExchange
+
 _TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
 _MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
 _CALL = "func.call"
@@ -113,9 +117,11 @@ def insert_explicit_reshards(
     resharder = _FunctionResharder(function.operation, enable_full_version)
     if replicate_without_local_form:
         # The forms are found where they are implemented, by modules that import much.
+        from pyshardy.partition.halo import find_exchange  # noqa: PLC0415
         from pyshardy.partition.local import CONVERSIONS  # noqa: PLC0415
 
         resharder.local_forms = CONVERSIONS.keys()
+        resharder.find_exchange = find_exchange
     resharder.run()
 
 
@@ -131,6 +137,7 @@ class _FunctionResharder:
         self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
         self.cache = AttributeCache(function.context)
         self.local_forms: Collection[str] | None = None
+        self.find_exchange: FindExchange | None = None
         self.has_special_shardings = True
         self._agreements: dict[object, Agreement | None] = {}
 
@@ -315,8 +322,10 @@ class _FunctionResharder:
         nbytes = None
         if self.local_forms is not None:
             nbytes = tuple(map(element_bytes, (*operation.operands, *operation.results)))
-            if full:
-                rule, blocked = with_exchange(operation, rule, blocked, shardings, self.meshes, nbytes)
+        if full and self.find_exchange is not None:
+            exchange = self.find_exchange(operation, rule, shardings, self.meshes, nbytes)
+            if exchange is not None:
+                rule, blocked = exchange
         key = (rule, shardings, shapes, blocked, full, nbytes)
         if key not in self._agreements:
             if full:

@@ -59,6 +59,7 @@ _HOLDING_SIZES = frozenset(
         "stablehlo.convolution",
         "stablehlo.dynamic_slice",
         "stablehlo.gather",
+        "stablehlo.pad",
         "stablehlo.slice",
     }
 )

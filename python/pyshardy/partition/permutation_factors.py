@@ -1,130 +1,149 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-resolve-permutation-factors`: no shard needs data of its neighbours.
+"""The pass `sdy-resolve-permutation-factors`: no shard needs data of others any more.
 
-The factors of a reshape say which parts of its dimensions correspond, but sharding such a part is
-free of communication only if the shards on both sides hold the same data. Where they don't, the
-dimensions in question are made whole around the operation:
+Where an operation is sharded along a dimension whose shards need data of each other, it becomes
+local code that exchanges just that data:
 
-    %1 = stablehlo.reshape %0 : (tensor<12x24xf32>) -> tensor<8x36xf32>
-    // %0 is sharded by [{}, {"x"}]: a shard holds halves of rows of 24, not of rows of 36
+    %1 = stablehlo.slice %0 [1:8] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<7xf32>
 
-becomes
+on 2 devices becomes
 
-    %1 = sdy.reshard %0 <@mesh, [{}, {}]>
-    %2 = stablehlo.reshape %1 : (tensor<12x24xf32>) -> tensor<8x36xf32>
+    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>]
+        out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<4xf32>) {
+      %3 = stablehlo.slice %arg1 [1:4] : (tensor<4xf32>) -> tensor<3xf32>
+      %4 = stablehlo.slice %arg1 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+      %5 = "stablehlo.collective_permute"(%4) {source_target_pairs = dense<[[1, 0]]>, ...}
+      %6 = stablehlo.concatenate %3, %5, dim = 0
+      sdy.return %6 : tensor<4xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    %2 = stablehlo.slice %1 [0:7] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<7xf32>
+
+What can't be computed so is made whole along these dimensions (see `halo` for the forms).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
-from mlir_sdy.model import TensorSharding, mesh_of, place_data_alike
+from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import behind_barriers, get_sharding, set_result_shardings_of
-from pyshardy.partition.agreement import shape_of
-from pyshardy.partition.factor_axes import Shape
+from mlir_sdy.values import behind_barriers, get_sharding, result_shardings_of
+from pyshardy.partition.agreement import Shardings, majority_mesh
+from pyshardy.partition.channels import first_free_channel
+from pyshardy.partition.device_kind import are_replicas
+from pyshardy.partition.halo import (
+    ExchangeForm,
+    axes_of_factors,
+    compute_on_shards,
+    exchanging_operations,
+    factors_made_whole,
+    form_of,
+)
+from pyshardy.partition.halo.reshape import resolve_reshape
+from pyshardy.partition.in_place import factors_in_place
+from pyshardy.partition.local import LocalBuilder
+from pyshardy.partition.padding.whole import compute_whole
+from pyshardy.passes.walks import operations_named, operations_with
+from pyshardy.rules import ShardingRuleLookup
 
-Group = tuple[range, range]
-
-
-def resolve_permutation_factors(module: ir.Module) -> None:
-    """Surround the reshapes of a module that would need communication by reshards."""
-    meshes = meshes_of(module)
-    cache = AttributeCache(module.context)
-    reshapes: list[ir.Operation] = []
-
-    def collect(operation: ir.Operation) -> ir.WalkResult:
-        if operation.name == "stablehlo.reshape":
-            reshapes.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(collect, ir.WalkOrder.PRE_ORDER)
-    for reshape in reshapes:
-        source = get_sharding(behind_barriers(reshape.operands[0]))
-        target = get_sharding(reshape.results[0])
-        given = source or target
-        mesh = None if given is None else mesh_of(given, meshes)
-        if given is None or mesh is None or mesh.is_maximal:
-            continue
-        shapes = tuple(shape_of(v) for v in (reshape.operands[0], reshape.results[0]))
-        if not all(size >= 0 for shape in shapes for size in shape):
-            continue
-        source, target = (
-            sharding or TensorSharding.fully_closed(len(shape), given.mesh_or_ref)
-            for sharding, shape in zip((source, target), shapes, strict=True)
-        )
-        if place_data_alike(source, shapes[0], target, shapes[1], mesh):
-            continue
-        groups = [group for group in reshape_groups(*shapes) if not _passes_through(group, *shapes)]
-        new_source = _whole(source, [dim for group in groups for dim in group[0]])
-        new_target = _whole(target, [dim for group in groups for dim in group[1]])
-        if not place_data_alike(new_source, shapes[0], new_target, shapes[1], mesh):
-            new_source = _whole(source, range(source.rank))
-            new_target = _whole(target, range(target.rank))
-        _surround(reshape, (source, new_source), (target, new_target), cache)
+_CONCATENATE, _RESHAPE, _SLICE = "stablehlo.concatenate", "stablehlo.reshape", "stablehlo.slice"
 
 
-def reshape_groups(source: Shape, target: Shape) -> list[Group]:
-    """The shortest runs of dimensions of both shapes that hold the same number of elements.
-
-    `(12, 24, 5)` and `(8, 36, 5)` fall into the groups `(12, 24)` with `(8, 36)`, and `5` with `5`.
-    """
-    groups: list[Group] = []
-    source_start = target_start = 0
-    while source_start < len(source) or target_start < len(target):
-        source_end = min(source_start + 1, len(source))
-        target_end = min(target_start + 1, len(target))
-        while True:
-            left = math.prod(source[source_start:source_end])
-            right = math.prod(target[target_start:target_end])
-            if left < right and source_end < len(source):
-                source_end += 1
-            elif right < left and target_end < len(target):
-                target_end += 1
-            else:
-                break
-        groups.append((range(source_start, source_end), range(target_start, target_end)))
-        source_start, target_start = source_end, target_end
-    return groups
-
-
-def _passes_through(group: Group, source: Shape, target: Shape) -> bool:
-    """Whether at most one dimension on each side of a group is more than 1."""
-    return all(
-        sum(shape[dim] != 1 for dim in dims) <= 1
-        for dims, shape in zip(group, (source, target), strict=True)
-    )
-
-
-def _whole(sharding: TensorSharding, dims: Sequence[int]) -> TensorSharding:
-    replaced = {dim: sharding.dim_shardings[dim].with_axes(()) for dim in dims}
-    return sharding.with_dims_replaced(replaced)
-
-
-def _surround(
-    reshape: ir.Operation,
-    source: tuple[TensorSharding, TensorSharding],
-    target: tuple[TensorSharding, TensorSharding],
-    cache: AttributeCache,
+def resolve_permutation_factors(
+    module: ir.Module,
+    *,
+    enable_halo_exchange: bool = True,
+    replica_count: int = 1,
+    partition_count: int = 1,
 ) -> None:
-    """Reshard the operand before and the result behind a reshape, from old to new and back."""
-    if source[0] != source[1]:
-        reshape.operands[0] = sdy.reshard(
-            reshape.operands[0],
-            cache[source[1]],
-            loc=reshape.location,
-            ip=ir.InsertionPoint(reshape),
-        )
-    if target[0] != target[1]:
-        set_result_shardings_of(reshape, {0: target[1]}, cache)
-        back = sdy.reshard(
-            reshape.results[0],
-            cache[target[0]],
-            loc=reshape.location,
-            ip=ir.InsertionPoint.after(reshape),
-        )
-        reshape.results[0].replace_all_uses_except(back, back.owner.operation)
+    """Let shards exchange the data that operations need of each other.
+
+    Args:
+        module: a module in which the tensors of each operation agree (see `explicit_reshards`).
+        enable_halo_exchange: whether to do so; otherwise all such dimensions are made whole.
+        replica_count: the number of replicas, if devices are the replicas of one program.
+        partition_count: the number of partitions, if devices are the partitions of one.
+
+    Raises:
+        PassError: both counts are above one.
+    """
+    replicas = are_replicas(replica_count, partition_count, module.operation)
+    with module.context:
+        _ModuleResolver(module, replicas=replicas, exchanges=enable_halo_exchange).run()
+
+
+class _ModuleResolver:
+    """One run over a module."""
+
+    def __init__(self, module: ir.Module, *, replicas: bool, exchanges: bool):
+        self.module = module
+        self.meshes = meshes_of(module)
+        self.cache = AttributeCache(module.context)
+        self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+        self.exchanges = exchanges
+        first_channel = first_free_channel(operations_with("channel_handle", module))
+        self.builder = LocalBuilder(self.meshes, replicas=replicas, first_channel=first_channel)
+
+    def run(self) -> None:
+        found = operations_named({*exchanging_operations(), _RESHAPE}, self.module)
+        # Concatenations may take their parts from where slices do, which are then of no use.
+        for operation in sorted(found, key=lambda operation: operation.name != _CONCATENATE):
+            if operation.name == _RESHAPE:
+                resolve_reshape(operation, self.meshes, self.cache)
+            elif operation.name == _SLICE and not any(operation.results[0].uses):
+                operation.erase()
+            else:
+                self._resolve(operation)
+
+    def _resolve(self, operation: ir.Operation) -> None:
+        results = list(result_shardings_of(operation)) or [None] * len(operation.results)
+        operands = [get_sharding(behind_barriers(value)) for value in operation.operands]
+        shardings: Shardings = (*operands, *results)
+        mesh_or_ref = majority_mesh(shardings, self.meshes)
+        rule = self.rules.rule(operation)
+        if mesh_or_ref is None or rule is None or rule.is_custom_rule:
+            return
+        form = form_of(operation, rule) if self.exchanges else None
+        if form is None:
+            self._make_whole(operation, rule, frozenset(rule.permutation_factors), shardings)
+            return
+        lists = axes_of_factors(form.rule, shardings, form.factors)
+        if not any(map(any, lists.values())):
+            return
+        whole = factors_made_whole(form, shardings, self.meshes)
+        whole |= {factor for factor, axes in lists.items() if len(axes) > 1}
+        self._make_whole(operation, form.rule, whole, shardings)
+        axes = {
+            factor: next(iter(lists[factor]))
+            for factor in form.factors - whole
+            if any(lists[factor])
+        }
+        if not axes.keys() <= factors_in_place(operation, form.rule, self.meshes):
+            self._exchange(form, axes, mesh_or_ref)
+
+    def _make_whole(
+        self,
+        operation: ir.Operation,
+        rule: OpShardingRule,
+        factors: frozenset[int],
+        shardings: Shardings,
+    ) -> None:
+        """Make dimensions whole that have any of these factors, if they are sharded."""
+        dims = [
+            {
+                dim
+                for dim, axes in enumerate(() if sharding is None else sharding.dim_axes)
+                if axes and factors.intersection(mapping.dim_mappings[dim].factor_indices)
+            }
+            for mapping, sharding in zip(rule.mappings, shardings, strict=True)
+        ]
+        if any(dims):
+            compute_whole(operation, dims, self.cache, self.meshes)
+
+    def _exchange(
+        self, form: ExchangeForm, axes: Mapping[int, AxisTuple], mesh_or_ref: str | Mesh
+    ) -> None:
+        mesh = self.meshes[mesh_or_ref] if isinstance(mesh_or_ref, str) else mesh_or_ref
+        compute_on_shards(form, axes, mesh_or_ref, mesh, self.builder, self.cache)

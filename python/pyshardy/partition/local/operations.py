@@ -29,7 +29,6 @@ _SAME_ON_SHARDS = (
     "stablehlo.if",
     "stablehlo.map",
     "stablehlo.optimization_barrier",
-    "stablehlo.pad",
     "stablehlo.reduce",
     "stablehlo.reduce_window",
     "stablehlo.reshape",

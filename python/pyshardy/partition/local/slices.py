@@ -29,6 +29,23 @@ def convert_slice(operation: ir.Operation, _: LocalBuilder) -> None:
     attributes["limit_indices"] = ir.DenseI64ArrayAttr.get(limits)
 
 
+@converts("stablehlo.pad")
+def convert_pad(operation: ir.Operation, _: LocalBuilder) -> None:
+    """A pad: what is missing at the end is added there."""
+    attributes = operation.attributes
+    columns = zip(
+        _shape(operation.operands[0]),
+        _shape(operation.results[0]),
+        attributes["edge_padding_low"],
+        attributes["interior_padding"],
+        strict=True,
+    )
+    high = [
+        wanted - low - size - max(size - 1, 0) * interior for size, wanted, low, interior in columns
+    ]
+    attributes["edge_padding_high"] = ir.DenseI64ArrayAttr.get(high)
+
+
 @converts("stablehlo.dynamic_slice")
 def convert_dynamic_slice(operation: ir.Operation, _: LocalBuilder) -> None:
     """A dynamic slice: its sizes are those of its result."""

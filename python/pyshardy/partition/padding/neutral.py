@@ -9,6 +9,7 @@ does no harm as long as it stays where it is, so that only these operations need
 | contraction                              | of both operands          | 0                 |
 | `stablehlo.reduce`                       | of the operand            | the initial value |
 | integer `divide` and `remainder`         | all those of the divisor  | 1                 |
+| `stablehlo.pad`                          | those that become larger  | its padding value |
 
 The initial value is neutral in a `stablehlo.reduce` because only such are computed on shards that
 may begin with it any number of times (see `completing_reduction`). Dividing integers by zero ends
@@ -47,6 +48,12 @@ def mask_operands(
         divisor = operation.operands[1]
         if isinstance(ir.RankedTensorType(divisor.type).element_type, ir.IntegerType):
             _mask(operation, 1, [*range(len(shape_of(divisor.type)))], 1, contents, builder)
+        return
+    if operation.name == "stablehlo.pad":
+        operand, result = operation.operands[0], operation.results[0]
+        shapes = (contents.get(value, shape_of(value.type)) for value in (operand, result))
+        grown = [dim for dim, (old, new) in enumerate(zip(*shapes, strict=True)) if old < new]
+        _mask(operation, 0, grown, operation.operands[1], contents, builder)
         return
     reduced = {*rule.reduction_factors}
     if not reduced:

@@ -31,6 +31,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.in_place import factors_in_place
 from pyshardy.partition.padding.shapes import padded_shape_of, shape_of
 from pyshardy.partition.reductions import completing_reduction
 
@@ -49,8 +50,9 @@ def unpaddable_dims(
     1. Without a rule, all of them.
     2. A dimension that would be padded and has no factor, or several: padding would not be at the
        end of each. In `reshape: (6) -> (2, 3)` they are all dimensions.
-    3. A dimension that would be padded and whose factor is blocked (see `blocked_factors`), or is
-       only a part of another tensor's dimension.
+    3. A dimension that would be padded and whose factor is blocked (see `blocked_factors`), unless
+       elements stay in their places (see `in_place`), or is only a part of another tensor's
+       dimension.
     4. A dimension of 1 whose factor not all tensors have (if it is reduced, all operands): of 1
        there can be any number, as in the groups of a convolution. Neither can one that is sliced,
        with whatever stride.
@@ -73,7 +75,8 @@ def unpaddable_dims(
     parts = {
         factor for dims in factors_of for factors in dims if len(factors) > 1 for factor in factors
     }
-    unpaddable = blocked_factors(operation, rule, kind) | parts
+    blocked = blocked_factors(operation, rule, kind) - factors_in_place(operation, rule, meshes)
+    unpaddable = blocked | parts
     unpaddable |= {
         factor
         for factor, size in enumerate(rule.factor_sizes)

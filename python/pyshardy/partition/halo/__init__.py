@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations whose shards exchange data with each other.
+
+| module          | what it holds                                                       |
+|-----------------|---------------------------------------------------------------------|
+| `window`        | what shards of windows cover of the dimension that they move over   |
+| `route`         | who sends what to whom                                              |
+| `lanes`         | operations on one dimension, and between the devices along its axes |
+| `transfer`      | carrying out a route                                                |
+| `form`          | what an operation exchanges and computes, by its name               |
+| `agreement`     | along which factors that pays                                       |
+| `computation`   | a manual computation in place of an operation                       |
+| `windowed`      | the form of all operations that move windows                        |
+| the other ones  | the forms of single operations                                      |
+"""
+
+from pyshardy.partition.halo import convolution as _convolution  # noqa: F401 (registers)
+from pyshardy.partition.halo import pad as _pad  # noqa: F401 (registers)
+from pyshardy.partition.halo import reduce_window as _reduce_window  # noqa: F401 (registers)
+from pyshardy.partition.halo import reverse as _reverse  # noqa: F401 (registers)
+from pyshardy.partition.halo import slices as _slices  # noqa: F401 (registers)
+from pyshardy.partition.halo.agreement import axes_of_factors, factors_made_whole, find_exchange
+from pyshardy.partition.halo.computation import compute_on_shards
+from pyshardy.partition.halo.form import ExchangeForm, exchanging_operations, form_of
+
+__all__ = [
+    "ExchangeForm",
+    "axes_of_factors",
+    "compute_on_shards",
+    "exchanging_operations",
+    "factors_made_whole",
+    "find_exchange",
+    "form_of",
+]

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Along which factors shards exchange data, and along which their tensors become whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, mesh_of
+from pyshardy.partition.agreement import Agreement, Shardings, full_agreement, shape_of
+from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.factor_axes import Shape
+from pyshardy.partition.halo.form import ExchangeForm, form_of
+from pyshardy.partition.reductions import completing_reduction
+
+FindExchange = Callable[
+    [
+        ir.Operation,
+        OpShardingRule,
+        Shardings,
+        Mapping[str, Mesh],
+        tuple[int, ...] | None,
+    ],
+    tuple[OpShardingRule, frozenset[int]] | None,
+]
+"""The type of `find_exchange`."""
+
+
+def find_exchange(
+    operation: ir.Operation,
+    rule: OpShardingRule,
+    shardings: Shardings,
+    meshes: Mapping[str, Mesh],
+    element_bytes: tuple[int, ...] | None = None,
+) -> tuple[OpShardingRule, frozenset[int]] | None:
+    """How tensors have to agree whose shards will exchange data; None if these never do.
+
+    Args:
+        operation: the operation.
+        rule: its own rule.
+        shardings: those of its operands, then results.
+        meshes: the meshes of the module by name.
+        element_bytes: see `full_agreement`.
+
+    Returns:
+        The rule by which they agree, and the factors of it that must not be sharded.
+    """
+    form = form_of(operation, rule)
+    if form is None:
+        return None
+    return form.rule, factors_made_whole(form, shardings, meshes, element_bytes)
+
+
+def factors_made_whole(
+    form: ExchangeForm,
+    shardings: Shardings,
+    meshes: Mapping[str, Mesh],
+    element_bytes: tuple[int, ...] | None = None,
+) -> frozenset[int]:
+    """The factors that must not be sharded, if shards exchange data along all others.
+
+    1. Blocked factors along which the form exchanges nothing.
+    2. Factors along which more would be received than if tensors were gathered, by the shardings
+       that tensors agree on.
+    3. All factors of the form, if another dimension would be padded whose elements are not simply
+       those of one factor: the padding would not stay at the end of each group.
+
+    Args:
+        form: the form of the operation.
+        shardings: those of its operands, then results.
+        meshes: the meshes of the module by name.
+        element_bytes: see `full_agreement`.
+    """
+    operation = form.operation
+    kind = completing_reduction(operation) if form.rule.reduction_factors else None
+    shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
+    whole = blocked_factors(operation, form.rule, kind) - form.factors
+    while True:
+        agreement = full_agreement(form.rule, shardings, shapes, whole, meshes, element_bytes)
+        refused = _refused(form, shardings, shapes, agreement, meshes) - whole
+        if not refused:
+            return whole
+        whole |= refused
+
+
+def agreed_shardings(shardings: Shardings, agreement: Agreement | None) -> Shardings:
+    """The shardings of an operation after its tensors have been made to agree."""
+    if agreement is None:
+        return shardings
+    return tuple(new or old for new, old in zip(agreement.shardings, shardings, strict=True))
+
+
+def axes_of_factors(
+    rule: OpShardingRule, shardings: Shardings, factors: frozenset[int]
+) -> dict[int, set[AxisTuple]]:
+    """The axes of dimensions that are mapped to nothing but a factor, for each of some factors."""
+    found: dict[int, set[AxisTuple]] = {factor: set() for factor in factors}
+    for mapping, sharding in zip(rule.mappings, shardings, strict=True):
+        for dim, dim_mapping in enumerate(mapping.dim_mappings):
+            for factor in factors.intersection(dim_mapping.factor_indices):
+                found[factor].add(sharding.dim_axes[dim] if sharding is not None else ())
+    return found
+
+
+def _refused(
+    form: ExchangeForm,
+    shardings: Shardings,
+    shapes: Sequence[Shape],
+    agreement: Agreement | None,
+    meshes: Mapping[str, Mesh],
+) -> frozenset[int]:
+    agreed = agreed_shardings(shardings, agreement)
+    mesh = next((mesh_of(each, meshes) for each in agreed if each is not None), None)
+    if mesh is None:
+        return frozenset()
+    if _pads_a_group(form, agreed, shapes, mesh):
+        return form.factors
+    return frozenset(
+        factor
+        for factor, lists in axes_of_factors(form.rule, agreed, form.factors).items()
+        if any(axes and not form.pays(factor, mesh.axes_size(axes)) for axes in lists)
+    )
+
+
+def _pads_a_group(
+    form: ExchangeForm, shardings: Shardings, shapes: Sequence[Shape], mesh: Mesh
+) -> bool:
+    rule = form.rule
+    for mapping, sharding, shape in zip(rule.mappings, shardings, shapes, strict=True):
+        if sharding is None or sharding.divides(shape, mesh):
+            continue
+        sizes = sharding.local_shape(shape, mesh)
+        padded = sharding.global_shape(sizes, mesh)
+        for dim, dim_mapping in enumerate(mapping.dim_mappings):
+            factors = dim_mapping.factor_indices
+            if padded[dim] == shape[dim] or form.factors.intersection(factors):
+                continue
+            if len(factors) != 1 or rule.factor_sizes[factors[0]] == 1:
+                return True
+    return False

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Convolutions: the kernel moves over the input, or what takes its place in a gradient does.
+
+A spatial dimension is sharded in one of two ways:
+
+1. Along the windows. A shard of the result needs the elements of the input that its windows cover,
+   and the whole kernel.
+2. Along the kernel, if it is larger than the result is: as in the gradient of a kernel, where a
+   gradient of the size of the input is in its place. A shard of the kernel needs the elements of
+   the input that it meets in any window. Its partial results are added up.
+
+Seen from the input, 2. is 1. with kernel and result in each other's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.partition.halo.attributes import (
+    integers,
+    integers_attribute,
+    paddings,
+    paddings_attribute,
+)
+from pyshardy.partition.halo.form import exchanges
+from pyshardy.partition.halo.rules import with_factor
+from pyshardy.partition.halo.window import Window
+from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, zero_filling
+from pyshardy.partition.padding.shapes import shape_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Spatial:
+    """A spatial dimension: its place in input, kernel and result, and how the kernel moves."""
+
+    dims: tuple[int, int, int]
+    sizes: tuple[int, int, int]
+    low: int
+    stride: int
+    input_dilation: int
+    kernel_dilation: int
+    is_reversed: bool
+
+    @property
+    def is_along_kernel(self) -> bool:
+        """Whether it is sharded along the kernel."""
+        _, kernel, result = self.sizes
+        return kernel > result
+
+    @property
+    def windowed(self) -> WindowedDim:
+        """The windows over the input."""
+        size, kernel, result = self.sizes
+        if self.is_along_kernel:
+            reach = (result - 1) * self.stride + 1
+            window = Window(self.low, self.kernel_dilation, reach, self.input_dilation)
+            return WindowedDim(self.dims[0], size, window, kernel)
+        reach = (kernel - 1) * self.kernel_dilation + 1
+        window = Window(self.low, self.stride, reach, self.input_dilation)
+        return WindowedDim(self.dims[0], size, window, result)
+
+
+@exchanges("stablehlo.convolution")
+def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm | None:
+    """Convolutions of any kind, unless a kernel is sharded that is applied in reverse."""
+    spatial = list(_spatial_dims(operation))
+    if any(each.is_along_kernel and each.is_reversed for each in spatial):
+        return None
+    factors: list[int] = []
+    for each in spatial:
+        kind, (first, second), rest = (
+            (FactorType.REDUCTION, (0, 1), 2)
+            if each.is_along_kernel
+            else (FactorType.PERMUTATION, (0, 2), 1)
+        )
+        factors.append(rule.num_factors)
+        sharded = {tensor: each.dims[tensor] for tensor in (first, second)}
+        rule = with_factor(rule, sharded, each.windowed.count, kind)
+        whole = {rest: each.dims[rest]}
+        rule = with_factor(rule, whole, each.sizes[rest], FactorType.NEED_REPLICATION)
+
+    def local_attributes(local_dims: Mapping[int, LocalDim]) -> Mapping[str, ir.Attribute]:
+        padding = paddings(operation, len(spatial))
+        dilations = [each.input_dilation for each in spatial]
+        for index, factor in enumerate(factors):
+            if factor in local_dims:
+                local = local_dims[factor]
+                padding[index] = local.low, local.high
+                dilations[index] = local.dilation
+        return {
+            "padding": paddings_attribute(padding),
+            "lhs_dilation": integers_attribute(dilations),
+        }
+
+    dims = {factor: each.windowed for factor, each in zip(factors, spatial, strict=True)}
+    return WindowedForm(operation, rule, dims, range(1), zero_filling, local_attributes)
+
+
+def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:
+    attributes = operation.attributes
+    numbers: Any = stablehlo.ConvDimensionNumbers(attributes["dimension_numbers"])
+    input_shape, kernel_shape, result_shape = (
+        shape_of(value.type) for value in (*operation.operands, operation.results[0])
+    )
+    places: list[tuple[int, int, int]] = list(
+        zip(
+            numbers.input_spatial_dimensions,
+            numbers.kernel_spatial_dimensions,
+            numbers.output_spatial_dimensions,
+            strict=True,
+        )
+    )
+    count = len(places)
+    columns = zip(
+        places,
+        paddings(operation, count),
+        integers(operation, "window_strides", count),
+        integers(operation, "lhs_dilation", count),
+        integers(operation, "rhs_dilation", count),
+        integers(operation, "window_reversal", count, default=0),
+        strict=True,
+    )
+    for dims, (low, _), stride, input_dilation, kernel_dilation, is_reversed in columns:
+        sizes = input_shape[dims[0]], kernel_shape[dims[1]], result_shape[dims[2]]
+        yield _Spatial(dims, sizes, low, stride, input_dilation, kernel_dilation, bool(is_reversed))

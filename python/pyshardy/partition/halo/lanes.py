@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Building what the devices along the axes of one dimension do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisTuple, Mesh, replica_groups, shard_indices
+from pyshardy.partition.local import LocalBuilder
+
+_COMPARE = "#stablehlo<comparison_direction {}>"
+
+
+class Lanes:
+    """The devices along some axes, and operations on one dimension of what each of them holds.
+
+    Args:
+        builder: builds at the current place.
+        mesh: the devices.
+        axes: the axes along which they are counted.
+    """
+
+    def __init__(self, builder: LocalBuilder, mesh: Mesh, axes: AxisTuple):
+        self.builder = builder
+        self.mesh = mesh
+        self.axes = axes
+
+    @property
+    def pieces(self) -> int:
+        """How many devices there are along the axes."""
+        return self.mesh.axes_size(self.axes)
+
+    def by_shard(self, numbers: Sequence[int]) -> ir.Value:
+        """The number of the device's shard, an i64 scalar."""
+        if len(set(numbers)) == 1:
+            return self.builder.index(numbers[0])
+        indices = dict(zip(self.mesh.devices, shard_indices(self.mesh, self.axes), strict=True))
+        return self.builder.per_device(
+            [numbers[indices[device]] for device in range(self.mesh.total_size)]
+        )
+
+    # --- Data of other devices --------------------------------------------------------------
+
+    def send(self, value: ir.Value, pairs: Sequence[tuple[int, int]]) -> ir.Value:
+        """What the device is sent, if shards send their value to others; zeros if it is nothing."""
+        groups = replica_groups(self.mesh, self.axes)
+        ends = [[group[sender], group[receiver]] for group in groups for sender, receiver in pairs]
+        attributes = {
+            "source_target_pairs": ir.DenseElementsAttr.get(np.array(ends, np.int64)),
+            **self.builder.channel_attributes(),
+        }
+        name = "stablehlo.collective_permute"
+        return self.builder.create(name, (value,), (value.type,), attributes).result
+
+    def gather(self, value: ir.Value, dim: int) -> ir.Value:
+        """The values of all devices, put together along a dimension."""
+        sizes = {dim: self._size(value, dim) * self.pieces}
+        attributes = {
+            "all_gather_dim": _integer(dim),
+            **self.builder.group_attributes(self.mesh, self.axes, flattened_ids=True),
+        }
+        result = _resized(value, sizes)
+        return self.builder.create("stablehlo.all_gather", (value,), (result,), attributes).result
+
+    # --- A dimension of a tensor ------------------------------------------------------------
+
+    def cut(self, value: ir.Value, dim: int, begins: Sequence[int], length: int) -> ir.Value:
+        """A part of a dimension that begins somewhere else on each shard."""
+        size = self._size(value, dim)
+        if len(set(begins)) == 1:
+            if length == size:
+                return value
+            starts, limits = [0] * _rank(value), list(ir.RankedTensorType(value.type).shape)
+            starts[dim], limits[dim] = begins[0], begins[0] + length
+            attributes = {
+                "start_indices": ir.DenseI64ArrayAttr.get(starts),
+                "limit_indices": ir.DenseI64ArrayAttr.get(limits),
+                "strides": ir.DenseI64ArrayAttr.get([1] * len(starts)),
+            }
+            result = _resized(value, {dim: length})
+            return self.builder.create("stablehlo.slice", (value,), (result,), attributes).result
+        none = self.builder.index(0)
+        offsets = [none] * _rank(value)
+        offsets[dim] = self.by_shard(begins)
+        result = _resized(value, {dim: length})
+        attributes = {"slice_sizes": ir.DenseI64ArrayAttr.get(list(result.shape))}
+        operands = (value, *offsets)
+        name = "stablehlo.dynamic_slice"
+        return self.builder.create(name, operands, (result,), attributes).result
+
+    def pad(
+        self, value: ir.Value, dim: int, fill: ir.Value, low: int, high: int, interior: int = 0
+    ) -> ir.Value:
+        """A dimension with a scalar before, behind and between its elements."""
+        if low == high == interior == 0:
+            return value
+        size = self._size(value, dim)
+        amounts: dict[str, ir.Attribute] = {}
+        for name, amount in (
+            ("edge_padding_low", low),
+            ("edge_padding_high", high),
+            ("interior_padding", interior),
+        ):
+            per_dim = [0] * _rank(value)
+            per_dim[dim] = amount
+            amounts[name] = ir.DenseI64ArrayAttr.get(per_dim)
+        result = _resized(value, {dim: low + size + (size - 1) * interior + high})
+        return self.builder.create("stablehlo.pad", (value, fill), (result,), amounts).result
+
+    def place(
+        self, value: ir.Value, dim: int, fill: ir.Value, places: Sequence[int], length: int
+    ) -> ir.Value:
+        """A buffer with the value at a place that depends on the shard; it may stand out."""
+        size = self._size(value, dim)
+        low = max(0, *places)
+        high = max(0, *(length - place - size for place in places))
+        if len(set(places)) == 1:
+            return self.pad(value, dim, fill, places[0], length - places[0] - size)
+        padded = self.pad(value, dim, fill, low, high)
+        return self.cut(padded, dim, [low - place for place in places], length)
+
+    def join(self, values: Sequence[ir.Value], dim: int) -> ir.Value:
+        """Values one behind the other along a dimension."""
+        if len(values) == 1:
+            return values[0]
+        result = _resized(values[0], {dim: sum(self._size(value, dim) for value in values)})
+        along = {"dimension": _integer(dim)}
+        return self.builder.create("stablehlo.concatenate", values, (result,), along).result
+
+    def choose(
+        self, parts: Sequence[range], value: ir.Value, other: ir.Value, dim: int
+    ) -> ir.Value:
+        """One value at those positions of a dimension that are in the shard's part, else another.
+
+        Args:
+            parts: the positions, for each shard.
+            value: what is taken there.
+            other: what is taken elsewhere.
+            dim: the dimension.
+        """
+        size = self._size(value, dim)
+        masks: list[ir.Value] = []
+        if any(part.start > 0 for part in parts):
+            masks.append(self._compare(value, dim, "GE", [part.start for part in parts]))
+        if any(part.stop < size for part in parts):
+            masks.append(self._compare(value, dim, "LT", [part.stop for part in parts]))
+        if not masks:
+            return value
+        mask = masks[0]
+        for more in masks[1:]:
+            mask = self.builder.create("stablehlo.and", (mask, more), (mask.type,)).result
+        return self.builder.create("stablehlo.select", (mask, value, other), (value.type,)).result
+
+    def spread(self, scalar: ir.Value, like: ir.Value) -> ir.Value:
+        """A scalar at all places of a tensor that is shaped like another one."""
+        result = ir.RankedTensorType.get(
+            ir.RankedTensorType(like.type).shape, ir.RankedTensorType(scalar.type).element_type
+        )
+        dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
+        return self.builder.create("stablehlo.broadcast_in_dim", (scalar,), (result,), dims).result
+
+    def _compare(self, like: ir.Value, dim: int, how: str, numbers: Sequence[int]) -> ir.Value:
+        """Where the position along a dimension compares with the shard's number."""
+        shape = list(ir.RankedTensorType(like.type).shape)
+        integers = ir.RankedTensorType.get(shape, ir.IntegerType.get_signless(64))
+        booleans = ir.RankedTensorType.get(shape, ir.IntegerType.get_signless(1))
+        along = {"iota_dimension": _integer(dim)}
+        positions = self.builder.create("stablehlo.iota", (), (integers,), along).result
+        bound = self.spread(self.by_shard(numbers), like)
+        direction = {"comparison_direction": ir.Attribute.parse(_COMPARE.format(how))}
+        return self.builder.create(
+            "stablehlo.compare", (positions, bound), (booleans,), direction
+        ).result
+
+    def _size(self, value: ir.Value, dim: int) -> int:
+        return ir.RankedTensorType(value.type).shape[dim]
+
+
+def _rank(value: ir.Value) -> int:
+    return ir.RankedTensorType(value.type).rank
+
+
+def _resized(value: ir.Value, sizes: dict[int, int]) -> ir.RankedTensorType:
+    tensor = ir.RankedTensorType(value.type)
+    shape = [sizes.get(dim, size) for dim, size in enumerate(tensor.shape)]
+    return ir.RankedTensorType.get(shape, tensor.element_type, tensor.encoding)
+
+
+def _integer(number: int) -> ir.IntegerAttr:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reversed dimensions: each shard gets what is at the other end, and reverses it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import OpShardingRule
+from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
+from pyshardy.partition.halo.route import Demand, Route, plan_route
+from pyshardy.partition.halo.transfer import transfer
+from pyshardy.partition.halo.windowed import any_filling
+from pyshardy.partition.padding.shapes import shape_of
+
+
+@exchanges("stablehlo.reverse")
+class ReverseForm(ExchangeForm):
+    """A reversal of some dimensions.
+
+    Shard t of a dimension of n shards of s elements, D without padding, is the reverse of the s
+    elements from D - (t + 1) * s on. If D is n * s, these are the shard n - 1 - t; otherwise they
+    are parts of two shards, of s elements together.
+    """
+
+    def __init__(self, operation: ir.Operation, rule: OpShardingRule):
+        self.operation = operation
+        self.rule = rule
+        mappings = rule.operand_mappings[0].dim_mappings
+        dims: list[int] = list(operation.attributes["dimensions"])
+        self._dims = {mappings[dim].factor_indices[0]: dim for dim in dims}
+        self.factors = frozenset(self._dims)
+
+    def routes(self, factor: int, pieces: int) -> Sequence[Route]:
+        """Shards at both ends change places."""
+        size = shape_of(self.operation.operands[0].type)[self._dims[factor]]
+        shard_size = -(-size // pieces)
+        starts = tuple(size - (shard + 1) * shard_size for shard in range(pieces))
+        demand = Demand(starts, range(size), shard_size)
+        return (plan_route(shard_size, (demand,), pieces, mirrored=True),)
+
+    def build(self, body: Body) -> Sequence[ir.Value]:
+        """Exchange the elements of each dimension, then reverse them."""
+        (value,) = body.values
+        for factor in body.axes:
+            lanes = body.lanes(factor)
+            (route,) = self.routes(factor, lanes.pieces)
+            value = transfer(route, {0: value}, self._dims[factor], lanes, any_filling(body, 0))
+        return list(body.local_copy(self.operation, [value], {}).results)

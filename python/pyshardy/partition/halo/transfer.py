@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Building the operations that carry out a route."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from mlir_sdy.host import ir
+from pyshardy.partition.halo.lanes import Lanes
+from pyshardy.partition.halo.route import Move, Route
+
+
+class Rest(Enum):
+    """What the positions of a buffer must hold that no move fills."""
+
+    ANYTHING = "anything"
+    ZERO = "zero"
+    SCALAR = "scalar"
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """What is put around elements: a scalar, and whether it matters that it is there."""
+
+    scalar: ir.Value
+    rest: Rest
+
+
+def transfer(
+    route: Route, sources: Mapping[int, ir.Value], dim: int, lanes: Lanes, filling: Filling
+) -> ir.Value:
+    """The buffer that a device gets by a route.
+
+    1. Of each move, a device cuts its segment and sends it, if it isn't its own.
+    2. If the segments come to the same places on all shards, one behind the other, they are
+       joined. Positions that nothing fills are overwritten where they may hold something else
+       (see `_holds_other_data`).
+    3. Otherwise each segment is put into a buffer, and is taken at the positions that it fills.
+
+    Args:
+        route: the moves.
+        sources: what the device holds of each source.
+        dim: the dimension in question.
+        lanes: the devices along the axes of the dimension.
+        filling: what all other positions of a buffer hold.
+    """
+    moves = sorted(route.moves, key=lambda move: min(move.places))
+    segments = [_segment(move, sources[move.source], dim, lanes) for move in moves]
+    scalar = filling.scalar
+    if moves and _follow_each_other(moves):
+        first = moves[0].places[0]
+        end = moves[-1].places[0] + moves[-1].length
+        buffer = lanes.place(lanes.join(segments, dim), dim, scalar, (first,), route.length)
+        sent = range(max(first, 0), min(end, route.length))
+        if _holds_other_data(route, sent, filling.rest):
+            buffer = lanes.choose(route.held, buffer, lanes.spread(scalar, buffer), dim)
+        return buffer
+    some = lanes.cut(next(iter(sources.values())), dim, (0,), 1)
+    buffer = lanes.place(some, dim, scalar, (-1,), route.length)
+    for move, segment in zip(moves, segments, strict=True):
+        placed = lanes.place(segment, dim, scalar, move.places, route.length)
+        buffer = lanes.choose(move.filled, placed, buffer, dim)
+    return buffer
+
+
+def _segment(move: Move, source: ir.Value, dim: int, lanes: Lanes) -> ir.Value:
+    segment = lanes.cut(source, dim, move.begins, move.length)
+    return segment if move.is_local else lanes.send(segment, move.pairs)
+
+
+def _follow_each_other(moves: list[Move]) -> bool:
+    """Whether segments come to the same places everywhere, without gaps between them."""
+    return all(move.is_aligned for move in moves) and all(
+        move.places[0] + move.length == after.places[0] for move, after in itertools.pairwise(moves)
+    )
+
+
+def _holds_other_data(route: Route, joined: range, rest: Rest) -> bool:
+    """Whether joined segments hold what must not be there.
+
+    1. If it must be a scalar, where nothing fills a position.
+    2. If it must be zero, where a shard has nothing for a segment of its own. What a device gets
+       that nobody sends to is zero, and so is what sources are padded with.
+    """
+    if rest is Rest.ZERO:
+        return any(move.is_local and not all(map(len, move.filled)) for move in route.moves)
+    return rest is Rest.SCALAR and any(held != joined for held in route.held)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Windows that move over a dimension, and which of its elements each shard of them covers.
+
+A pad and a slice are windows of one element; a convolution and a `stablehlo.reduce_window` have
+larger ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What the shards of a dimension of windows cover of the dimension under them.
+
+    Attributes:
+        starts: for each shard the position of the first element; before the dimension or beyond
+            its end there is only padding.
+        length: the number of elements, the same for all shards.
+        phases: for each shard the holes between the place where its windows begin and its first
+            element; all zero if there are no holes between elements.
+        extent: the length that the windows of a shard cover, holes included.
+    """
+
+    starts: tuple[int, ...]
+    length: int
+    phases: tuple[int, ...]
+    extent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How windows move over a dimension.
+
+    Attributes:
+        low: how far the first window begins before the first element; negative if after it.
+        stride: from one window to the next.
+        size: from the first to the last place of a window, both included.
+        dilation: from one element to the next; with 2 there is a hole between any two.
+    """
+
+    low: int = 0
+    stride: int = 1
+    size: int = 1
+    dilation: int = 1
+
+    def reach(self, count: int, pieces: int) -> Reach:
+        """What the shards of `count` windows cover.
+
+        1. A shard has s = ceil(count / pieces) windows. Those of shard t begin at place
+           b = t * s * stride - low, and cover (s - 1) * stride + size places.
+        2. The elements are at the places that `dilation` divides. The first one covered is
+           f = ceil(b / dilation), which is f * dilation - b places after b: its phase.
+        3. The number of elements may depend on the phase; all shards take the largest one.
+
+        Example: windows of 3 that move by 1 over 8 elements with one of padding at each end, on
+        4 shards: `Window(low=1, size=3).reach(8, 4)` begins at -1, 1, 3 and 5 and is 4 long.
+        """
+        shard_size = -(-count // pieces)
+        extent = (shard_size - 1) * self.stride + self.size
+        begins = [shard * shard_size * self.stride - self.low for shard in range(pieces)]
+        starts = tuple(-(-begin // self.dilation) for begin in begins)
+        phases = tuple(
+            start * self.dilation - begin for start, begin in zip(starts, begins, strict=True)
+        )
+        length = max(-(-(extent - phase) // self.dilation) for phase in phases)
+        return Reach(starts, max(length, 1), phases, extent)

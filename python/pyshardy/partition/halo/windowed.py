@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The form of operations that move windows: each shard of windows needs what it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import OpShardingRule
+from pyshardy.partition.halo.form import Body, ExchangeForm
+from pyshardy.partition.halo.route import Demand, Route, plan_route
+from pyshardy.partition.halo.transfer import Filling, Rest, transfer
+from pyshardy.partition.halo.window import Reach, Window
+
+
+@dataclass(frozen=True, slots=True)
+class WindowedDim:
+    """A dimension that windows move over.
+
+    Attributes:
+        dim: the dimension of the operands that windows cover.
+        size: its size.
+        window: how windows move over it.
+        count: how many windows there are.
+    """
+
+    dim: int
+    size: int
+    window: Window
+    count: int
+
+    def reach(self, pieces: int) -> Reach:
+        """What each piece of the windows covers."""
+        return self.window.reach(self.count, pieces)
+
+    def route(self, pieces: int) -> Route:
+        """How each piece gets what its windows cover."""
+        reach = self.reach(pieces)
+        shard_size = -(-self.size // pieces)
+        demand = Demand(reach.starts, range(self.size), shard_size)
+        return plan_route(reach.length, (demand,), pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDim:
+    """What an operation has to do itself along a dimension, once its elements are there.
+
+    Attributes:
+        length: the number of elements.
+        low: the padding before the first one.
+        high: the padding behind the last one.
+        dilation: from one element to the next.
+    """
+
+    length: int
+    low: int = 0
+    high: int = 0
+    dilation: int = 1
+
+
+WriteAttributes = Callable[[Mapping[int, LocalDim]], Mapping[str, ir.Attribute]]
+"""Makes the attributes of the local operation, for the local dimensions by their factors."""
+
+FillingFunction = Callable[[Body, int], Filling]
+"""What surrounds the elements of an operand."""
+
+
+class WindowedForm(ExchangeForm):
+    """An operation that moves windows over one or several operands at once.
+
+    Args:
+        operation: the operation.
+        rule: by which its tensors agree.
+        dims: the dimensions that windows move over, by their factors.
+        covered: the operands that windows move over.
+        filling: what surrounds their elements.
+        attributes: makes the attributes of the local operation.
+    """
+
+    def __init__(
+        self,
+        operation: ir.Operation,
+        rule: OpShardingRule,
+        dims: Mapping[int, WindowedDim],
+        covered: range,
+        filling: FillingFunction,
+        attributes: WriteAttributes,
+    ):
+        self.operation = operation
+        self.rule = rule
+        self.factors = frozenset(dims)
+        self._dims = dims
+        self._covered = covered
+        self._filling = filling
+        self._attributes = attributes
+
+    def routes(self, factor: int, pieces: int) -> Sequence[Route]:
+        """What the windows of other shards cover."""
+        return (self._dims[factor].route(pieces),)
+
+    def build(self, body: Body) -> Sequence[ir.Value]:
+        """Exchange one dimension after the other, corners included; then move the windows."""
+        values = list(body.values)
+        local_dims: dict[int, LocalDim] = {}
+        for index in self._covered:
+            filling = self._filling(body, index)
+            for factor in body.axes:
+                values[index], local_dims[factor] = self._exchanged(
+                    values[index], factor, filling, body
+                )
+        return list(body.local_copy(self.operation, values, self._attributes(local_dims)).results)
+
+    def _exchanged(
+        self, value: ir.Value, factor: int, filling: Filling, body: Body
+    ) -> tuple[ir.Value, LocalDim]:
+        """The elements that a shard's windows cover; with holes if they differ between shards."""
+        windowed, lanes = self._dims[factor], body.lanes(factor)
+        dim, dilation = windowed.dim, windowed.window.dilation
+        reach = windowed.reach(lanes.pieces)
+        route = windowed.route(lanes.pieces)
+        value = transfer(route, {0: value}, dim, lanes, filling)
+        phase = reach.phases[0]
+        high = reach.extent - phase - (reach.length - 1) * dilation - 1
+        if high >= 0 and set(reach.phases) == {phase}:
+            return value, LocalDim(reach.length, phase, high, dilation)
+        value = lanes.pad(value, dim, filling.scalar, 0, 0, dilation - 1)
+        value = lanes.place(value, dim, filling.scalar, reach.phases, reach.extent)
+        return value, LocalDim(reach.extent)
+
+
+def operand_filling(first: int) -> FillingFunction:
+    """A filling by scalar operands: that at position `first` for the first operand, and so on."""
+    return lambda body, index: Filling(body.values[first + index], Rest.SCALAR)
+
+
+def zero_filling(body: Body, index: int) -> Filling:
+    """A filling by zeros."""
+    return Filling(body.zero(body.values[index]), Rest.ZERO)
+
+
+def any_filling(body: Body, index: int) -> Filling:
+    """A filling that nothing looks at."""
+    return Filling(body.zero(body.values[index]), Rest.ANYTHING)
