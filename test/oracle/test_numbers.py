@@ -21,7 +21,6 @@ from partition_programs import OTHER_SIZES, POWERS_OF_TWO, one_operation_program
 from programs import ProgramWriter, random_module, random_module_with_calls
 
 from mlir_sdy.assembly import asm, parse
-from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.dialect import Context
 from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
@@ -30,8 +29,10 @@ from pyshardy.backends.comparison import compare
 from pyshardy.backends.distribution import gather, scatter
 from pyshardy.backends.groups import Layout
 from pyshardy.backends.lockstep import LockstepProgram
+from pyshardy.backends.modules import copy_of
 from pyshardy.backends.random_inputs import random_inputs
 from pyshardy.backends.specs import TensorSpec
+from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 
@@ -90,31 +91,40 @@ RANDOM_PROGRAMS = {
 }
 
 
-def partition_if_divisible(module) -> PartitionedProgram | None:
-    """Users, and reshapes, may shard a dimension by axes that don't divide it: an error for now."""
-    try:
-        return partition(module)
-    except SdyError as failure:
-        if "is not divisible by its axes" in str(failure):
-            return None
-        raise
-
-
 @pytest.mark.parametrize("generate", [random_module, random_module_with_calls])
 @pytest.mark.parametrize("writer_class", RANDOM_PROGRAMS)
 def test_random_programs(context, writer_class, generate):
     meshes = RANDOM_PROGRAMS[writer_class]
-    outcomes = Counter()
     for seed in range(120):
         module = parse(generate(seed, meshes=meshes, writer_class=writer_class), context)
         propagate(module)
-        program = partition_if_divisible(module)
-        outcomes[program is not None] += 1
-        if program is None:
-            continue
+        program = partition(module)
         inputs = whole_numbers(program, seed)
         check(program, program.run(inputs), run_unpartitioned(module, inputs))
-    assert outcomes[True] > 2 * outcomes[False], outcomes
+
+
+@pytest.mark.parametrize("generate", [random_module, random_module_with_calls])
+@pytest.mark.parametrize("writer_class", RANDOM_PROGRAMS)
+def test_random_programs_instruction_by_instruction(context, writer_class, generate):
+    """Some operations have their local form already when the whole program is partitioned."""
+    meshes = RANDOM_PROGRAMS[writer_class]
+    chosen = Counter()
+    for seed in range(25):
+        module = parse(generate(seed, meshes=meshes, writer_class=writer_class), context)
+        propagate(module)
+        original = copy_of(module)
+        low = random.Random(seed).choice([0, 0, 3])
+        run_pipeline(
+            module,
+            "sdy-sharding-constraint-to-reshard,"
+            "func.func(sdy-insert-explicit-reshards{enable-full-version=true}),"
+            f"sdy-per-instruction-partitioning{{filter=selectLow={low}}}",
+        )
+        chosen["sdy.manual_computation" in asm(module)] += 1
+        program = partition(module)
+        inputs = whole_numbers(program, seed)
+        check(program, program.run(inputs), run_unpartitioned(original, inputs))
+    assert chosen[True] > 12
 
 
 @pytest.mark.parametrize("mesh_sizes", [POWERS_OF_TWO, OTHER_SIZES])

@@ -190,10 +190,10 @@ def _can_be_judged(
 ) -> bool:
     """Whether all tensors have sizes, one order of devices, and nothing unreduced."""
     return all(size > 0 for shape in shapes for size in shape) and all(
-        sharding is None
-        or sharding.is_fully_replicated
+        is_plain(sharding)
         or (mesh_of(sharding, meshes) == mesh and not sharding.unreduced_axes)
         for sharding in shardings
+        if sharding is not None
     )
 
 

@@ -60,6 +60,7 @@ from pyshardy.partition.agreement import (
     shape_of,
 )
 from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.completion import drop_completing_collectives
 from pyshardy.partition.data_flow import (
     FLOW_OPERATIONS,
     Source,
@@ -144,6 +145,8 @@ class _FunctionResharder:
     def run(self) -> None:
         check_interface(self.function, self.meshes)
         self.has_special_shardings = _has_special_shardings(self.function, self.meshes)
+        if self.full:
+            drop_completing_collectives(self.function, self.meshes)
         if self.full or self.has_special_shardings:
             operations: list[ir.Operation] = []
 

@@ -20,12 +20,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.host import ir, location_of, stablehlo
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, get_sharding, result_shardings
 from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.local import CONVERSIONS, LocalBuilder
 from pyshardy.partition.reductions import completing_reduction
@@ -63,7 +64,7 @@ def convert_global_to_local(
     builder = LocalBuilder(
         meshes_of(module),
         replicas=replicas,
-        first_channel=1 + max(map(_channel, operations), default=0),
+        first_channel=first_free_channel(operations),
         per_dim_all_gather=per_dim_all_gather,
         combined_reduce_scatter=combine_multi_dimension_reduce_scatter,
         groups_by_axes=enable_rgv3,
@@ -237,10 +238,3 @@ def _is_function(operation: ir.Operation) -> bool:
 
 def _is_result(value: ir.Value) -> bool:
     return not isinstance(value, ir.BlockArgument)
-
-
-def _channel(operation: ir.Operation) -> int:
-    """The channel id of a collective that is in the program already; 0 for other operations."""
-    if "channel_handle" not in operation.attributes:
-        return 0
-    return stablehlo.ChannelHandle(operation.attributes["channel_handle"]).handle

@@ -40,8 +40,8 @@ def export_pipeline(
             shardings, by collectives instead of reshards
         remove_all_gather_reduce_scatter_for_cmv1: whether to leave gathers and scatters around
             matrix products to a later compiler, if there are explicit collectives
-        enable_per_instruction_partitioning: whether to partition single instructions; not
-            supported yet
+        enable_per_instruction_partitioning: whether to partition single instructions, instead of
+            inserting collectives
         per_instruction_partitioning_filter: which instructions to partition
         keep_sharding_rules: whether to leave the sharding rules on the operations
         dump_sharding_origins: whether saved modules say where shardings come from
@@ -50,18 +50,9 @@ def export_pipeline(
         update_non_divisible_input_output_shardings: whether to shorten shardings of inputs and
             outputs that don't divide their dimensions evenly
         inline_meshes: whether to hold each mesh where it is used
-
-    Raises:
-        ValueError: single instructions are to be partitioned.
     """
-    if enable_per_instruction_partitioning:
-        raise ValueError(
-            "option 'enable-per-instruction-partitioning' is not supported yet; leave it out, or "
-            "use 'sdy-partition-pipeline', which partitions whole programs"
-        )
     # Accepted, so that callers of C++ Shardy need not know.
-    del avoid_reshards_on_calls, per_instruction_partitioning_filter
-    del replica_count, partition_count
+    del avoid_reshards_on_calls
     dumps = Dumps(dump_directory, first_dump)
     is_export = not avoid_export_for_partitioning
     steps = [
@@ -81,8 +72,15 @@ def export_pipeline(
         ]
     steps += ["sdy-close-shardings", *dumps.save("after_propagation")]
     if is_export:
+        per_instruction = pass_text(
+            "sdy-per-instruction-partitioning",
+            filter=per_instruction_partitioning_filter,
+            replica_count="" if replica_count == 1 else replica_count,
+            partition_count="" if partition_count == 1 else partition_count,
+        )
         steps += _partitioner(
             dumps,
+            per_instruction=per_instruction if enable_per_instruction_partitioning else "",
             explicit_collectives=enable_insert_explicit_collectives,
             for_cmv1=remove_all_gather_reduce_scatter_for_cmv1,
         )
@@ -95,15 +93,21 @@ def export_pipeline(
     return ",".join(steps)
 
 
-def _partitioner(dumps: Dumps, *, explicit_collectives: bool, for_cmv1: bool) -> list[str]:
+def _partitioner(
+    dumps: Dumps, *, per_instruction: str, explicit_collectives: bool, for_cmv1: bool
+) -> list[str]:
     """The steps that insert communication."""
+    is_full = explicit_collectives or bool(per_instruction)
     steps = [
         "sdy-verify-unreduced-axes",
-        pass_text("sdy-insert-explicit-reshards", enable_full_version=explicit_collectives),
+        pass_text("sdy-insert-explicit-reshards", enable_full_version=is_full),
     ]
-    if explicit_collectives:
+    if is_full:
+        steps += dumps.save("after_explicit_reshards")
+    if per_instruction:
+        steps.append(per_instruction)
+    elif explicit_collectives:
         steps += [
-            *dumps.save("after_explicit_reshards"),
             "canonicalize{enable-patterns=sdy-reshard}",
             "sdy-reshard-to-collectives",
         ]

@@ -10,6 +10,7 @@ from pyshardy.pipeline.registry import register_pipeline
 @register_pipeline("sdy-partition-pipeline")
 def partition_pipeline(
     *,
+    enable_halo_exchange: bool = True,
     replica_count: int = 1,
     partition_count: int = 1,
     per_dim_all_gather: bool = False,
@@ -19,6 +20,7 @@ def partition_pipeline(
     """Turns a propagated program into one local program with collectives.
 
     Args:
+        enable_halo_exchange: whether shards exchange what they need of their neighbours
         replica_count: number of replicas, if devices are the replicas of one program
         partition_count: number of partitions, if devices are the partitions of one program
         per_dim_all_gather: whether an all-gather of several dimensions becomes one for each
@@ -26,6 +28,10 @@ def partition_pipeline(
             becomes one of all of them, instead of an all-reduce and a slice
         enable_rgv3: whether replica groups along whole axes are given by the axes of the mesh
     """
+    counts = {
+        name: "" if count == 1 else count
+        for name, count in (("replica_count", replica_count), ("partition_count", partition_count))
+    }
     return ",".join(
         [
             "sdy-sharding-constraint-to-reshard",
@@ -34,23 +40,21 @@ def partition_pipeline(
             "sdy-insert-func-call-reshards",
             "sdy-insert-explicit-reshards{enable-full-version=true "
             "replicate-without-local-form=true}",
-            "sdy-resolve-permutation-factors",
+            pass_text(
+                "sdy-resolve-permutation-factors",
+                enable_halo_exchange="" if enable_halo_exchange else "false",
+            ),
             "canonicalize{enable-patterns=sdy-reshard}",
             "sdy-reshard-to-collectives",
             "canonicalize{enable-patterns=sdy-collective}",
             "func.func(sdy-pad-for-divisibility)",
-            pass_text(
-                "sdy-resolve-single-device-sharding",
-                replica_count=replica_count,
-                partition_count=partition_count,
-            ),
+            pass_text("sdy-resolve-single-device-sharding", **counts),
             pass_text(
                 "sdy-convert-global-to-local",
                 per_dim_all_gather=per_dim_all_gather,
                 combine_multi_dimension_reduce_scatter=combine_multi_dimension_reduce_scatter,
                 enable_rgv3=enable_rgv3,
-                replica_count=replica_count,
-                partition_count=partition_count,
+                **counts,
             ),
             "sdy-drop-sharding-and-mesh",
         ]

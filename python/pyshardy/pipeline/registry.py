@@ -128,6 +128,9 @@ IMPLEMENTATIONS: dict[str, str] = {
         "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
     ),
     "sdy-pad-for-divisibility": "pyshardy.partition.pad_for_divisibility:pad_for_divisibility",
+    "sdy-per-instruction-partitioning": (
+        "pyshardy.partition.per_instruction_partitioning:per_instruction_partitioning"
+    ),
     "sdy-resolve-single-device-sharding": (
         "pyshardy.partition.resolve_single_device_sharding:resolve_single_device_sharding"
     ),

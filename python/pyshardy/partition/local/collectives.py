@@ -12,6 +12,7 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ReductionOp, ordered_refs, shard_index
 from mlir_sdy.values import get_sharding
+from pyshardy.partition.completion import reduction_kind
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.registry import converts
 
@@ -73,7 +74,7 @@ def convert_all_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     """All-reduce the local operand over the reduction axes."""
     axes = value_of(operation.attributes["reduction_axes"]).value
     mesh = _result_mesh(operation, builder)
-    kind = _reduction_kind(operation)
+    kind = reduction_kind(operation)
     _replace(operation, _all_reduce(builder, operation.operands[0], axes, mesh, kind))
 
 
@@ -98,7 +99,7 @@ def convert_reduce_scatter(operation: ir.Operation, builder: LocalBuilder) -> No
     """
     axes_per_dim = _axis_lists(operation.attributes["reduce_scatter_axes"])
     mesh = _result_mesh(operation, builder)
-    kind = _reduction_kind(operation)
+    kind = reduction_kind(operation)
     value = operation.operands[0]
     axes = _all_axes(axes_per_dim)
     scattered = [dim for dim, axes in enumerate(axes_per_dim) if axes]
@@ -342,13 +343,6 @@ def _all_axes(axes_per_dim: Sequence[AxisTuple]) -> AxisTuple:
 
 def _axis_lists(attribute: ir.Attribute) -> list[AxisTuple]:
     return [axes.value for axes in value_of(attribute).value]
-
-
-def _reduction_kind(operation: ir.Operation) -> ReductionOp:
-    attributes = operation.attributes
-    if "reduction_op" in attributes:
-        return ReductionOp(attributes["reduction_op"].value)
-    return ReductionOp.SUM
 
 
 def _result_mesh(operation: ir.Operation, builder: LocalBuilder) -> Mesh:

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The channels by which collectives are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mlir_sdy.host import ir, stablehlo
+
+_HANDLE = "channel_handle"
+
+
+def channel_of(operation: ir.Operation) -> int:
+    """The channel id of a collective; 0 for operations without a channel."""
+    if _HANDLE not in operation.attributes:
+        return 0
+    return stablehlo.ChannelHandle(operation.attributes[_HANDLE]).handle
+
+
+def set_channel(operation: ir.Operation, channel: int) -> None:
+    """Give a collective that has a channel another one."""
+    old = stablehlo.ChannelHandle(operation.attributes[_HANDLE])
+    operation.attributes[_HANDLE] = stablehlo.ChannelHandle.get(channel, old.channel_type)
+
+
+def first_free_channel(operations: Iterable[ir.Operation]) -> int:
+    """The least channel id, from 1, such that it and all above it are free."""
+    return 1 + max(map(channel_of, operations), default=0)
