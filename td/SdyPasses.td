@@ -974,6 +974,29 @@ def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-
   ];
 }
 
+def Sdy_OptimizeReshardsPass : Sdy_FuncPass<"sdy-optimize-reshards"> {
+  let summary = "Lets devices send fewer bytes for the same shardings";
+  let description = [{
+    What each device can make by itself is made in the sharding that a reshard wants. A reshard moves
+    behind an elementwise operation, or before it, where devices send fewer bytes there. Of several
+    reshards of one value, a later one goes out from an earlier one where that is cheaper.
+
+    ```mlir
+    // %0 is sharded as <@mesh, [{"x"}, {}\]>
+    %1 = sdy.reshard %0 <@mesh, [{}, {}\]> : tensor<8x8xf32>
+    %2 = stablehlo.convert %1 : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.convert %0 : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+    %2 = sdy.reshard %1 <@mesh, [{}, {}\]> : tensor<8x8xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
 def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
   let summary = "Turns reshards into collectives";
   let description = [{

@@ -2287,6 +2287,30 @@ PASSES: dict[str, PassDecl] = {
             ),
         ),
     ),
+    "sdy-optimize-reshards": PassDecl(
+        argument="sdy-optimize-reshards",
+        class_name="OptimizeReshardsPass",
+        anchor="func.func",
+        summary="Lets devices send fewer bytes for the same shardings",
+        description=(
+                "What each device can make by itself is made in the sharding that a reshard wants. A reshard moves\n"
+                "behind an elementwise operation, or before it, where devices send fewer bytes there. Of several\n"
+                "reshards of one value, a later one goes out from an earlier one where that is cheaper.\n"
+                "\n"
+                "```mlir\n"
+                "// %0 is sharded as <@mesh, [{\"x\"}, {}]>\n"
+                "%1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xf32>\n"
+                "%2 = stablehlo.convert %1 : (tensor<8x8xf32>) -> tensor<8x8xbf16>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = stablehlo.convert %0 : (tensor<8x8xf32>) -> tensor<8x8xbf16>\n"
+                "%2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<8x8xbf16>\n"
+                "```"
+            ),
+    ),
     "sdy-reshard-to-collectives": PassDecl(
         argument="sdy-reshard-to-collectives",
         class_name="ReshardToCollectivesPass",

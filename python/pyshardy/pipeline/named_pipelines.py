@@ -43,7 +43,10 @@ def partition_pipeline(
             pass_text(
                 "sdy-resolve-permutation-factors",
                 enable_halo_exchange="" if enable_halo_exchange else "false",
+                **counts,
             ),
+            "canonicalize{enable-patterns=sdy-reshard}",
+            "func.func(sdy-optimize-reshards)",
             "canonicalize{enable-patterns=sdy-reshard}",
             "sdy-reshard-to-collectives",
             "canonicalize{enable-patterns=sdy-collective}",

@@ -124,6 +124,7 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-resolve-permutation-factors": (
         "pyshardy.partition.permutation_factors:resolve_permutation_factors"
     ),
+    "sdy-optimize-reshards": "pyshardy.partition.optimize_reshards:optimize_reshards",
     "sdy-reshard-to-collectives": (
         "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
     ),

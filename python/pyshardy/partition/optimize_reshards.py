@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-optimize-reshards`: the same shardings with fewer bytes sent.
+
+1. A reshard of what each device can make by itself (a constant, an iota, a scalar broadcast) makes
+   it in the wanted sharding instead.
+2. A reshard moves behind an elementwise operation, or before it, if devices send fewer bytes
+   there: of
+
+       %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xf32>            // from [{"x"}, {}]
+       %2 = stablehlo.convert %1 : (tensor<8x8xf32>) -> tensor<8x8xbf16>  // in [{}, {}]
+
+   the conversion is done on shards, and half as many bytes are gathered; and of two operands that
+   are gathered to be added, their sum is gathered instead.
+3. A reshard goes out from an earlier one of the same value, if devices send fewer bytes: equal ones
+   become one, and what was gathered once is sliced the next time.
+
+What is sent, and what is computed more or less, is counted as in `cost`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
+from mlir_sdy.model import (
+    FactorType,
+    Mesh,
+    OpShardingRule,
+    TensorSharding,
+    are_equivalent,
+    mesh_of,
+)
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import get_sharding, set_result_shardings_of
+from pyshardy.partition.agreement import shape_of
+from pyshardy.partition.cost import local_elements, reshard_cost, work_cost
+from pyshardy.partition.sizes import element_bytes
+from pyshardy.passes.walks import operations_named
+from pyshardy.rules import ShardingRuleLookup
+
+_RESHARD = "sdy.reshard"
+_MADE_BY_EACH_DEVICE = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
+_BROADCAST = "stablehlo.broadcast_in_dim"
+
+
+def optimize_reshards(function: ir.OpView) -> None:
+    """Let the devices that run a function send fewer bytes.
+
+    Args:
+        function: the `func.func`, in which the tensors of each operation agree.
+    """
+    _Optimizer(function.operation).run()
+
+
+class _Optimizer:
+    """One run over a function."""
+
+    def __init__(self, function: ir.Operation):
+        self.function = function
+        module = enclosing_module(function)
+        self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
+        self.cache = AttributeCache(function.context)
+        self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+        self._elementwise: dict[OpShardingRule, bool] = {}
+
+    def run(self) -> None:
+        for reshard in self._reshards():
+            self._make_where_wanted(reshard)
+        for reshard in reversed(self._reshards()):
+            self._move_before(reshard)
+        waiting = self._reshards()[::-1]
+        while waiting:
+            behind = self._move_behind(waiting.pop())
+            if behind is not None:
+                waiting.append(behind)
+        self._share()
+
+    def _reshards(self) -> list[ir.Operation]:
+        """Those whose bytes can be counted, in the order of the text."""
+        return [
+            reshard
+            for reshard in operations_named({_RESHARD}, self.function)
+            if self._mesh_of_both(reshard) is not None
+        ]
+
+    def _mesh_of_both(self, reshard: ir.Operation) -> Mesh | None:
+        """The mesh of source and target of a reshard that only moves axes."""
+        source, target = get_sharding(reshard.operands[0]), get_sharding(reshard.results[0])
+        assert target is not None, "a reshard has a sharding"
+        if source is None or target.rank != source.rank:
+            return None
+        mesh = mesh_of(target, self.meshes)
+        is_plain = not (source.unreduced_axes or target.unreduced_axes)
+        has_size = all(size > 0 for size in shape_of(reshard.results[0]))
+        if mesh is None or mesh.is_maximal or not (is_plain and has_size):
+            return None
+        return mesh if mesh_of(source, self.meshes) == mesh else None
+
+    # --- 1. What each device can make -------------------------------------------------------
+
+    def _make_where_wanted(self, reshard: ir.Operation) -> None:
+        value: ir.Value = reshard.operands[0]
+        if isinstance(value, ir.BlockArgument) or not _is_made_by_each_device(value):
+            return
+        made = value.owner.operation.clone(ir.InsertionPoint(reshard))
+        target = get_sharding(reshard.results[0])
+        assert target is not None, "a reshard has a sharding"
+        set_result_shardings_of(made, {0: target}, self.cache)
+        reshard.results[0].replace_all_uses_with(made.results[0])
+        reshard.erase()
+
+    # --- 2. Around elementwise operations ---------------------------------------------------
+
+    def _move_before(self, reshard: ir.Operation) -> None:
+        """Reshard the operands of what makes the operand of `reshard`, if that is cheaper."""
+        value: ir.Value = reshard.operands[0]
+        if isinstance(value, ir.BlockArgument) or len(list(value.uses)) != 1:
+            return
+        maker = value.owner.operation
+        source, target = get_sharding(value), get_sharding(reshard.results[0])
+        mesh = self._mesh_of_both(reshard)
+        if mesh is None or source is None or target is None or not self._is_elementwise(maker):
+            return
+        tensors = [operand for operand in maker.operands if shape_of(operand)]
+        if not tensors or any(get_sharding(operand) != source for operand in tensors):
+            return
+        now = _cost(value, source, target, mesh) + _work(maker, source, mesh)
+        then = sum(_cost(operand, source, target, mesh) for operand in set(tensors))
+        if then + _work(maker, target, mesh) >= now:
+            return
+        for index, operand in enumerate(maker.operands):
+            if shape_of(operand):
+                moved = self._reshard(operand, target, maker, ir.InsertionPoint(maker))
+                maker.operands[index] = moved
+        set_result_shardings_of(maker, {0: target}, self.cache)
+        reshard.results[0].replace_all_uses_with(value)
+        reshard.erase()
+
+    def _move_behind(self, reshard: ir.Operation) -> ir.Operation | None:
+        """Reshard the result of the only user of `reshard` instead, if that is cheaper."""
+        uses = list(reshard.results[0].uses)
+        if len(uses) != 1:
+            return None
+        user = uses[0].owner.operation
+        mesh = self._mesh_of_both(reshard)
+        source, target = get_sharding(reshard.operands[0]), get_sharding(reshard.results[0])
+        if mesh is None or source is None or target is None or not self._is_elementwise(user):
+            return None
+        result: ir.Value = user.results[0]
+        if get_sharding(result) != target:
+            return None
+        now, then = _work(user, target, mesh), _work(user, source, mesh)
+        origins: list[ir.Value] = []
+        for operand in user.operands:
+            origin = self._origin(operand, user) if shape_of(operand) else operand
+            origins.append(origin)
+            sharding = get_sharding(origin)
+            if not shape_of(operand):
+                continue
+            if sharding is None or mesh_of(sharding, self.meshes) != mesh:
+                return None
+            if origin != operand:
+                now += _cost(operand, sharding, target, mesh)
+            then += _cost(operand, sharding, source, mesh)
+        if then + _cost(result, source, target, mesh) >= now:
+            return None
+        for index, origin in enumerate(origins):
+            given = get_sharding(origin)
+            is_elsewhere = given is not None and not are_equivalent(given, source)
+            if shape_of(origin) and is_elsewhere:
+                place = ir.InsertionPoint(user)
+                user.operands[index] = self._reshard(origin, source, user, place)
+            else:
+                user.operands[index] = origin
+        set_result_shardings_of(user, {0: source}, self.cache)
+        moved = self._reshard(result, target, user, ir.InsertionPoint.after(user))
+        result.replace_all_uses_except(moved, moved.owner.operation)
+        return moved.owner.operation
+
+    def _origin(self, value: ir.Value, user: ir.Operation) -> ir.Value:
+        """What a value is a reshard of, if only `user` uses it; else the value."""
+        if isinstance(value, ir.BlockArgument) or value.owner.operation.name != _RESHARD:
+            return value
+        if any(use.owner.operation != user for use in value.uses):
+            return value
+        return value.owner.operation.operands[0]
+
+    def _is_elementwise(self, operation: ir.Operation) -> bool:
+        """Whether each element of the one result is made of those at the same place."""
+        if len(operation.results) != 1 or operation.name == _RESHARD:
+            return False
+        rule = self.rules.rule(operation)
+        if rule is None or rule.is_custom_rule:
+            return False
+        known = self._elementwise.get(rule)
+        if known is None:
+            known = self._elementwise[rule] = _is_rule_of_elementwise(rule)
+        return known
+
+    def _reshard(
+        self, value: ir.Value, sharding: TensorSharding, at: ir.Operation, place: ir.InsertionPoint
+    ) -> ir.Value:
+        return sdy.reshard(value, self.cache[sharding], loc=at.location, ip=place)
+
+    # --- 3. Reshards of one value -----------------------------------------------------------
+
+    def _share(self) -> None:
+        for reshards in self._reshards_of_values():
+            made: list[ir.Operation] = []
+            for reshard in reshards:
+                if not self._goes_out_from(made, reshard):
+                    made.append(reshard)
+
+    def _reshards_of_values(self) -> Iterator[list[ir.Operation]]:
+        """The reshards of each value in one block, in the order of the text."""
+        found: dict[tuple[ir.Value, ir.Block], list[ir.Operation]] = {}
+        for reshard in self._reshards():
+            found.setdefault((reshard.operands[0], reshard.block), []).append(reshard)
+        return (reshards for reshards in found.values() if len(reshards) > 1)
+
+    def _goes_out_from(self, made: Sequence[ir.Operation], reshard: ir.Operation) -> bool:
+        """Let `reshard` go out from an earlier one; whether it is the same and was replaced."""
+        value: ir.Value = reshard.operands[0]
+        source, target = get_sharding(value), get_sharding(reshard.results[0])
+        mesh = self._mesh_of_both(reshard)
+        assert source is not None
+        assert target is not None
+        assert mesh is not None
+        lowest, cheapest = _cost(value, source, target, mesh), value
+        for earlier in made:
+            start = get_sharding(earlier.results[0])
+            if start == target:
+                reshard.results[0].replace_all_uses_with(earlier.results[0])
+                reshard.erase()
+                return True
+            if start is not None and mesh_of(start, self.meshes) == mesh:
+                cost = _cost(value, start, target, mesh)
+                if cost < lowest:
+                    lowest, cheapest = cost, earlier.results[0]
+        reshard.operands[0] = cheapest
+        return False
+
+
+def _is_made_by_each_device(value: ir.Value) -> bool:
+    maker = value.owner.operation
+    if maker.name == _BROADCAST:
+        return not shape_of(maker.operands[0])
+    return maker.name in _MADE_BY_EACH_DEVICE
+
+
+def _is_rule_of_elementwise(rule: OpShardingRule) -> bool:
+    """Whether all tensors have the same factors in the same order, or no dimensions at all."""
+    mappings = {mapping.dim_mappings for mapping in rule.mappings if mapping.dim_mappings}
+    return len(mappings) == 1 and all(
+        rule.factor_type(factor) is FactorType.PASS_THROUGH for factor in range(rule.num_factors)
+    )
+
+
+def _cost(value: ir.Value, source: TensorSharding, target: TensorSharding, mesh: Mesh) -> float:
+    """The bytes that a device sends to reshard a value."""
+    return reshard_cost(
+        shape_of(value), element_bytes(value), source.dim_axes, target.dim_axes, mesh
+    )
+
+
+def _work(operation: ir.Operation, sharding: TensorSharding, mesh: Mesh) -> float:
+    """What an elementwise operation costs a device, if all its tensors have one sharding."""
+    elements = local_elements(shape_of(operation.results[0]), sharding.dim_axes, mesh)
+    values = (*operation.operands, *operation.results)
+    return work_cost(elements, elements * sum(map(element_bytes, values)))

@@ -1,0 +1,72 @@
+// RUN: sdy-opt %s -sdy-optimize-reshards | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// Half as many bytes are gathered after the conversion.
+// CHECK-LABEL: func.func @narrowed
+func.func @narrowed(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xbf16> {
+  // CHECK-NEXT: %0 = stablehlo.convert %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+  // CHECK-NEXT: %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xbf16>
+  // CHECK-NEXT: return %1
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  return %1 : tensor<8x8xbf16>
+}
+
+// The other way round they are gathered before it.
+// CHECK-LABEL: func.func @widened
+func.func @widened(%arg0: tensor<8x8xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xbf16>
+  // CHECK-NEXT: %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+  // CHECK-NEXT: return %1
+  %0 = stablehlo.convert %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x8xbf16>) -> tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// The sum is gathered, not both of its terms; and the conversion comes before that, too.
+// CHECK-LABEL: func.func @of_a_sum
+func.func @of_a_sum(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                    %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xbf16> {
+  // CHECK-NEXT: %0 = stablehlo.add %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+  // CHECK-NEXT: %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+  // CHECK-NEXT: %2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<8x8xbf16>
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.reshard %arg1 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = stablehlo.add %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x8xf32>
+  %3 = stablehlo.convert %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  return %3 : tensor<8x8xbf16>
+}
+
+// A gathered value that something else uses, too, is gathered anyhow.
+// CHECK-LABEL: func.func @used_twice
+func.func @used_twice(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xbf16>) {
+  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %1 = stablehlo.convert %0
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  return %0, %1 : tensor<8x8xf32>, tensor<8x8xbf16>
+}
+
+// Equal reshards are one, and what is whole is sliced, without sending anything.
+// CHECK-LABEL: func.func @several_of_a_value
+func.func @several_of_a_value(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %1 = sdy.reshard %0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %0, %1, %0
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+  %2 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  return %0, %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// Each device makes the part of an iota that it needs; the old one is dead.
+// CHECK-LABEL: func.func @made_where_wanted
+func.func @made_where_wanted() -> tensor<8x8xi32> {
+  // CHECK: %1 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : tensor<8x8xi32>
+  // CHECK-NEXT: return %1
+  %0 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xi32>
+  %1 = sdy.reshard %0 <@mesh, [{"y"}, {}]> : tensor<8x8xi32>
+  return %1 : tensor<8x8xi32>
+}
