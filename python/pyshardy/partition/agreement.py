@@ -33,12 +33,14 @@ class Agreement:
     Attributes:
         shardings: the new sharding of each operand, then result; None where nothing changes.
         reduced_axes: the axes along which partial results have to be reduced.
+        contracted_axes: the axes along which results are partial, reduced or not.
         mesh_or_ref: the mesh of all of them.
     """
 
     shardings: Shardings
     reduced_axes: AxisTuple
     mesh_or_ref: str | Mesh
+    contracted_axes: AxisTuple = ()
 
 
 def full_agreement(
@@ -81,8 +83,9 @@ def full_agreement(
         reordered = old is not None and not old.is_fully_replicated and mesh_of(old, meshes) != mesh
         changed = any(changes) or reordered
         new.append(projection.sharding(rule, index, mesh_or_ref, mesh) if changed else None)
-    reduced = _reduced_axes(rule, axes, shardings, mesh)
-    return Agreement(tuple(new), reduced, mesh_or_ref)
+    contracted = _contracted_axes(rule, axes, mesh)
+    reduced = _but_unreduced(contracted, rule, shardings, mesh)
+    return Agreement(tuple(new), reduced, mesh_or_ref, contracted)
 
 
 def partial_agreement(
@@ -132,7 +135,8 @@ def partial_agreement(
                     f"its operands are sharded by {given} along a contracted dimension"
                 )
             axes[factor] = lists.pop() if lists else ()
-        reduced = _reduced_axes(rule, axes, shardings, mesh)
+        contracted = _contracted_axes(rule, axes, mesh)
+        reduced = _but_unreduced(contracted, rule, shardings, mesh)
     new: list[TensorSharding | None] = [None] * len(shardings)
     better = better_result_axes(rule, projection, shapes) if is_dot else None
     if better is not None:
@@ -190,8 +194,7 @@ def _can_be_judged(
 ) -> bool:
     """Whether all tensors have sizes, one order of devices, and nothing unreduced."""
     return all(size > 0 for shape in shapes for size in shape) and all(
-        is_plain(sharding)
-        or (mesh_of(sharding, meshes) == mesh and not sharding.unreduced_axes)
+        is_plain(sharding) or (mesh_of(sharding, meshes) == mesh and not sharding.unreduced_axes)
         for sharding in shardings
         if sharding is not None
     )
@@ -201,12 +204,15 @@ def _mesh(mesh_or_ref: str | Mesh | None, meshes: Mapping[str, Mesh]) -> Mesh | 
     return meshes.get(mesh_or_ref) if isinstance(mesh_or_ref, str) else mesh_or_ref
 
 
-def _reduced_axes(
-    rule: OpShardingRule, axes: Sequence[AxisTuple], shardings: Shardings, mesh: Mesh
-) -> AxisTuple:
-    """The axes of all contracted factors but those along which the result is unreduced."""
-    reduced = sort_and_merge(
+def _contracted_axes(rule: OpShardingRule, axes: Sequence[AxisTuple], mesh: Mesh) -> AxisTuple:
+    return sort_and_merge(
         (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
     )
+
+
+def _but_unreduced(
+    axes: AxisTuple, rule: OpShardingRule, shardings: Shardings, mesh: Mesh
+) -> AxisTuple:
+    """The axes but those along which the result is unreduced."""
     result = next(iter(shardings[len(rule.operand_mappings) :]), None)
-    return reduced if result is None else set_difference(reduced, result.unreduced_axes, mesh)
+    return axes if result is None else set_difference(axes, result.unreduced_axes, mesh)

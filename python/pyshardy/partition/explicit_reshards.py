@@ -37,6 +37,7 @@ from mlir_sdy.model import (
     are_equivalent_if_given,
     common_mesh,
     mesh_of,
+    set_difference,
 )
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import enclosing_module, meshes_of
@@ -369,6 +370,8 @@ class _FunctionResharder:
         changed = {
             index: sharding for index, sharding in enumerate(new_shardings) if sharding is not None
         }
+        if self.local_forms is not None and self.has_special_shardings:
+            changed |= self._without_complete_axes(operation, old_shardings, changed, agreement)
         if changed:
             set_result_shardings_of(operation, changed, self.cache)
         for index, old in enumerate(old_shardings):
@@ -378,8 +381,44 @@ class _FunctionResharder:
                 sharding = changed.get(index) or old or closed
                 value = self._all_reduce(operation, value, sharding, agreement.reduced_axes)
             if index in changed:
-                place = _insertion_point_after(value)
-                _hand_over(value, self._reshard(value, old or closed, place))
+                self._go_back(value, changed[index], old or closed)
+
+    def _without_complete_axes(
+        self,
+        operation: ir.Operation,
+        old_shardings: Sequence[TensorSharding | None],
+        changed: Mapping[int, TensorSharding],
+        agreement: Agreement,
+    ) -> dict[int, TensorSharding]:
+        """The shardings of results that are declared unreduced along axes where they are complete.
+
+        Nothing is partial along an axis unless the operation contracts along it, or has an operand
+        that is partial along it.
+        """
+        operands = (get_sharding(operand) for operand in operation.operands)
+        partial = [axis for each in operands if each is not None for axis in each.unreduced_axes]
+        partial += agreement.contracted_axes
+        new: dict[int, TensorSharding] = {}
+        for index, old in enumerate(old_shardings):
+            sharding = changed.get(index, old)
+            if sharding is not None and sharding.unreduced_axes:
+                mesh = self._mesh(sharding)
+                complete = set_difference(sharding.unreduced_axes, partial, mesh)
+                if complete:
+                    kept = set_difference(sharding.unreduced_axes, complete, mesh)
+                    new[index] = sharding.with_unreduced_axes(kept)
+        return new
+
+    def _go_back(self, value: ir.Value, current: TensorSharding, wanted: TensorSharding) -> None:
+        """Give what a result is computed as the sharding that its users count on."""
+        place = _insertion_point_after(value)
+        uses = [(use.owner.operation, use.operand_number) for use in value.uses]
+        if wanted.unreduced_axes:
+            value, current = self._introduce(value, current, wanted, place)
+        if not are_equivalent_if_given(current, wanted):
+            value = self._reshard(value, wanted, place)
+        for user, index in uses:
+            user.operands[index] = value
 
     def _all_reduce(
         self, operation: ir.Operation, value: ir.Value, sharding: TensorSharding, axes: AxisTuple

@@ -3,10 +3,8 @@
 
 import pytest
 
-from mlir_sdy.diagnostics import UsageError
 from pyshardy.pipeline import pipelines
 from pyshardy.pipeline.export_pipeline import export_pipeline
-from pyshardy.pipeline.plan import plan_pipeline
 from pyshardy.pipeline.syntax import parse_pipeline
 
 
@@ -57,9 +55,21 @@ def test_explicit_collectives():
     }
 
 
-def test_instructions_are_not_partitioned_yet():
-    with pytest.raises(UsageError, match="'enable-per-instruction-partitioning' is not supported"):
-        plan_pipeline("sdy-export-pipeline{enable-per-instruction-partitioning=true}")
+def test_partitioning_of_single_instructions():
+    options = {
+        "enable_per_instruction_partitioning": True,
+        "per_instruction_partitioning_filter": "selectHigh=3",
+        "replica_count": 4,
+    }
+    expected = [
+        "sdy-insert-explicit-reshards{enable-full-version=true}",
+        "sdy-per-instruction-partitioning{filter=selectHigh=3 replica-count=4}",
+        "canonicalize{enable-patterns=sdy-collective}",
+    ]
+    for explicit_collectives in (True, False):
+        written = steps(**options, enable_insert_explicit_collectives=explicit_collectives)
+        start = written.index(expected[0])
+        assert written[start : start + 3] == expected
 
 
 @pytest.mark.parametrize("option", ["dump_sharding_origins", "dump_propagation_edges"])
