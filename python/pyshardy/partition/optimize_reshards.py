@@ -66,6 +66,7 @@ class _Optimizer:
         self._elementwise: dict[OpShardingRule, bool] = {}
 
     def run(self) -> None:
+        self._erase_unused()
         for reshard in self._reshards():
             self._make_where_wanted(reshard)
         for reshard in reversed(self._reshards()):
@@ -75,6 +76,7 @@ class _Optimizer:
             behind = self._move_behind(waiting.pop())
             if behind is not None:
                 waiting.append(behind)
+        self._erase_unused()
         self._share()
 
     def _reshards(self) -> list[ir.Operation]:
@@ -84,6 +86,12 @@ class _Optimizer:
             for reshard in operations_named({_RESHARD}, self.function)
             if self._mesh_of_both(reshard) is not None
         ]
+
+    def _erase_unused(self) -> None:
+        """Erase reshards that nothing uses, which devices would carry out all the same."""
+        for reshard in reversed(operations_named({_RESHARD}, self.function)):
+            if not list(reshard.results[0].uses):
+                reshard.erase()
 
     def _mesh_of_both(self, reshard: ir.Operation) -> Mesh | None:
         """The mesh of source and target of a reshard that only moves axes."""
