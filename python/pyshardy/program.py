@@ -36,6 +36,8 @@ __all__ = [
 ]
 
 _PIPELINE = "sdy-partition-pipeline"
+_EDGES = "sdy-update-non-divisible-input-output-shardings"
+"""What decides how arguments and results are laid out; the pipeline starts with it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ def partition(module: ir.Module) -> PartitionedProgram:
     local = _entered_at_main(module)
     entry = _main(local)
     mesh = _mesh_of(local, entry)
+    run_pipeline(local, _EDGES, restore_on_failure=False)
     names = _argument_names(entry), _result_names(entry)
     shardings = argument_shardings(entry), result_shardings(entry)
     global_specs = _signature(entry)
