@@ -171,6 +171,20 @@ class LocalBuilder:
             {"slice_sizes": ir.DenseI64ArrayAttr.get(sizes)},
         ).result
 
+    def leading(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
+        """The beginning of each dimension of a tensor."""
+        tensor = ir.RankedTensorType(value.type)
+        if tensor.shape == list(shape):
+            return value
+        bounds = {
+            "start_indices": [0] * len(shape),
+            "limit_indices": list(shape),
+            "strides": [1] * len(shape),
+        }
+        attributes = {name: ir.DenseI64ArrayAttr.get(values) for name, values in bounds.items()}
+        result = ir.RankedTensorType.get(list(shape), tensor.element_type)
+        return self.create("stablehlo.slice", (value,), (result,), attributes).result
+
     def with_shape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
         """A tensor reshaped."""
         element_type = ir.RankedTensorType(value.type).element_type

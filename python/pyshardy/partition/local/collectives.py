@@ -316,7 +316,10 @@ def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuild
 
 @converts("sdy.sharded_to_unreduced")
 def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Write the shard at its place into a tensor of what changes nothing in the reduction."""
+    """Write the shard at its place into a tensor of what changes nothing in the reduction.
+
+    That tensor has room for the padding of the last shards, which is cut off afterwards.
+    """
     axes_per_dim = _axis_lists(operation.attributes["axes"])
     mesh = _result_mesh(operation, builder)
     value, result = operation.operands[0], ir.RankedTensorType(operation.results[0].type)
@@ -324,9 +327,13 @@ def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder)
         builder.offset(mesh, axes, size)
         for axes, size in zip(axes_per_dim, _shape(value), strict=True)
     ]
-    nothing = builder.neutral(result, _unreduced_kind(operation))
-    update = builder.create("stablehlo.dynamic_update_slice", (nothing, value, *starts), (result,))
-    _replace(operation, update.result)
+    shape = [
+        size * mesh.axes_size(axes) for axes, size in zip(axes_per_dim, _shape(value), strict=True)
+    ]
+    padded = ir.RankedTensorType.get(shape, result.element_type)
+    nothing = builder.neutral(padded, _unreduced_kind(operation))
+    update = builder.create("stablehlo.dynamic_update_slice", (nothing, value, *starts), (padded,))
+    _replace(operation, builder.leading(update.result, result.shape))
 
 
 def _unreduced_kind(operation: ir.Operation) -> ReductionOp:
