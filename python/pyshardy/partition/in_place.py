@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, mesh_of
-from mlir_sdy.values import get_sharding
+from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.partition.padding.shapes import shape_of
+
+RESIZING = frozenset({"stablehlo.pad", "stablehlo.slice"})
+"""The operations that make dimensions larger or smaller."""
 
 
 def factors_in_place(
@@ -18,34 +21,53 @@ def factors_in_place(
 
     1. The operation is a slice that begins at 0 and leaves nothing out before its end, or a pad
        behind the last element.
-    2. Shards have the same size before and after.
+    2. Operand and result are sharded alike, and their shards have the same size.
 
     Example: `stablehlo.slice %0 [0:7] : (tensor<8xf32>) -> tensor<7xf32>` on 4 devices. Shards have
     2 elements; of the last one, the second becomes padding.
     """
-    result = operation.results[0] if len(operation.results) == 1 else None
-    sharding = None if result is None else get_sharding(result)
-    mesh = None if sharding is None else mesh_of(sharding, meshes)
-    if result is None or sharding is None or mesh is None or mesh.is_maximal:
+    if operation.name not in RESIZING:
         return frozenset()
-    if operation.name not in _RESIZED_AT_END:
+    operand, result = operation.operands[0], operation.results[0]
+    before, sharding = get_sharding(behind_barriers(operand)), get_sharding(result)
+    if before is None or sharding is None or before.dim_axes != sharding.dim_axes:
+        return frozenset()
+    mesh = mesh_of(sharding, meshes)
+    if mesh is None or mesh.is_maximal:
         return frozenset()
     columns = zip(
         rule.result_mappings[0].dim_mappings,
         _resized_at_end(operation),
-        sharding.local_shape(shape_of(operation.operands[0].type), mesh),
+        sharding.local_shape(shape_of(operand.type), mesh),
         sharding.local_shape(shape_of(result.type), mesh),
         strict=True,
     )
     return frozenset(
         factor
-        for mapping, is_at_end, before, after in columns
-        if is_at_end and before == after
+        for mapping, is_at_end, old_size, new_size in columns
+        if is_at_end and old_size == new_size
         for factor in mapping.factor_indices
     )
 
 
-_RESIZED_AT_END = frozenset({"stablehlo.pad", "stablehlo.slice"})
+def does_nothing(operation: ir.Operation) -> bool:
+    """Whether an operation is a pad or a slice that has become as large as its operand.
+
+    Example: `stablehlo.slice %0 [0:8] : (tensor<8xf32>) -> tensor<8xf32>`.
+    """
+    if operation.name not in RESIZING:
+        return False
+    if operation.operands[0].type != operation.results[0].type:
+        return False
+    return all(_resized_at_end(operation))
+
+
+def drop_useless(operations: Iterable[ir.Operation]) -> None:
+    """Drop those pads and slices that do nothing."""
+    for operation in operations:
+        if does_nothing(operation):
+            operation.results[0].replace_all_uses_with(operation.operands[0])
+            operation.erase()
 
 
 def _resized_at_end(operation: ir.Operation) -> list[bool]:

@@ -35,6 +35,7 @@ from mlir_sdy.values import (
     get_sharding,
     result_shardings,
 )
+from pyshardy.partition.in_place import RESIZING, drop_useless
 from pyshardy.partition.local import CONVERSIONS, LocalBuilder
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
@@ -119,11 +120,13 @@ class _FunctionPadder:
             value.set_type(with_shape(value.type, wanted))
         builder = PaddingBuilder(self.cache)
         sizes = LocalBuilder(self.meshes, replicas=False, first_channel=1, per_dim_all_gather=False)
+        resized = [operation for operation in uneven if operation.name in RESIZING]
         for operation, rule in zip(uneven, rules, strict=True):
             with operation.location, ir.InsertionPoint(operation):
                 if operation.name in _HOLDING_SIZES:
                     CONVERSIONS[operation.name](operation, sizes)
                 self._fit(operation, rule, builder)
+        drop_useless(resized)
 
     def _drop_barriers(self) -> None:
         """Drop propagation barriers, which have done their work, where shardings differ at them."""

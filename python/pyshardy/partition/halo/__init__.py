@@ -14,10 +14,14 @@
 | the other ones  | the forms of single operations                                      |
 """
 
+from pyshardy.partition.halo import concatenate as _concatenate  # noqa: F401 (registers)
 from pyshardy.partition.halo import convolution as _convolution  # noqa: F401 (registers)
 from pyshardy.partition.halo import pad as _pad  # noqa: F401 (registers)
 from pyshardy.partition.halo import reduce_window as _reduce_window  # noqa: F401 (registers)
 from pyshardy.partition.halo import reverse as _reverse  # noqa: F401 (registers)
+from pyshardy.partition.halo import (
+    select_and_scatter as _select_and_scatter,  # noqa: F401 (registers)
+)
 from pyshardy.partition.halo import slices as _slices  # noqa: F401 (registers)
 from pyshardy.partition.halo.agreement import axes_of_factors, factors_made_whole, find_exchange
 from pyshardy.partition.halo.computation import compute_on_shards

@@ -103,9 +103,8 @@ def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedF
 def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:
     attributes = operation.attributes
     numbers: Any = stablehlo.ConvDimensionNumbers(attributes["dimension_numbers"])
-    input_shape, kernel_shape, result_shape = (
-        shape_of(value.type) for value in (*operation.operands, operation.results[0])
-    )
+    values = *operation.operands, operation.results[0]
+    shapes = [shape_of(value.type) for value in values]
     places: list[tuple[int, int, int]] = list(
         zip(
             numbers.input_spatial_dimensions,
@@ -115,15 +114,18 @@ def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:
         )
     )
     count = len(places)
-    columns = zip(
-        places,
-        paddings(operation, count),
-        integers(operation, "window_strides", count),
-        integers(operation, "lhs_dilation", count),
-        integers(operation, "rhs_dilation", count),
-        integers(operation, "window_reversal", count, default=0),
-        strict=True,
-    )
-    for dims, (low, _), stride, input_dilation, kernel_dilation, is_reversed in columns:
-        sizes = input_shape[dims[0]], kernel_shape[dims[1]], result_shape[dims[2]]
-        yield _Spatial(dims, sizes, low, stride, input_dilation, kernel_dilation, bool(is_reversed))
+    padding = paddings(operation, count)
+    strides = integers(operation, "window_strides", count)
+    input_dilations = integers(operation, "lhs_dilation", count)
+    kernel_dilations = integers(operation, "rhs_dilation", count)
+    reversals = integers(operation, "window_reversal", count, default=0)
+    for index, dims in enumerate(places):
+        yield _Spatial(
+            dims,
+            (shapes[0][dims[0]], shapes[1][dims[1]], shapes[2][dims[2]]),
+            padding[index][0],
+            strides[index],
+            input_dilations[index],
+            kernel_dilations[index],
+            bool(reversals[index]),
+        )

@@ -32,7 +32,7 @@ class ExchangeForm(ABC):
     factors: frozenset[int]
 
     @abstractmethod
-    def routes(self, factor: int, pieces: int) -> Sequence[Route]:
+    def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
         """What is exchanged along a factor that is split into pieces."""
 
     @abstractmethod

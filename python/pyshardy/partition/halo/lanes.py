@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, replica_groups, shard_indices
+from pyshardy.partition.halo.filling import Filling
 from pyshardy.partition.local import LocalBuilder
 
 _COMPARE = "#stablehlo<comparison_direction {}>"
@@ -92,9 +94,9 @@ class Lanes:
         return self.builder.create(name, operands, (result,), attributes).result
 
     def pad(
-        self, value: ir.Value, dim: int, fill: ir.Value, low: int, high: int, interior: int = 0
+        self, value: ir.Value, dim: int, filling: Filling, low: int, high: int, interior: int = 0
     ) -> ir.Value:
-        """A dimension with a scalar before, behind and between its elements."""
+        """A dimension with a filling before, behind and between its elements."""
         if low == high == interior == 0:
             return value
         size = self._size(value, dim)
@@ -108,18 +110,19 @@ class Lanes:
             per_dim[dim] = amount
             amounts[name] = ir.DenseI64ArrayAttr.get(per_dim)
         result = _resized(value, {dim: low + size + (size - 1) * interior + high})
-        return self.builder.create("stablehlo.pad", (value, fill), (result,), amounts).result
+        operands = value, filling.scalar
+        return self.builder.create("stablehlo.pad", operands, (result,), amounts).result
 
     def place(
-        self, value: ir.Value, dim: int, fill: ir.Value, places: Sequence[int], length: int
+        self, value: ir.Value, dim: int, filling: Filling, places: Sequence[int], length: int
     ) -> ir.Value:
         """A buffer with the value at a place that depends on the shard; it may stand out."""
         size = self._size(value, dim)
         low = max(0, *places)
         high = max(0, *(length - place - size for place in places))
         if len(set(places)) == 1:
-            return self.pad(value, dim, fill, places[0], length - places[0] - size)
-        padded = self.pad(value, dim, fill, low, high)
+            return self.pad(value, dim, filling, places[0], length - places[0] - size)
+        padded = self.pad(value, dim, filling, low, high)
         return self.cut(padded, dim, [low - place for place in places], length)
 
     def join(self, values: Sequence[ir.Value], dim: int) -> ir.Value:
@@ -154,11 +157,18 @@ class Lanes:
             mask = self.builder.create("stablehlo.and", (mask, more), (mask.type,)).result
         return self.builder.create("stablehlo.select", (mask, value, other), (value.type,)).result
 
-    def spread(self, scalar: ir.Value, like: ir.Value) -> ir.Value:
-        """A scalar at all places of a tensor that is shaped like another one."""
-        result = ir.RankedTensorType.get(
-            ir.RankedTensorType(like.type).shape, ir.RankedTensorType(scalar.type).element_type
-        )
+    def spread(
+        self, scalar: ir.Value, like: ir.Value, sizes: Mapping[int, int] = MappingProxyType({})
+    ) -> ir.Value:
+        """A scalar at all places of a tensor that is shaped like another one.
+
+        Args:
+            scalar: the scalar.
+            like: the other tensor.
+            sizes: the sizes of dimensions that differ from those of the other tensor.
+        """
+        shape = _resized(like, sizes).shape
+        result = ir.RankedTensorType.get(shape, ir.RankedTensorType(scalar.type).element_type)
         dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
         return self.builder.create("stablehlo.broadcast_in_dim", (scalar,), (result,), dims).result
 
@@ -183,7 +193,7 @@ def _rank(value: ir.Value) -> int:
     return ir.RankedTensorType(value.type).rank
 
 
-def _resized(value: ir.Value, sizes: dict[int, int]) -> ir.RankedTensorType:
+def _resized(value: ir.Value, sizes: Mapping[int, int]) -> ir.RankedTensorType:
     tensor = ir.RankedTensorType(value.type)
     shape = [sizes.get(dim, size) for dim, size in enumerate(tensor.shape)]
     return ir.RankedTensorType.get(shape, tensor.element_type, tensor.encoding)

@@ -13,6 +13,7 @@ from pyshardy.partition.halo.attributes import (
     paddings,
     paddings_attribute,
 )
+from pyshardy.partition.halo.cumulative import cumulative_form
 from pyshardy.partition.halo.form import ExchangeForm, exchanges
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_filling
@@ -21,7 +22,10 @@ from pyshardy.partition.padding.shapes import shape_of
 
 @exchanges("stablehlo.reduce_window")
 def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> ExchangeForm:
-    """Windows of any kind, surrounded by the initial values."""
+    """Cumulative reductions, and windows of any other kind, surrounded by the initial values."""
+    cumulative = cumulative_form(operation, rule)
+    if cumulative is not None:
+        return cumulative
     windows = windows_of(operation)
     num_inputs = len(operation.operands) // 2
     operand, result = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)

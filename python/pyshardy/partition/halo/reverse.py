@@ -31,7 +31,7 @@ class ReverseForm(ExchangeForm):
         self._dims = {mappings[dim].factor_indices[0]: dim for dim in dims}
         self.factors = frozenset(self._dims)
 
-    def routes(self, factor: int, pieces: int) -> Sequence[Route]:
+    def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
         """Shards at both ends change places."""
         size = shape_of(self.operation.operands[0].type)[self._dims[factor]]
         shard_size = -(-size // pieces)

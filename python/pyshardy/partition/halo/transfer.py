@@ -5,28 +5,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
 
 from mlir_sdy.host import ir
+from pyshardy.partition.halo.filling import Filling, Rest
 from pyshardy.partition.halo.lanes import Lanes
 from pyshardy.partition.halo.route import Move, Route
-
-
-class Rest(Enum):
-    """What the positions of a buffer must hold that no move fills."""
-
-    ANYTHING = "anything"
-    ZERO = "zero"
-    SCALAR = "scalar"
-
-
-@dataclass(frozen=True, slots=True)
-class Filling:
-    """What is put around elements: a scalar, and whether it matters that it is there."""
-
-    scalar: ir.Value
-    rest: Rest
 
 
 def transfer(
@@ -49,19 +32,17 @@ def transfer(
     """
     moves = sorted(route.moves, key=lambda move: min(move.places))
     segments = [_segment(move, sources[move.source], dim, lanes) for move in moves]
-    scalar = filling.scalar
     if moves and _follow_each_other(moves):
         first = moves[0].places[0]
         end = moves[-1].places[0] + moves[-1].length
-        buffer = lanes.place(lanes.join(segments, dim), dim, scalar, (first,), route.length)
+        buffer = lanes.place(lanes.join(segments, dim), dim, filling, (first,), route.length)
         sent = range(max(first, 0), min(end, route.length))
         if _holds_other_data(route, sent, filling.rest):
-            buffer = lanes.choose(route.held, buffer, lanes.spread(scalar, buffer), dim)
+            buffer = lanes.choose(route.held, buffer, lanes.spread(filling.scalar, buffer), dim)
         return buffer
-    some = lanes.cut(next(iter(sources.values())), dim, (0,), 1)
-    buffer = lanes.place(some, dim, scalar, (-1,), route.length)
+    buffer = lanes.spread(filling.scalar, next(iter(sources.values())), {dim: route.length})
     for move, segment in zip(moves, segments, strict=True):
-        placed = lanes.place(segment, dim, scalar, move.places, route.length)
+        placed = lanes.place(segment, dim, filling, move.places, route.length)
         buffer = lanes.choose(move.filled, placed, buffer, dim)
     return buffer
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.partition.halo.filling import Filling, Rest
 from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.route import Demand, Route, plan_route
-from pyshardy.partition.halo.transfer import Filling, Rest, transfer
+from pyshardy.partition.halo.transfer import transfer
 from pyshardy.partition.halo.window import Reach, Window
+from pyshardy.partition.in_place import does_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class WindowedForm(ExchangeForm):
         self._filling = filling
         self._attributes = attributes
 
-    def routes(self, factor: int, pieces: int) -> Sequence[Route]:
+    def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
         """What the windows of other shards cover."""
         return (self._dims[factor].route(pieces),)
 
@@ -109,7 +111,11 @@ class WindowedForm(ExchangeForm):
                 values[index], local_dims[factor] = self._exchanged(
                     values[index], factor, filling, body
                 )
-        return list(body.local_copy(self.operation, values, self._attributes(local_dims)).results)
+        local = body.local_copy(self.operation, values, self._attributes(local_dims))
+        if does_nothing(local):
+            local.erase()
+            return values[:1]
+        return list(local.results)
 
     def _exchanged(
         self, value: ir.Value, factor: int, filling: Filling, body: Body
@@ -124,21 +130,21 @@ class WindowedForm(ExchangeForm):
         high = reach.extent - phase - (reach.length - 1) * dilation - 1
         if high >= 0 and set(reach.phases) == {phase}:
             return value, LocalDim(reach.length, phase, high, dilation)
-        value = lanes.pad(value, dim, filling.scalar, 0, 0, dilation - 1)
-        value = lanes.place(value, dim, filling.scalar, reach.phases, reach.extent)
+        value = lanes.pad(value, dim, filling, 0, 0, dilation - 1)
+        value = lanes.place(value, dim, filling, reach.phases, reach.extent)
         return value, LocalDim(reach.extent)
 
 
 def operand_filling(first: int) -> FillingFunction:
     """A filling by scalar operands: that at position `first` for the first operand, and so on."""
-    return lambda body, index: Filling(body.values[first + index], Rest.SCALAR)
+    return lambda body, index: Filling(lambda: body.values[first + index], Rest.SCALAR)
 
 
 def zero_filling(body: Body, index: int) -> Filling:
     """A filling by zeros."""
-    return Filling(body.zero(body.values[index]), Rest.ZERO)
+    return Filling(lambda: body.zero(body.values[index]), Rest.ZERO)
 
 
 def any_filling(body: Body, index: int) -> Filling:
     """A filling that nothing looks at."""
-    return Filling(body.zero(body.values[index]), Rest.ANYTHING)
+    return Filling(lambda: body.zero(body.values[index]), Rest.ANYTHING)

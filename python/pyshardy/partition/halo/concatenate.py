@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Concatenations: each shard of the result gets the parts of the operands that it consists of.
+
+An operand that is a slice of something else along the same dimension is taken from there at once,
+so that what rolls a tensor or puts a periodic border around it moves nothing twice:
+
+    %1 = stablehlo.slice %0 [1:8] : (tensor<8xf32>) -> tensor<7xf32>
+    %2 = stablehlo.slice %0 [0:1] : (tensor<8xf32>) -> tensor<1xf32>
+    %3 = stablehlo.concatenate %1, %2, dim = 0 : (tensor<7xf32>, tensor<1xf32>) -> tensor<8xf32>
+
+Here each shard sends its first element to the one before, and the first shard to the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import FactorType, OpShardingRule
+from mlir_sdy.values import behind_barriers, get_sharding
+from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
+from pyshardy.partition.halo.route import Demand, Route, plan_route
+from pyshardy.partition.halo.rules import with_factor
+from pyshardy.partition.halo.transfer import transfer
+from pyshardy.partition.halo.windowed import any_filling
+from pyshardy.partition.padding.shapes import shape_of
+from pyshardy.rules.families.definitions import defining_operation
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of the result: from where in which source it is, and where it begins."""
+
+    source: int
+    begin: int
+    length: int
+    place: int
+
+
+@exchanges("stablehlo.concatenate")
+class ConcatenateForm(ExchangeForm):
+    """A concatenation along a dimension that is sharded."""
+
+    def __init__(self, operation: ir.Operation, rule: OpShardingRule):
+        self.operation = operation
+        self._dim: int = operation.attributes["dimension"].value
+        self._size = shape_of(operation.results[0].type)[self._dim]
+        self._sources: list[ir.Value] = []
+        self._parts = self._find_parts()
+        everywhere = dict.fromkeys(range(len(rule.mappings)), self._dim)
+        self.factors = frozenset({rule.num_factors})
+        self.rule = with_factor(rule, everywhere, self._size, FactorType.PERMUTATION)
+
+    @property
+    def operands(self) -> Sequence[ir.Value]:
+        """The different values that parts are taken from."""
+        return self._sources
+
+    def routes(self, _factor: int, pieces: int, /) -> Sequence[Route]:
+        """All parts together, as they may come from the same values."""
+        shard_size = -(-self._size // pieces)
+        demands: list[Demand] = []
+        for part in self._parts:
+            source_size = shape_of(self._sources[part.source].type)[self._dim]
+            demands.append(
+                Demand(
+                    tuple(t * shard_size - part.place + part.begin for t in range(pieces)),
+                    range(part.begin, part.begin + part.length),
+                    -(-source_size // pieces),
+                    part.source,
+                )
+            )
+        return (plan_route(shard_size, demands, pieces),)
+
+    def build(self, body: Body) -> Sequence[ir.Value]:
+        """The exchange is all there is to do."""
+        (factor,) = self.factors
+        lanes = body.lanes(factor)
+        (route,) = self.routes(factor, lanes.pieces)
+        sources = dict(enumerate(body.values))
+        return [transfer(route, sources, self._dim, lanes, any_filling(body, 0))]
+
+    def _find_parts(self) -> list[_Part]:
+        parts: list[_Part] = []
+        place = 0
+        for operand in self.operation.operands:
+            length = shape_of(operand.type)[self._dim]
+            source, begin = _origin(operand, self._dim)
+            if source not in self._sources:
+                self._sources.append(source)
+            parts.append(_Part(self._sources.index(source), begin, length, place))
+            place += length
+        return parts
+
+
+def _origin(operand: ir.Value, dim: int) -> tuple[ir.Value, int]:
+    """What an operand is a part of, and where it begins there.
+
+    It is a part of what it is a slice of, if this leaves nothing out along the dimension, takes
+    all of the others, and is sharded alike.
+    """
+    value = behind_barriers(operand)
+    producer = defining_operation(value)
+    if producer is None or producer.name != "stablehlo.slice":
+        return value, 0
+    source = behind_barriers(producer.operands[0])
+    shapes = zip(shape_of(source.type), shape_of(value.type), strict=True)
+    takes_others = all(size == taken for at, (size, taken) in enumerate(shapes) if at != dim)
+    shardings = get_sharding(source), get_sharding(value)
+    axes = [() if sharding is None else sharding.dim_axes for sharding in shardings]
+    if producer.attributes["strides"][dim] != 1 or not takes_others or axes[0] != axes[1]:
+        return value, 0
+    return source, producer.attributes["start_indices"][dim]

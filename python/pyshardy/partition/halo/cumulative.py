@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Cumulative reductions: windows that reach from each element to one end of its dimension.
+
+    %1 = "stablehlo.reduce_window"(%0, %zero) <{padding = dense<[[7, 0]]>,
+        window_dimensions = array<i64: 8>}> ({ ... })
+        : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+
+is the sum of each element and all before it. Shards compute those of their own elements, gather
+each other's totals, which are one element each, and combine their results with the totals of all
+shards before them, or behind them if windows reach to the other end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import OpShardingRule
+from pyshardy.partition.halo.attributes import (
+    integers,
+    integers_attribute,
+    paddings,
+    paddings_attribute,
+)
+from pyshardy.partition.halo.bodies import is_neutral, only_operation
+from pyshardy.partition.halo.form import Body, ExchangeForm
+from pyshardy.partition.halo.lanes import Lanes
+from pyshardy.partition.halo.route import Route
+from pyshardy.partition.padding.shapes import shape_of, with_shape
+
+_BODIES = frozenset(
+    f"stablehlo.{name}" for name in ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
+)
+
+
+class CumulativeForm(ExchangeForm):
+    """A cumulative reduction.
+
+    Args:
+        operation: the `stablehlo.reduce_window`.
+        rule: its rule.
+        dim: the dimension along which it is cumulative.
+        combine: the operation that combines two elements.
+        is_forward: whether windows reach to the first element; otherwise to the last one.
+    """
+
+    def __init__(
+        self,
+        operation: ir.Operation,
+        rule: OpShardingRule,
+        dim: int,
+        combine: str,
+        *,
+        is_forward: bool,
+    ):
+        self.operation = operation
+        self.rule = rule
+        self.factors = frozenset(rule.operand_mappings[0].dim_mappings[dim].factor_indices)
+        self._dim = dim
+        self._combine = combine
+        self._is_forward = is_forward
+
+    def routes(self, _factor: int, _pieces: int, /) -> Sequence[Route]:
+        """Nothing is sent from one shard to another: totals are gathered."""
+        return ()
+
+    def build(self, body: Body) -> Sequence[ir.Value]:
+        """The results of a shard, combined with the totals of those before it."""
+        (factor,) = self.factors
+        lanes, dim = body.lanes(factor), self._dim
+        value, initial = body.values
+        size, shard_size = (shape_of(v.type)[dim] for v in (self.operation.operands[0], value))
+        pieces = range(lanes.pieces)
+        if not self._is_forward:  # The padding at the end would be a part of all results.
+            valid = [range(max(0, min(size - t * shard_size, shard_size))) for t in pieces]
+            value = lanes.choose(valid, value, lanes.spread(initial, value), dim)
+        around = (shard_size - 1, 0) if self._is_forward else (0, shard_size - 1)
+        own = self._reduced(body, value, shard_size, around, shard_size)
+        totals = lanes.gather(
+            lanes.cut(own, dim, (shard_size - 1 if self._is_forward else 0,), 1), dim
+        )
+        others = [range(t) if self._is_forward else range(t + 1, lanes.pieces) for t in pieces]
+        totals = lanes.choose(others, totals, lanes.spread(initial, totals), dim)
+        total = self._reduced(body, totals, lanes.pieces, (0, 0), 1)
+        return [self._combined(lanes, own, total)]
+
+    def _reduced(
+        self, body: Body, value: ir.Value, window: int, padding: tuple[int, int], length: int
+    ) -> ir.Value:
+        """The windows of another size over a value."""
+        rank = len(shape_of(value.type))
+        windows = integers(self.operation, "window_dimensions", rank)
+        windows[self._dim] = window
+        around = paddings(self.operation, rank)
+        around[self._dim] = padding
+        shape = list(shape_of(value.type))
+        shape[self._dim] = length
+        return body.local_copy(
+            self.operation,
+            (value, body.values[1]),
+            {
+                "window_dimensions": integers_attribute(windows),
+                "padding": paddings_attribute(around),
+            },
+            (with_shape(value.type, shape),),
+        ).results[0]
+
+    def _combined(self, lanes: Lanes, own: ir.Value, total: ir.Value) -> ir.Value:
+        dims = {"broadcast_dimensions": integers_attribute(range(len(shape_of(own.type))))}
+        create = lanes.builder.create
+        total = create("stablehlo.broadcast_in_dim", (total,), (own.type,), dims).result
+        operands = (total, own) if self._is_forward else (own, total)
+        return create(self._combine, operands, (own.type,)).result
+
+
+def cumulative_form(operation: ir.Operation, rule: OpShardingRule) -> CumulativeForm | None:
+    """The form of a `stablehlo.reduce_window`, if it is a cumulative reduction.
+
+    1. It has one operand, and its body is one operation for which order doesn't matter.
+    2. Its initial value changes nothing, however often it is combined with elements.
+    3. Along one dimension its windows are as large as the dimension, and are surrounded by that
+       much padding less one, all of it at one end. Along the others they are single elements.
+    """
+    if len(operation.operands) != 2:
+        return None
+    combine = only_operation(operation.regions[0])
+    shape = shape_of(operation.operands[0].type)
+    if shape != shape_of(operation.results[0].type) or combine is None:
+        return None
+    if combine.name not in _BODIES or not is_neutral(operation.operands[1], combine.name):
+        return None
+    rank = len(shape)
+    for name in ("window_strides", "window_dilations", "base_dilations"):
+        if any(number != 1 for number in integers(operation, name, rank)):
+            return None
+    windows, around = integers(operation, "window_dimensions", rank), paddings(operation, rank)
+    dims = [dim for dim in range(rank) if windows[dim] != 1]
+    if len(dims) != 1 or any(any(around[dim]) for dim in range(rank) if dim != dims[0]):
+        return None
+    (dim,) = dims
+    rest = shape[dim] - 1
+    if windows[dim] != shape[dim] or around[dim] not in ((rest, 0), (0, rest)):
+        return None
+    return CumulativeForm(operation, rule, dim, combine.name, is_forward=around[dim] == (rest, 0))

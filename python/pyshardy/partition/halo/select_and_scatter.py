@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Gradients of windows: each source element is added to one element of its window.
+
+A shard of the result needs all windows that reach into it, whole: their source elements, and the
+operand under them. What its windows add to elements of other shards is cut off; those do so
+themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.partition.halo.attributes import paddings, paddings_attribute
+from pyshardy.partition.halo.bodies import is_neutral, only_operation
+from pyshardy.partition.halo.filling import Filling, Rest
+from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
+from pyshardy.partition.halo.reduce_window import windows_of
+from pyshardy.partition.halo.route import Demand, Route, plan_route
+from pyshardy.partition.halo.rules import with_factor
+from pyshardy.partition.halo.transfer import transfer
+from pyshardy.partition.halo.window import Window
+from pyshardy.partition.neutral_elements import neutral_elements
+from pyshardy.partition.padding.shapes import shape_of, with_shape
+
+_OPERAND, _SOURCE, _INITIAL = range(3)
+
+_NEVER_SELECTED = {
+    "GE": "stablehlo.maximum",
+    "GT": "stablehlo.maximum",
+    "LE": "stablehlo.minimum",
+    "LT": "stablehlo.minimum",
+}
+"""The reduction whose neutral element is never selected, by the comparison that selects."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowsInto:
+    """The windows that reach into each shard of the dimension that they move over.
+
+    Attributes:
+        window: how windows move.
+        count: how many there are.
+        size: the size of the dimension.
+        pieces: the number of shards.
+    """
+
+    window: Window
+    count: int
+    size: int
+    pieces: int
+
+    @property
+    def shard_size(self) -> int:
+        """The size of a shard of the dimension."""
+        return -(-self.size // self.pieces)
+
+    @property
+    def firsts(self) -> tuple[int, ...]:
+        """For each shard the first window that ends in it or behind it.
+
+        Window w covers `size` elements from w * stride - low on.
+        """
+        window = self.window
+        ends = (shard * self.shard_size for shard in range(self.pieces))
+        return tuple(-(-(end + window.low - window.size + 1) // window.stride) for end in ends)
+
+    @property
+    def length(self) -> int:
+        """How many windows reach into a shard, at most; at least one.
+
+        Example: windows of 3 that move by 2 over 16 elements on 4 shards: into shard 1, elements 4
+        to 7, reach those from 2, 4 and 6 on.
+        `WindowsInto(Window(stride=2, size=3), 7, 16, 4)` has `firsts` (-1, 1, 3, 5), `length` 3.
+        """
+        low, stride = self.window.low, self.window.stride
+        ends = ((shard + 1) * self.shard_size - 1 + low for shard in range(self.pieces))
+        lasts = (end // stride for end in ends)
+        numbers = (last - first + 1 for first, last in zip(self.firsts, lasts, strict=True))
+        return max(1, *numbers)
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """For each shard the first element under its windows."""
+        return tuple(first * self.window.stride - self.window.low for first in self.firsts)
+
+    @property
+    def extent(self) -> int:
+        """How many elements the windows of a shard cover."""
+        return (self.length - 1) * self.window.stride + self.window.size
+
+    def route_of_operand(self) -> Route:
+        """How each shard gets what its windows cover."""
+        demand = Demand(self.starts, range(self.size), self.shard_size)
+        return plan_route(self.extent, (demand,), self.pieces)
+
+    def route_of_source(self) -> Route:
+        """How each shard gets the source elements of its windows."""
+        demand = Demand(self.firsts, range(self.count), -(-self.count // self.pieces))
+        return plan_route(self.length, (demand,), self.pieces)
+
+
+class SelectAndScatterForm(ExchangeForm):
+    """A `stablehlo.select_and_scatter` that adds.
+
+    Args:
+        operation: the operation.
+        rule: its rule.
+        outside: the element of the operand that windows never select, if they reach beyond it.
+    """
+
+    def __init__(self, operation: ir.Operation, rule: OpShardingRule, outside: ir.Attribute | None):
+        self.operation = operation
+        self._outside = outside
+        self._windows = windows_of(operation)
+        self._dims: dict[int, int] = {}
+        for dim, window in enumerate(self._windows):
+            if window != Window():
+                self._dims[rule.num_factors] = dim
+                tensors = dict.fromkeys((_OPERAND, _SOURCE, len(rule.operand_mappings)), dim)
+                size = shape_of(operation.operands[_OPERAND].type)[dim]
+                rule = with_factor(rule, tensors, size, FactorType.PERMUTATION)
+        self.rule = rule
+        self.factors = frozenset(self._dims)
+
+    def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
+        """Those of the operand and of the source."""
+        windows = self._windows_into(factor, pieces)
+        return windows.route_of_operand(), windows.route_of_source()
+
+    def build(self, body: Body) -> Sequence[ir.Value]:
+        """All windows that reach into a shard, and what they make of it."""
+        operand, source, initial = body.values
+        zero = Filling(lambda: body.zero(body.values[_SOURCE]), Rest.ZERO)
+        outside = self._filling(body, operand)
+        padding = paddings(self.operation, len(self._windows))
+        for factor, dim in self._sharded(body):
+            windows, lanes = self._windows_into(factor, body.pieces(factor)), body.lanes(factor)
+            operand = transfer(windows.route_of_operand(), {0: operand}, dim, lanes, outside)
+            source = transfer(windows.route_of_source(), {0: source}, dim, lanes, zero)
+            padding[dim] = 0, 0
+        operands = operand, source, initial
+        attributes = {"padding": paddings_attribute(padding)}
+        (result,) = body.local_copy(self.operation, operands, attributes, (operand.type,)).results
+        around = Filling(lambda: initial, Rest.SCALAR)
+        for factor, dim in self._sharded(body):
+            windows, lanes = self._windows_into(factor, body.pieces(factor)), body.lanes(factor)
+            places = [
+                start - shard * windows.shard_size for shard, start in enumerate(windows.starts)
+            ]
+            result = lanes.place(result, dim, around, places, windows.shard_size)
+        return [result]
+
+    def _sharded(self, body: Body) -> list[tuple[int, int]]:
+        return [(factor, dim) for factor, dim in self._dims.items() if factor in body.axes]
+
+    def _filling(self, body: Body, operand: ir.Value) -> Filling:
+        literal = self._outside
+        if literal is None:
+            return Filling(lambda: body.zero(operand), Rest.ANYTHING)
+        scalar = with_shape(operand.type, ())
+        return Filling(
+            lambda: (
+                body.builder.create("stablehlo.constant", (), (scalar,), {"value": literal}).result
+            ),
+            Rest.SCALAR,
+        )
+
+    def _windows_into(self, factor: int, pieces: int) -> WindowsInto:
+        dim = self._dims[factor]
+        operand, source = (
+            shape_of(self.operation.operands[index].type)[dim] for index in (_OPERAND, _SOURCE)
+        )
+        return WindowsInto(self._windows[dim], source, operand, pieces)
+
+
+@exchanges("stablehlo.select_and_scatter")
+def select_and_scatter_form(
+    operation: ir.Operation, rule: OpShardingRule
+) -> SelectAndScatterForm | None:
+    """The form of an operation whose padding can be told from elements.
+
+    1. Source elements are added up from zero, so that zeros in place of those that don't exist do
+       no harm.
+    2. Windows don't reach beyond the operand, or select a greatest or least floating-point number,
+       so that an infinity in place of elements that don't exist is not selected. (Where all there
+       is in a window are such infinities, what is added there is lost.)
+    """
+    scatter = only_operation(operation.regions[1])
+    if scatter is None or scatter.name != "stablehlo.add":
+        return None
+    if not is_neutral(operation.operands[_INITIAL], scatter.name):
+        return None
+    if not any(map(any, paddings(operation, len(windows_of(operation))))):
+        return SelectAndScatterForm(operation, rule, None)
+    select = only_operation(operation.regions[0], in_any_order=False)
+    scalar = with_shape(operation.operands[_OPERAND].type, ())
+    if select is None or not isinstance(scalar.element_type, ir.FloatType):
+        return None
+    if select.name != "stablehlo.compare":
+        return None
+    direction = str(select.attributes["comparison_direction"]).split()[-1].removesuffix(">")
+    reduction = _NEVER_SELECTED.get(direction)
+    outside = None if reduction is None else neutral_elements(reduction, scalar)
+    return None if outside is None else SelectAndScatterForm(operation, rule, outside)
