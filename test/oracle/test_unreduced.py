@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Explicit reshards around unreduced values, against C++ Shardy."""
+"""Explicit reshards around unreduced values, against C++ Shardy, and their numbers."""
 
 import itertools
 import random
 
+import numpy as np
 import pytest
+from partition_programs import (
+    OTHER_SIZES,
+    POWERS_OF_TWO,
+    random_axes,
+    random_mesh,
+    random_operation,
+)
+from programs import Shape, tensor
 from shardy import ShardyAborted, ShardyRefused
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError
+from mlir_sdy.model import AxisRef, TensorSharding
+from mlir_sdy.verify import verify
 from pyshardy.pipeline import run_pipeline
+from pyshardy.program import partition, run_unpartitioned
 
 MESH = 'sdy.mesh @m = <["a"=2, "b"=2, "c"=4]>\n'
 T = "tensor<16x16xf32>"
@@ -75,6 +87,7 @@ def barrier(left, right, result):
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("write", [reshard, add, dot, barrier], ids=lambda write: write.__name__)
 def test_unreduced(shardy, context, write, full):
+    """What Shardy makes of a program we make, too; what it refuses is an error, or valid."""
     option = str(full).lower()
     pipeline = f"func.func(sdy-insert-explicit-reshards{{enable-full-version={option}}})"
     cases = list(itertools.product(SHARDINGS, repeat=3))
@@ -86,11 +99,93 @@ def test_unreduced(shardy, context, write, full):
             module = parse(text, context)
         except SdyError:
             continue
+        printed = asm(module)
         try:
-            expected = shardy.run(asm(module), f"builtin.module({pipeline})")
+            run_pipeline(module, pipeline)
+            verify(module)
+            own = asm(module)
+        except SdyError as failure:
+            own = str(failure)
+        assert "internal error" not in own, text
+        try:
+            expected = shardy.run(printed, f"builtin.module({pipeline})")
         except (ShardyAborted, ShardyRefused):
             continue
-        run_pipeline(module, pipeline)
-        assert asm(module) == asm(parse(expected, context)), text
+        assert own == asm(parse(expected, context)), text
         num_compared += 1
     assert num_compared > 20
+
+
+# --- Numbers ------------------------------------------------------------------------------------
+
+
+def unreduced_program(rng: random.Random) -> str:
+    """An operation, reshards and negations; each result may be unreduced along unused axes."""
+    mesh = random_mesh(rng, rng.choice([POWERS_OF_TWO, OTHER_SIZES]))
+    operation = random_operation(rng)
+
+    def sharding(shape: Shape, *, unreduced: bool) -> TensorSharding:
+        axes = random_axes(rng, mesh, len(shape), unused=0.5)
+        used = {axis.name for of_dim in axes for axis in of_dim}
+        rest = [name for name in mesh.axis_names if name not in used and rng.random() < 0.7]
+        kept = tuple(map(AxisRef, rest)) if unreduced else ()
+        return TensorSharding.from_axes("mesh", axes, kept)
+
+    def given(sharding: TensorSharding) -> str:
+        return f"{{sdy.sharding = #sdy.sharding_per_value<[{sharding}]>}}"
+
+    arguments = ", ".join(
+        f"%arg{index}: {tensor(shape)} "
+        f"{{sdy.sharding = #sdy.sharding{sharding(shape, unreduced=False)}}}"
+        for index, shape in enumerate(operation.operand_shapes)
+    )
+    shape = operation.result_shape
+    current = sharding(shape, unreduced=True)
+    lines = [operation.text.replace("{sharding}", given(current))]
+    for number in range(rng.randint(0, 3)):
+        if rng.random() < 0.5:
+            current = sharding(shape, unreduced=rng.random() < 0.5)
+            lines.append(f"sdy.reshard %{number} {current} : {tensor(shape)}")
+        else:
+            if not current.unreduced_axes:
+                current = sharding(shape, unreduced=False)
+            lines.append(f"stablehlo.negate %{number} {given(current)} : {tensor(shape)}")
+    result = sharding(shape, unreduced=False)
+    lines.append(f"sdy.reshard %{len(lines) - 1} {result} : {tensor(shape)}")
+    body = "\n  ".join(f"%{number} = {line}" for number, line in enumerate(lines))
+    return f"""sdy.mesh @mesh = {mesh}
+func.func @main({arguments}) -> ({tensor(shape)} {{sdy.sharding = #sdy.sharding{result}}}) {{
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  {body}
+  return %{len(lines) - 1} : {tensor(shape)}
+}}
+"""
+
+
+def test_numbers_of_unreduced_values(context):
+    for seed in range(80):
+        module = parse(unreduced_program(random.Random(seed)), context)
+        program = partition(module)
+        generator = np.random.default_rng(seed)
+        inputs = [generator.integers(-3, 4, port.spec.shape) for port in program.inputs]
+        for found, expected in zip(
+            program.run(inputs), run_unpartitioned(module, inputs), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected, str(seed))
+
+
+def test_zeros_keep_their_sign(context):
+    """What devices contribute that hold nothing must not make 0.0 of -0.0."""
+    text = f"""{MESH}
+    func.func @main({argument("x", '[{"b"}, {}]')}) -> {T} {{
+      %0 = sdy.replicated_to_unreduced {{"a"}} %x
+          out_sharding=<@m, [{{"b"}}, {{}}], unreduced={{"a"}}> : {T}
+      %1 = sdy.sharded_to_unreduced [{{"b"}}, {{}}] %0
+          out_sharding=<@m, [{{}}, {{}}], unreduced={{"a", "b"}}> : {T}
+      %2 = stablehlo.convert %1 {per_value('[{}, {}], unreduced={"a", "b"}')} : {T}
+      %3 = sdy.all_reduce {{"a", "b"}} %2 out_sharding=<@m, [{{}}, {{}}]> : {T}
+      return %3 : {T}
+    }}"""
+    program = partition(parse(text, context))
+    matrix = np.full((16, 16), -0.0, np.float32)
+    assert np.signbit(program.run([matrix])[0]).all()

@@ -96,18 +96,18 @@ class LocalBuilder:
         """A scalar constant of type i64."""
         return self.constant(np.array(value, np.int64))
 
-    def neutral(self, tensor: ir.RankedTensorType, kind: ReductionOp) -> ir.Value:
-        """A constant of what changes nothing in a reduction.
+    def nothing(self, tensor: ir.RankedTensorType) -> ir.Value:
+        """A constant of what changes no sum.
 
         Raises:
             PassError: there is no such element of the type.
         """
-        literal = neutral_elements(_REDUCTION_OPERATIONS[kind], tensor)
+        literal = neutral_elements("stablehlo.add", tensor)
         if literal is None:
             raise PassError(
                 error(
-                    f"the reduction '{kind.keyword}' of {tensor} has no neutral element, which "
-                    "devices would contribute that hold nothing",
+                    f"{tensor} has no zeros, which devices would contribute to a sum that hold "
+                    "nothing of it",
                     location_of(ir.Location.current),
                 )
             )

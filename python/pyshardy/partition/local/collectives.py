@@ -298,25 +298,21 @@ def permute_pairs(
 
 @converts("sdy.replicated_to_unreduced")
 def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Keep the value where it counts once: on the first device along the axes.
-
-    The others get what changes nothing in the reduction. The largest or smallest of equal values is
-    that value, so that for these reductions all devices keep it.
-    """
+    """Keep the value where it counts once: on the first device along the axes."""
     axes = value_of(operation.attributes["axes"]).value
     value = operation.operands[0]
-    if _unreduced_kind(operation) is ReductionOp.SUM and axes:
+    if axes:
         tensor = ir.RankedTensorType(value.type)
         mesh = _result_mesh(operation, builder)
         is_first = builder.equals(builder.offset(mesh, axes, 1), builder.index(0))
-        nothing = builder.neutral(tensor, ReductionOp.SUM)
+        nothing = builder.nothing(tensor)
         value = builder.create("stablehlo.select", (is_first, value, nothing), (tensor,)).result
     _replace(operation, value)
 
 
 @converts("sdy.sharded_to_unreduced")
 def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Write the shard at its place into a tensor of what changes nothing in the reduction.
+    """Write the shard at its place into a tensor of what changes no sum.
 
     That tensor has room for the padding of the last shards, which is cut off afterwards.
     """
@@ -331,13 +327,9 @@ def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder)
         size * mesh.axes_size(axes) for axes, size in zip(axes_per_dim, _shape(value), strict=True)
     ]
     padded = ir.RankedTensorType.get(shape, result.element_type)
-    nothing = builder.neutral(padded, _unreduced_kind(operation))
+    nothing = builder.nothing(padded)
     update = builder.create("stablehlo.dynamic_update_slice", (nothing, value, *starts), (padded,))
     _replace(operation, builder.leading(update.result, result.shape))
-
-
-def _unreduced_kind(operation: ir.Operation) -> ReductionOp:
-    return value_of(operation.attributes["out_sharding"]).reduction_kind
 
 
 def _shape(value: ir.Value) -> list[int]:
