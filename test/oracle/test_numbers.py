@@ -201,6 +201,81 @@ def test_gathering_dimension_by_dimension(context, name):
     check(program, found, run_unpartitioned(module, inputs))
 
 
+@pytest.mark.parametrize("options", ["", "combine-multi-dimension-reduce-scatter=false"])
+@pytest.mark.parametrize(
+    "axes", ['[{"y"}, {"x"}, {}]', '[{}, {"x"}, {"y"}]', '[{"y", "x"}, {}, {}]']
+)
+def test_scattering_several_dimensions(context, options, axes):
+    """Dimensions that are not scattered keep their elements in order."""
+    text = f"""
+func.func @main(%a: tensor<8x8x6xf32>) -> tensor<8x8x6xf32> {{
+  %0 = sdy.reduce_scatter {axes} %a out_sharding=<@permuted, {axes}> : tensor<8x8x6xf32>
+  return %0 : tensor<8x8x6xf32>
+}}"""
+    module = parse(PRELUDE + text, context)
+    propagate(module)
+    program = partition(module)
+    local = replace(program, module=localised(module, options))
+    inputs = whole_numbers(program, 0)
+    np.testing.assert_array_equal(local.run(inputs)[0], 4 * inputs[0])
+    several = '"y", "x"' not in axes
+    reduced_first = "stablehlo.all_reduce" in asm(local.module)
+    assert reduced_first == (several and "false" in options)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        '{"x"}: 0->1, {"y"}: 2->3',
+        '{"x"}: 0->3, {"y"}: 2->1',
+        '{"x"}: 0->5, {"z"}: 4->1',
+        '{"x"}: 0->5, {"y"}: 2->1, {"z"}: 4->3',
+    ],
+)
+def test_moving_axes_between_several_dimensions(context, params):
+    """One all-to-all makes all moves at once."""
+    before = {0: "x", 2: "y", 4: "z"}
+    after = dict(before)
+    for axis, source, target in re.findall(r'"(\w)"\}: (\d)->(\d)', params):
+        del after[int(source)]
+        after[int(target)] = axis
+
+    def sharding(axes: dict[int, str]) -> str:
+        dims = (f'{{"{axes[dim]}"}}' if dim in axes else "{}" for dim in range(6))
+        return f"<@m, [{', '.join(dims)}]>"
+
+    shape = "tensor<4x4x6x12x4x6xf32>"
+    devices = "[4, 2, 0, 5, 1, 3, 7, 9, 11, 6, 8, 10]"
+    text = f"""sdy.mesh @m = <["x"=2, "y"=3, "z"=2], device_ids={devices}>
+func.func @main(%a: {shape} {{sdy.sharding = #sdy.sharding{sharding(before)}}})
+    -> ({shape} {{sdy.sharding = #sdy.sharding{sharding(after)}}}) {{
+  %0 = sdy.all_to_all [{params}] %a out_sharding={sharding(after)} : {shape}
+  return %0 : {shape}
+}}"""
+    if '{"y"}: 2->1' in params:
+        text = text.replace("4x4x6x12", "4x6x6x12")
+    module = parse(text, context)
+    program = partition(module)
+    (array,) = random_inputs([port.spec for port in program.inputs], seed=0)
+    np.testing.assert_array_equal(program.run([array])[0], array)
+    assert [each.kind for each in program.collectives] == ["all_to_all"]
+
+
+@pytest.mark.parametrize("name", [*OPTION_CASES, "meshes whose devices are ordered differently"])
+def test_groups_by_axes(context, name):
+    """Groups name axes of a mesh that is written out, as its declaration goes."""
+    module = parse(PRELUDE + CONTROL_FLOW[name], context)
+    propagate(module)
+    program = partition(module)
+    local = localised(module, "enable-rgv3=true")
+    if name != "sub-axes":
+        assert "replica_group_mesh_axes<mesh = #stablehlo.mesh<axes" in asm(local)
+    assert "@mesh" not in asm(local)
+    inputs = random_inputs([port.spec for port in program.inputs], seed=0)
+    found = replace(program, module=local).run(inputs)
+    check(program, found, run_unpartitioned(module, inputs))
+
+
 @pytest.mark.parametrize("name", [*OPTION_CASES, "reshards of users", "iota"])
 def test_devices_as_replicas(context, name):
     text = CONTROL_FLOW.get(name) or (

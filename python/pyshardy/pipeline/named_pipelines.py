@@ -14,7 +14,7 @@ def partition_pipeline(
     replica_count: int = 1,
     partition_count: int = 1,
     per_dim_all_gather: bool = False,
-    combine_multi_dimension_reduce_scatter: bool = False,
+    combine_multi_dimension_reduce_scatter: bool = True,
     enable_rgv3: bool = False,
 ) -> str:
     """Turns a propagated program into one local program with collectives.
