@@ -7,16 +7,19 @@ competes with others:
 1. Each factor gets axes that it has in some tensor, or in Shardy's answer, or none.
 2. Axes of a factor that must not be sharded may go to another factor that they divide instead, so
    that an all-to-all takes the place of an all-gather.
-3. No axis is used by two factors, nor parts of one that can't coexist.
-4. The cost of an answer is what devices send to reshard the operands, to complete the results and
+3. Where results have to be completed, factors of the results may also get an axis that no tensor
+   uses: slicing the operands is free, and an all-reduce of a part of the result, with an
+   all-gather of it, may send less than an all-reduce of the whole.
+4. No axis is used by two factors, nor parts of one that can't coexist.
+5. The cost of an answer is what devices send to reshard the operands, to complete the results and
    to reshard those, and what they compute (see `cost`). The cheapest answer wins; Shardy's does
    unless another one is cheaper.
 
 Example: on a mesh `<["x"=2]>`, `[i, k], [k, j] -> [i, j]` of 4 x 64 and 64 x 64 numbers of four
-bytes, both operands sharded along `k`, the result not at all. Shardy completes the result of 1,024
-bytes by an all-reduce, in which a device sends as many. Gathering the first operand instead sends
-its half, 512 bytes; but then the second one would be gathered, too, so the all-reduce stays. It
-does not if the second operand is whole: then only the first one is gathered.
+bytes, the first operand sharded along `k`, the others not at all. Shardy slices the second operand
+and completes the result of 1,024 bytes by an all-reduce, in which a device sends as many. Gathering
+the first operand sends its half, 512 bytes, and the work of the other half is worth 136 bytes; so that is done. If the
+second operand is sharded along `k`, too, it would have to be gathered as well: the all-reduce stays.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.model import (
+    AxisRef,
     AxisTuple,
     Mesh,
     OpShardingRule,
@@ -109,12 +113,15 @@ def _options(
 ) -> list[list[AxisTuple]]:
     """The lists of axes that each factor may get."""
     unsharded = blocked.union(rule.need_replication_factors)
-    freed = {
+    freed = [
         tensor.axes(factor)
-        for factor in unsharded
+        for factor in sorted(unsharded)
         for tensor in projection.having(factor)
         if tensor.axes(factor)
-    }
+    ]
+    idle: list[AxisTuple] = []
+    if any(answer[factor] for factor in rule.reduction_factors):
+        idle = [(axis,) for axis in _idle_axes(projection, answer, mesh)]
     options: list[list[AxisTuple]] = []
     for factor in range(rule.num_factors):
         if factor in unsharded:
@@ -122,7 +129,8 @@ def _options(
             continue
         seen = {answer[factor]: None, (): None}  # a dictionary keeps the order
         seen |= {tensor.axes(factor): None for tensor in projection.having(factor)}
-        for axes, more in itertools.product(list(seen), freed):
+        added = freed if factor in rule.reduction_factors else [*freed, *idle]
+        for axes, more in itertools.product(list(seen), added):
             longer = axes
             for axis in more:
                 longer = add_or_merge(longer, axis, mesh)
@@ -131,6 +139,14 @@ def _options(
                 seen[longer] = None
         options.append(list(seen))
     return options
+
+
+def _idle_axes(projection: ShardingProjection, answer: FactorAxes, mesh: Mesh) -> Iterator[AxisRef]:
+    """The axes of the mesh along which nothing is sharded, neither before nor in the answer."""
+    used = {axis.name for axes in answer for axis in axes}
+    for tensor in projection.tensors:
+        used |= {axis.name for sharding in tensor.factors.values() for axis in sharding.axes}
+    return (AxisRef(name) for name in mesh.axis_names if name not in used)
 
 
 def _without_overlaps(options: Sequence[Sequence[AxisTuple]]) -> Iterator[FactorAxes]:

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Choosing the axes of factors by the bytes that devices send, and what those are."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_helpers import mesh_of_sizes, refs, sharding
+from test_factor_axes import rule
+
+from pyshardy.partition.cheapest_axes import Tensor, cheapest_factor_axes
+from pyshardy.partition.cost import completion_cost, local_elements, reshard_cost, work_cost
+from pyshardy.partition.factor_axes import choose_factor_axes
+from pyshardy.propagation.projection import ShardingProjection
+
+MESH = mesh_of_sizes(x=2, y=4)
+
+
+def shapes_of(rule):
+    return [
+        tuple(rule.factor_sizes[dim.factor_indices[0]] for dim in mapping.dim_mappings)
+        for mapping in rule.mappings
+    ]
+
+
+def cheapest(rule, *dims_of_tensors, mesh=MESH, blocked=()):
+    """The axes of each factor, before and after Shardy's answer competed with others."""
+    shardings = [sharding(*dims) for dims in dims_of_tensors]
+    shapes = shapes_of(rule)
+    projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
+    answer = tuple(
+        () if factor in blocked else axes
+        for factor, axes in enumerate(choose_factor_axes(rule, projection, shapes, mesh))
+    )
+    tensors = [
+        Tensor(shape, 4, sharding.dim_axes)
+        for shape, sharding in zip(shapes, shardings, strict=True)
+    ]
+    best = cheapest_factor_axes(rule, projection, tensors, frozenset(blocked), answer, mesh)
+    return [[", ".join(map(str, axes)) for axes in chosen] for chosen in (answer, best)]
+
+
+def product(**sizes):
+    """The rule of a matrix product."""
+    return rule("i k, k j -> i j", sizes, reduction="k")
+
+
+SMALL_BY_LARGE = {"i": 4, "k": 64, "j": 64}
+ON_X = mesh_of_sizes(x=2)
+
+
+def test_small_operand_is_gathered():
+    given, best = cheapest(product(**SMALL_BY_LARGE), ("", "x"), ("", ""), ("", ""), mesh=ON_X)
+    assert given == ["", '"x"', ""]
+    assert best == ["", "", ""]
+
+
+def test_operands_that_agree_are_not_gathered():
+    given, best = cheapest(product(**SMALL_BY_LARGE), ("", "x"), ("x", ""), ("", ""), mesh=ON_X)
+    assert given == best == ["", '"x"', ""]
+
+
+def test_much_work_is_not_repeated_to_save_few_bytes():
+    sizes = {"i": 4, "k": 4096, "j": 4096}
+    given, best = cheapest(product(**sizes), ("", "x"), ("", ""), ("", ""), mesh=ON_X)
+    assert given == best == ["", '"x"', ""]
+
+
+def test_axes_of_blocked_factors_move_to_others():
+    """A sort along a sharded dimension: the other one is sharded meanwhile."""
+    sort = rule("a b -> a b", {"a": 64, "b": 64}, need_replication="b")
+    assert cheapest(sort, ("", "y"), ("", "y"))[1] == ['"y"', ""]
+
+
+def test_idle_axes_share_an_all_reduce():
+    sizes = {"i": 64, "k": 512, "j": 64}
+    given, best = cheapest(product(**sizes), ("", "y"), ("y", ""), ("", ""))
+    assert given == ["", '"y"', ""]
+    assert best == ["", '"y"', '"x"']
+
+
+@given(st.data())
+def test_no_axis_is_used_twice(data):
+    axes = ["", "x", "y", "x y"]
+    of_matrices = [(a, b) for a in axes for b in axes if not set(a.split()) & set(b.split())]
+    dims = [data.draw(st.sampled_from(of_matrices)) for _ in range(3)]
+    _, best = cheapest(product(i=8, k=16, j=8), *dims)
+    names = [name for axes in best for name in axes.split(", ") if name]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        (("x", ""), ("", ""), 128),
+        (("x", ""), ("", "x"), 64),
+        (("x", ""), ("y", ""), 64),
+        (("", ""), ("x", "y"), 0),
+        (("y", ""), ("", ""), 3 * 64),
+    ],
+)
+def test_reshard_cost(source, target, expected):
+    ends = [sharding(*dims).dim_axes for dims in (source, target)]
+    assert reshard_cost((8, 8), 4, *ends, MESH) == expected
+
+
+def test_completion_cost():
+    whole, scattered = (sharding(*dims).dim_axes for dims in (("", ""), ("x", "")))
+    assert completion_cost((8, 8), 4, whole, refs("x"), whole, MESH) == 256
+    assert completion_cost((8, 8), 4, whole, refs("x"), scattered, MESH) == 128
+    assert completion_cost((8, 8), 4, whole, (), scattered, MESH) == 0
+
+
+def test_local_elements_include_padding():
+    assert local_elements((10, 7), sharding("y", "x").dim_axes, MESH) == 3 * 4
+
+
+def test_work_is_what_takes_longer():
+    assert work_cost(4096 * 10, 64 * 3) == 10
+    assert work_cost(4096 * 10, 64 * 30) == 30
