@@ -77,14 +77,15 @@ class Route:
     gathered: int
 
     @property
-    def received(self) -> int:
-        """How many elements a shard receives, at most."""
-        return sum(move.length for move in self.moves if not move.is_local)
-
-    @property
-    def pays(self) -> bool:
-        """Whether no more is sent than if all shards got the sources whole."""
-        return self.received <= self.gathered
+    def received(self) -> float:
+        """How many elements a shard receives of others, on average."""
+        elements = sum(
+            move.length
+            for move in self.moves
+            for sender, receiver in move.pairs
+            if sender != receiver
+        )
+        return elements / len(self.held)
 
 
 def plan_route(
@@ -94,16 +95,18 @@ def plan_route(
 
     1. What a shard needs of a source, as far as it is valid, is cut at the ends of shards into
        runs, one for each shard that holds a part of it.
-    2. Runs whose sender is the same number of shards away from the receiver, counted in a circle,
-       are one move. If `mirrored`, the distance is counted from the receiver's mirror image.
-       Several runs from one shard to another are as many moves.
-    3. A move is as long as its longest run. All its segments begin at the same position of their
+    2. Runs whose sender is the same number of shards away from the receiver are one move. If
+       `mirrored`, the distance is counted from the receiver's mirror image. Several runs from one
+       shard to another are as many moves.
+    3. Two moves that go equally far in a circle of all shards become one if they are equally long
+       and go to the same place, as the two of a tensor that is rolled.
+    4. A move is as long as its longest run. All its segments begin at the same position of their
        shard if this doesn't make them longer.
 
     Example: 8 positions on 4 shards, of which each needs one more on both sides:
     `plan_route(4, [Demand((-1, 1, 3, 5), range(8), 2)], 4)` keeps the 2 positions of each shard at
     1, and sends the last one of each shard to the next one's 0, and the first to the previous
-    one's 3. A shard receives 2 elements; it would be 6 if all were gathered.
+    one's 3. A shard receives 1.5 elements on average; it would be 6 if all were gathered.
 
     Args:
         length: the length of the buffer.
@@ -116,8 +119,8 @@ def plan_route(
     held = [range(length, 0)] * pieces
     for demand in demands:
         for run in _runs(demand, length):
-            sign = 1 if mirrored else -1
-            distance = (run.sender + sign * run.receiver) % pieces
+            target = pieces - 1 - run.receiver if mirrored else run.receiver
+            distance = run.sender - target
             pair = (demand.source, run.sender, run.receiver)
             groups.setdefault((demand.source, distance, runs_from[pair]), []).append(run)
             runs_from[pair] += 1
@@ -126,7 +129,11 @@ def plan_route(
                 min(before.start, run.place), max(before.stop, run.place + run.length)
             )
     sizes = {demand.source: demand.shard_size for demand in demands}
-    moves = tuple(_move(key[0], runs, sizes[key[0]], pieces) for key, runs in groups.items())
+    merged: dict[tuple[int, ...], list[_Run]] = {}
+    for (source, distance, nth), runs in groups.items():
+        longest, place = max(run.length for run in runs), min(run.place for run in runs)
+        merged.setdefault((source, distance % pieces, nth, longest, place), []).extend(runs)
+    moves = tuple(_move(key[0], runs, sizes[key[0]], pieces) for key, runs in merged.items())
     gathered = (pieces - 1) * sum(sizes.values())
     return Route(length, moves, tuple(held), gathered)
 
