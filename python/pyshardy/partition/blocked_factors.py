@@ -3,8 +3,8 @@
 
 1. Factors that need replication, and those whose shards would have to be exchanged.
 2. Factors that are reduced, if nothing completes partial results (see `reductions`).
-3. For some operations also others, although they pass through: a scatter's indices count along
-   whole dimensions, a generator of random bits makes the same ones for each shard.
+3. For some operations also others, although they pass through: a generator of random bits makes
+   the same ones for each shard.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
-from mlir_sdy.model import OpShardingRule, ReductionOp
+from mlir_sdy.model import OpShardingRule
+from pyshardy.partition.reductions import completion_of
 
 Place = tuple[int, int]
 """A dimension: the position of its tensor, operands first, and its index."""
@@ -23,24 +24,27 @@ PlacesFunction = Callable[[ir.Operation], Iterator[Place]]
 _PLACES: dict[str, PlacesFunction] = {}
 
 
-def blocked_factors(
-    operation: ir.Operation, rule: OpShardingRule, kind: ReductionOp | None
-) -> frozenset[int]:
+def blocked_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
     """The factors that must not be sharded for the operation to be computed on shards.
 
     Args:
         operation: the operation.
         rule: its rule.
-        kind: the reduction that completes its partial results; None if none does.
     """
     blocked = {*rule.need_replication_factors, *rule.permutation_factors}
-    if kind is None:
-        blocked.update(rule.reduction_factors)
+    blocked |= uncompletable_factors(operation, rule)
     places = _PLACES.get(operation.name)
     if places is not None:
         for tensor, dim in places(operation):
             blocked.update(rule.mappings[tensor].dim_mappings[dim].factor_indices)
     return frozenset(blocked)
+
+
+def uncompletable_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
+    """The reduced factors of an operation if nothing completes partial results."""
+    if not rule.reduction_factors or completion_of(operation) is not None:
+        return frozenset()
+    return frozenset(rule.reduction_factors)
 
 
 def _blocks(name: str) -> Callable[[PlacesFunction], PlacesFunction]:
@@ -64,27 +68,28 @@ def _padded_dims(operation: ir.Operation) -> Iterator[Place]:
 
 
 @_blocks("stablehlo.dynamic_update_slice")
-def _partly_updated_dims(operation: ir.Operation) -> Iterator[Place]:
-    """Dimensions of which the update covers a part: where it goes is counted from the start."""
+def _dims_of_smaller_updates(operation: ir.Operation) -> Iterator[Place]:
+    """Dimensions of the update that are smaller than those of the operand.
+
+    All of it may go to one shard of the operand.
+    """
     operand, update = (ir.RankedTensorType(operation.operands[at].type) for at in (0, 1))
     for dim, (size, part) in enumerate(zip(operand.shape, update.shape, strict=True)):
         if size != part:
-            yield from ((0, dim), (1, dim))
+            yield 1, dim
 
 
 @_blocks("stablehlo.scatter")
-def _scattered_dims(operation: ir.Operation) -> Iterator[Place]:
-    """Dimensions that indices point into, also where the window is as large as the dimension.
+def _indexed_window_dims(operation: ir.Operation) -> Iterator[Place]:
+    """Dimensions of windows as large as those of the inputs, if indices move them.
 
     What an index moves beyond the end is left out, not moved back in as it is in a gather.
     """
     numbers: Any = stablehlo.ScatterDimensionNumbers(
         operation.attributes["scatter_dimension_numbers"]
     )
-    num_inputs = (len(operation.operands) - 1) // 2
-    for dim in {*numbers.inserted_window_dims, *numbers.scattered_dims_to_operand_dims}:
-        for tensor in range(num_inputs):
-            yield tensor, dim
+    for dim in {*numbers.scattered_dims_to_operand_dims} - {*numbers.inserted_window_dims}:
+        yield 0, dim
 
 
 @_blocks("stablehlo.convolution")

@@ -21,7 +21,8 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, set_difference, sort_and_merge
 from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.partition.agreement import majority_mesh
-from pyshardy.partition.reductions import completing_reduction
+from pyshardy.partition.reductions import completion_of
+from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.passes.walks import operations_named
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import ShardingRuleLookup
@@ -64,13 +65,20 @@ def completed_axes(
     Example: `{"y"}` for the product above; none if the all-reduce were over `{"x", "y"}`, or a
     maximum.
     """
-    users = [use.owner.operation for result in operation.results for use in result.uses]
-    if not users or any(user.name not in _COMPLETING for user in users):
+    users = [
+        (index, use.owner.operation)
+        for index, result in enumerate(operation.results)
+        for use in result.uses
+    ]
+    if not users or any(user.name not in _COMPLETING for _, user in users):
+        return ()
+    completion = completion_of(operation)
+    if completion is None or completion.is_local:
         return ()
     axes = _partial_axes(operation, rules, meshes)
-    kind = completing_reduction(operation)
-    for user in users:
-        if reduction_kind(user) is not kind or {*_reduced_axes(user, meshes)} != {*axes}:
+    for index, user in users:
+        is_of_kind = reduction_kind(user) is completion.kinds[index]
+        if not is_of_kind or {*_reduced_axes(user, meshes)} != {*axes}:
             return ()
     return axes
 
@@ -88,6 +96,7 @@ def _partial_axes(
 ) -> AxisTuple:
     """The axes along which devices hold partial results; none if operands disagree on them."""
     rule = rules.rule(operation)
+    rule = None if rule is None else rule_on_shards(operation, rule)
     if rule is None or not rule.reduction_factors:
         return ()
     operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]

@@ -60,7 +60,7 @@ from pyshardy.partition.agreement import (
     replicated_agreement,
     shape_of,
 )
-from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.blocked_factors import blocked_factors, uncompletable_factors
 from pyshardy.partition.completion import drop_completing_collectives
 from pyshardy.partition.data_flow import (
     FLOW_OPERATIONS,
@@ -71,7 +71,8 @@ from pyshardy.partition.data_flow import (
 )
 from pyshardy.partition.dot_result import DOT_OPERATIONS
 from pyshardy.partition.factor_axes import Shape
-from pyshardy.partition.reductions import completing_reduction
+from pyshardy.partition.reductions import completion_of
+from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.single_device import (
     check_interface,
     is_on_single_device,
@@ -321,6 +322,8 @@ class _FunctionResharder:
             return replicated_agreement(shardings)
         if rule.is_custom_rule:
             return None
+        if full and self.local_forms is not None:
+            rule = rule_on_shards(operation, rule)
         blocked = self._blocked_factors(operation, rule) if full else frozenset[int]()
         shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
         nbytes = None
@@ -341,10 +344,9 @@ class _FunctionResharder:
 
     def _blocked_factors(self, operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
         """The factors that the operation must not be sharded along, in the full version."""
-        kind = completing_reduction(operation) if rule.reduction_factors else None
         if self.local_forms is not None:
-            return blocked_factors(operation, rule, kind)
-        return frozenset(rule.reduction_factors if kind is None else ())
+            return blocked_factors(operation, rule)
+        return uncompletable_factors(operation, rule)
 
     def _partial_agreement(
         self,
@@ -374,12 +376,14 @@ class _FunctionResharder:
             changed |= self._without_complete_axes(operation, old_shardings, changed, agreement)
         if changed:
             set_result_shardings_of(operation, changed, self.cache)
+        completion = completion_of(operation) if agreement.reduced_axes else None
         for index, old in enumerate(old_shardings):
             value: ir.Value = operation.results[index]
             closed = TensorSharding.fully_closed(rank_of(value.type), agreement.mesh_or_ref)
-            if agreement.reduced_axes:
+            if agreement.reduced_axes and not (completion and completion.is_local):
                 sharding = changed.get(index) or old or closed
-                value = self._all_reduce(operation, value, sharding, agreement.reduced_axes)
+                kind = completion.kinds[index] if completion else sharding.reduction_kind
+                value = self._all_reduce(value, sharding, agreement.reduced_axes, kind)
             if index in changed:
                 self._go_back(value, changed[index], old or closed)
 
@@ -421,15 +425,14 @@ class _FunctionResharder:
             user.operands[index] = value
 
     def _all_reduce(
-        self, operation: ir.Operation, value: ir.Value, sharding: TensorSharding, axes: AxisTuple
+        self, value: ir.Value, sharding: TensorSharding, axes: AxisTuple, kind: ReductionOp
     ) -> ir.Value:
-        kind = completing_reduction(operation) or sharding.reduction_kind
         reduced = sdy.all_reduce(
             value,
             self.cache[AxisRefList(axes)],
             self.cache[sharding],
             reduction_op=None if kind is ReductionOp.SUM else kind,
-            loc=operation.location,
+            loc=origin_of(value),
             ip=_insertion_point_after(value),
         )
         _hand_over(value, reduced)

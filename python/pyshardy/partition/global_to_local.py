@@ -24,12 +24,13 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
-from mlir_sdy.values import argument_shardings, get_sharding, result_shardings
+from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.local import CONVERSIONS, LocalBuilder
-from pyshardy.partition.reductions import completing_reduction
+from pyshardy.partition.local.builder import sharding_of
+from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.rules import ShardingRuleLookup
 
 
@@ -96,7 +97,7 @@ class _ModuleConverter:
         new_types = [
             (value, local)
             for value, place in self._values()
-            if (local := self._local_type(value.type, get_sharding(value), place)) != value.type
+            if (local := self._local_type(value.type, sharding_of(value), place)) != value.type
         ]
         functions = [operation for operation in self.operations if _is_function(operation)]
         function_types = [self._function_type(function) for function in functions]
@@ -142,13 +143,13 @@ class _ModuleConverter:
         rule = self.rules.rule(operation)
         if rule is None:
             return
-        kind = completing_reduction(operation) if rule.reduction_factors else None
-        blocked = blocked_factors(operation, rule, kind)
+        rule = rule_on_shards(operation, rule)
+        blocked = blocked_factors(operation, rule)
         if not blocked:
             return
         values = (*operation.operands, *operation.results)
         for position, (value, mapping) in enumerate(zip(values, rule.mappings, strict=True)):
-            sharding = get_sharding(value)
+            sharding = sharding_of(value)
             if sharding is None or not sharding.dim_shardings:
                 continue
             dims = zip(sharding.dim_shardings, mapping.dim_mappings, strict=True)

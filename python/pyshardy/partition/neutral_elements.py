@@ -44,7 +44,13 @@ def neutral_elements(reduction: str, tensor: ir.RankedTensorType) -> ir.DenseEle
     literal = _literal(reduction.removeprefix("stablehlo."), tensor.element_type)
     if literal is None:
         return None
-    return ir.DenseElementsAttr(ir.Attribute.parse(f"dense<{literal}> : {tensor}"))
+    return ir.DenseElementsAttr(ir.Attribute.parse(f"dense<{literal}> : {tensor}", tensor.context))
+
+
+def neutral_element(reduction: str, element_type: ir.Type) -> ir.DenseElementsAttr | None:
+    """A scalar constant; see `neutral_elements`."""
+    nowhere = ir.Location.unknown(element_type.context)
+    return neutral_elements(reduction, ir.RankedTensorType.get([], element_type, loc=nowhere))
 
 
 def _literal(reduction: str, element: ir.Type) -> str | None:

@@ -36,9 +36,10 @@ from mlir_sdy.values import (
     result_shardings,
 )
 from pyshardy.partition.in_place import RESIZING, drop_useless
-from pyshardy.partition.local import CONVERSIONS, LocalBuilder
+from pyshardy.partition.local.sizes import FITTING
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
+from pyshardy.partition.padding.indices import clamp_indices
 from pyshardy.partition.padding.neutral import mask_operands
 from pyshardy.partition.padding.shapes import (
     Shape,
@@ -49,22 +50,12 @@ from pyshardy.partition.padding.shapes import (
     with_shape,
 )
 from pyshardy.partition.padding.whole import DimsPerTensor, compute_whole, unpaddable_dims
+from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import ShardingRuleLookup
 
 _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
 """Operations that hand values over to where their shape is fixed, or take them from there."""
-
-_HOLDING_SIZES = frozenset(
-    {
-        "stablehlo.convolution",
-        "stablehlo.dynamic_slice",
-        "stablehlo.gather",
-        "stablehlo.pad",
-        "stablehlo.slice",
-    }
-)
-"""Operations with sizes in attributes, which follow from the types of operands and results."""
 
 _CONSTANTS = frozenset({"sdy.constant", "stablehlo.constant"})
 
@@ -119,12 +110,11 @@ class _FunctionPadder:
             self.contents[value] = shape
             value.set_type(with_shape(value.type, wanted))
         builder = PaddingBuilder(self.cache)
-        sizes = LocalBuilder(self.meshes, replicas=False, first_channel=1, per_dim_all_gather=False)
         resized = [operation for operation in uneven if operation.name in RESIZING]
         for operation, rule in zip(uneven, rules, strict=True):
             with operation.location, ir.InsertionPoint(operation):
-                if operation.name in _HOLDING_SIZES:
-                    CONVERSIONS[operation.name](operation, sizes)
+                if operation.name in FITTING:
+                    FITTING[operation.name](operation)
                 self._fit(operation, rule, builder)
         drop_useless(resized)
 
@@ -157,6 +147,7 @@ class _FunctionPadder:
             )
         elif rule is not None:
             mask_operands(operation, rule, self.contents, self.zeros, builder)
+            clamp_indices(operation, self.contents, builder)
 
     def _whole_dims(self, operation: ir.Operation) -> DimsPerTensor:
         name = operation.name
@@ -169,7 +160,8 @@ class _FunctionPadder:
         return unpaddable_dims(operation, self._rule(operation), self.meshes)
 
     def _rule(self, operation: ir.Operation) -> OpShardingRule | None:
-        return None if _hands_on(operation.name) else self.rules.rule(operation)
+        rule = None if _hands_on(operation.name) else self.rules.rule(operation)
+        return None if rule is None else rule_on_shards(operation, rule)
 
     def _operations(self) -> Iterator[ir.Operation]:
         for view in operations_in(self.function):

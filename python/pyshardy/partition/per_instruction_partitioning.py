@@ -49,7 +49,7 @@ from pyshardy.partition.channels import channel_of, first_free_channel, set_chan
 from pyshardy.partition.completion import completed_axes
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.per_instruction_filter import InstructionFilter
-from pyshardy.partition.reductions import completing_reduction
+from pyshardy.partition.reductions import completion_of
 from pyshardy.passes.functions import functions_of, has_body
 from pyshardy.pipeline.options import pass_text
 from pyshardy.pipeline.runner import run_pipeline
@@ -247,10 +247,11 @@ class _Outliner:
             block = function.regions[0].blocks.append(*types[: len(inputs)], arg_locs=locations)
         set_argument_shardings(function, dict(enumerate(shardings[: len(inputs)])))
         partial = completed_axes(operation, self._rules, self._meshes)
-        kind = (completing_reduction(operation) if partial else None) or ReductionOp.SUM
+        completion = completion_of(operation) if partial else None
+        kinds = completion.kinds if completion else (ReductionOp.SUM,) * len(operation.results)
         results = [
             replace(sharding, unreduced_axes=partial, reduction_kind=kind)
-            for sharding in shardings[len(inputs) :]
+            for sharding, kind in zip(shardings[len(inputs) :], kinds, strict=True)
         ]
         set_result_shardings(function, dict(enumerate(results)))
         with operation.location, ir.InsertionPoint(block):

@@ -1,67 +1,138 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which reduction completes the partial results of an operation on different devices.
+"""How the partial results of an operation on different devices are completed.
 
-A contraction adds up. `stablehlo.reduce` and its like reduce by a body of their own; what the
-dialect's all-reduce can't express, and an initial value that would count once per device, are the
-reasons to compute such an operation on whole data instead.
+Most are by an `sdy.all_reduce` behind the operation. What that can't express, the local form of
+the operation completes itself (see `local/completing.py`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
+from mlir_sdy.values import result_shardings_of
+from pyshardy.partition.monoids import (
+    combining_operations,
+    is_boolean,
+    is_idempotent,
+    only_selects,
+)
+from pyshardy.partition.neutral_elements import neutral_element
+from pyshardy.rules.families.definitions import defining_operation
 
-_CONTRACTIONS = frozenset({"stablehlo.dot", "stablehlo.dot_general", "stablehlo.convolution"})
+CONTRACTIONS = frozenset(
+    {
+        "stablehlo.convolution",
+        "stablehlo.dot",
+        "stablehlo.dot_general",
+        "stablehlo.einsum",
+        "stablehlo.unary_einsum",
+    }
+)
+"""Operations that add up products of elements."""
+
+_ADDING = CONTRACTIONS | {
+    "stablehlo.custom_call",
+    "stablehlo.dynamic_slice",
+    "stablehlo.gather",
+}
+"""Operations of which partial results are added up.
+
+Of slices, all but one device have zeros. What a custom call reduces is what its rule says.
+"""
+
 _KINDS = {
     "stablehlo.add": ReductionOp.SUM,
     "stablehlo.maximum": ReductionOp.MAX,
     "stablehlo.minimum": ReductionOp.MIN,
 }
+_KINDS_OF_BOOLEANS = {
+    "stablehlo.add": ReductionOp.MAX,
+    "stablehlo.and": ReductionOp.MIN,
+    "stablehlo.maximum": ReductionOp.MAX,
+    "stablehlo.minimum": ReductionOp.MIN,
+    "stablehlo.multiply": ReductionOp.MIN,
+    "stablehlo.or": ReductionOp.MAX,
+}
 
 
-def completing_reduction(operation: ir.Operation) -> ReductionOp | None:
-    """The reduction over devices that completes the operation, if its sharded factors need one.
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """How partial results become whole.
 
-    1. A contraction is completed by a sum.
-    2. A `stablehlo.reduce` of one operand, whose body is a single sum, maximum or minimum of its
-       two arguments, is completed by the same. Each device reduces the initial value, too, which
-       does no harm to a maximum or a minimum; of a sum it must be zero.
-    3. Nothing else can be completed: None.
+    Attributes:
+        kinds: for each result the kind of the all-reduce behind the operation; none if the
+            operation completes its results itself.
     """
-    if operation.name in _CONTRACTIONS:
-        return ReductionOp.SUM
-    if operation.name != "stablehlo.reduce" or len(operation.operands) != 2:
-        return None
-    kind = _body_reduction(operation.regions[0].blocks[0])
-    if kind is ReductionOp.SUM and not _is_zero(operation.operands[1]):
-        return None
-    return kind
+
+    kinds: tuple[ReductionOp, ...] = ()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the local form of the operation does it."""
+        return not self.kinds
 
 
-def _body_reduction(block: ir.Block) -> ReductionOp | None:
-    operations = [view.operation for view in block.operations]
-    if len(operations) != 2:
+def completion_of(operation: ir.Operation) -> Completion | None:
+    """How the operation is completed, if its sharded factors need that; None if it can't be.
+
+    1. What a contraction or a gather makes is added up.
+    2. A `stablehlo.reduce` or `stablehlo.scatter` that combines each value by one operation is
+       completed by the same, which `sdy.all_reduce` can be sum, maximum or minimum; for truth
+       values these are also `or` and `and`.
+    3. Where it can't, and where the body of a `stablehlo.reduce` only selects, as that of an
+       argmax does, the operation completes itself, unless its results are to stay unreduced.
+    """
+    results = [result.type for result in operation.results]
+    if operation.name in _ADDING:
+        return Completion(
+            tuple(_kind("stablehlo.add", result) or ReductionOp.SUM for result in results)
+        )
+    if operation.name not in ("stablehlo.reduce", "stablehlo.scatter"):
         return None
-    body, terminator = operations
-    arguments = list(block.arguments)
-    inputs = list(body.operands)
-    if list(terminator.operands) != list(body.results) or inputs not in (
-        arguments,
-        arguments[::-1],
-    ):
-        return None
-    return _KINDS.get(body.name)
+    body = operation.regions[0].blocks[0]
+    names = combining_operations(body)
+    if names is None:
+        is_completable = operation.name == "stablehlo.reduce" and only_selects(body)
+    else:
+        kinds = [_kind(name, result) for name, result in zip(names, results, strict=True)]
+        known = tuple(kind for kind in kinds if kind is not None)
+        if len(known) == len(kinds):
+            return Completion(known)
+        is_completable = True
+    stays_unreduced = any(sharding.unreduced_axes for sharding in result_shardings_of(operation))
+    return Completion() if is_completable and not stays_unreduced else None
 
 
-def _is_zero(value: ir.Value) -> bool:
-    """Whether a scalar is the constant zero."""
-    if isinstance(value, ir.BlockArgument):
-        return False
-    producer = value.owner.operation
-    if producer.name not in ("stablehlo.constant", "sdy.constant"):
+def counts_any_number_of_times(initial: ir.Value, name: str) -> bool:
+    """Whether it makes no difference how often an operation combines values with a certain one."""
+    element_type = ir.RankedTensorType(initial.type).element_type
+    return is_idempotent(name, element_type) or is_neutral(initial, name)
+
+
+def is_neutral(value: ir.Value, name: str) -> bool:
+    """Whether a value is a constant, or one repeated, that is neutral to an operation.
+
+    Zero counts as neutral to a sum, whatever its sign.
+    """
+    producer = defining_operation(value)
+    while producer is not None and producer.name == "stablehlo.broadcast_in_dim":
+        producer = defining_operation(producer.operands[0])
+    if producer is None or producer.name not in ("stablehlo.constant", "sdy.constant"):
         return False
     literal = producer.attributes["value"]
     if not isinstance(literal, ir.DenseElementsAttr) or not literal.is_splat:
         return False
     number = literal.get_splat_value()
-    return isinstance(number, ir.FloatAttr | ir.IntegerAttr) and number.value == 0
+    if name == "stablehlo.add" and isinstance(number, ir.FloatAttr):
+        return number.value == 0
+    neutral = neutral_element(name, ir.RankedTensorType(value.type).element_type)
+    return neutral is not None and number == neutral.get_splat_value()
+
+
+def _kind(name: str, result: ir.Type) -> ReductionOp | None:
+    element_type = ir.RankedTensorType(result).element_type
+    if isinstance(element_type, ir.ComplexType) and name != "stablehlo.add":
+        return None
+    return (_KINDS_OF_BOOLEANS if is_boolean(element_type) else _KINDS).get(name)

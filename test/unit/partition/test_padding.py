@@ -119,14 +119,21 @@ def test_a_reduce_scatter_where_shards_begin_elsewhere(context):
     assert steps == ["sdy.all_slice", "sdy.all_reduce", "sdy.all_gather", "sdy.all_slice"]
 
 
+# No reduction of devices completes it.
+DIFFERENCE = """reducer(%p: tensor<f32>, %q: tensor<f32>) {
+    %r = stablehlo.subtract %p, %q : tensor<f32>
+    stablehlo.return %r : tensor<f32>
+  }"""
+
+
 @pytest.mark.parametrize(("axes", "rest"), [('{"x"}', None), ('{"x", "y"}', 'all_reduce {"y"}')])
 def test_a_reduction_of_a_whole_dimension_is_complete(context, axes, rest):
     text = padded(
         context,
         f"""func.func @main(%a: tensor<7xf32>, %b: tensor<f32>) -> tensor<f32> {{
   %0 = sdy.all_slice [{{"x"}}] %a out_sharding=<@mesh, [{{"x"}}]> : tensor<7xf32>
-  %1 = stablehlo.reduce(%0 init: %b) applies stablehlo.multiply across dimensions = [0]
-      : (tensor<7xf32>, tensor<f32>) -> tensor<f32>
+  %1 = stablehlo.reduce(%0 init: %b) across dimensions = [0]
+      : (tensor<7xf32>, tensor<f32>) -> tensor<f32> {DIFFERENCE}
   %2 = sdy.all_reduce {axes} %1 out_sharding=<@mesh, []> : tensor<f32>
   return %2 : tensor<f32>
 }}""",
@@ -139,13 +146,13 @@ def test_a_reduction_of_a_whole_dimension_is_complete(context, axes, rest):
 def test_a_scatter_of_what_is_complete_slices(context):
     text = padded(
         context,
-        """func.func @main(%a: tensor<7x8xf32>, %b: tensor<f32>) {
-  %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<7x8xf32>
-  %1 = stablehlo.reduce(%0 init: %b) applies stablehlo.multiply across dimensions = [0]
-      : (tensor<7x8xf32>, tensor<f32>) -> tensor<8xf32>
-  %2 = sdy.reduce_scatter [{"y", "x"}] %1 out_sharding=<@mesh, [{"y", "x"}]> : tensor<8xf32>
+        f"""func.func @main(%a: tensor<7x8xf32>, %b: tensor<f32>) {{
+  %0 = sdy.all_slice [{{"x"}}, {{}}] %a out_sharding=<@mesh, [{{"x"}}, {{}}]> : tensor<7x8xf32>
+  %1 = stablehlo.reduce(%0 init: %b) across dimensions = [0]
+      : (tensor<7x8xf32>, tensor<f32>) -> tensor<8xf32> {DIFFERENCE}
+  %2 = sdy.reduce_scatter [{{"y", "x"}}] %1 out_sharding=<@mesh, [{{"y", "x"}}]> : tensor<8xf32>
   return
-}""",
+}}""",
     )
     reduced, sliced = (line.strip() for line in text.splitlines()[-5:-3])
     assert 'sdy.all_reduce {"y"} ' in reduced
@@ -192,12 +199,12 @@ REFUSED = {
         "'stablehlo.add' op has tensors that are sharded in different ways: dimensions that "
         "belong together would be padded to 7 and 8: run",
     ),
-    "a product": (
+    "a difference": (
         f"""func.func @main(%a: tensor<7xf32>, %b: tensor<f32>) {{
   %0 = {SLICED}
-  %1 = stablehlo.reduce(%0 init: %b) applies stablehlo.multiply across dimensions = [0]
+  %1 = stablehlo.reduce(%0 init: %b) across dimensions = [0]
       {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={{"x"}}>]>}}
-      : (tensor<7xf32>, tensor<f32>) -> tensor<f32>
+      : (tensor<7xf32>, tensor<f32>) -> tensor<f32> {DIFFERENCE}
   %2 = stablehlo.negate %1 : tensor<f32>
   return
 }}""",

@@ -11,7 +11,6 @@ from pyshardy.partition.agreement import Agreement, Shardings, full_agreement, s
 from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.factor_axes import Shape
 from pyshardy.partition.halo.form import ExchangeForm, form_of
-from pyshardy.partition.reductions import completing_reduction
 
 FindExchange = Callable[
     [
@@ -72,9 +71,8 @@ def factors_made_whole(
         element_bytes: see `full_agreement`.
     """
     operation = form.operation
-    kind = completing_reduction(operation) if form.rule.reduction_factors else None
     shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
-    whole = blocked_factors(operation, form.rule, kind) - form.factors
+    whole = blocked_factors(operation, form.rule) - form.factors
     while True:
         agreement = full_agreement(form.rule, shardings, shapes, whole, meshes, element_bytes)
         refused = _refused(form, shardings, shapes, agreement, meshes) - whole

@@ -11,6 +11,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import current_context, ir, location_of, stablehlo
 from mlir_sdy.model import (
     AxisRef,
+    AxisTuple,
     Mesh,
     ReductionOp,
     TensorSharding,
@@ -18,6 +19,7 @@ from mlir_sdy.model import (
     replica_groups,
     shard_index,
 )
+from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.partition.neutral_elements import neutral_elements
 from pyshardy.passes.replica_groups import groups_along
 
@@ -29,6 +31,16 @@ _REDUCTION_OPERATIONS = {
     ReductionOp.MAX: "stablehlo.maximum",
     ReductionOp.MIN: "stablehlo.minimum",
 }
+
+
+def sharding_of(value: ir.Value) -> TensorSharding | None:
+    """How an operand of an operation is sharded: on devices, barriers are nothing."""
+    return get_sharding(behind_barriers(value))
+
+
+def axes_of(sharding: TensorSharding | None, dim: int) -> AxisTuple:
+    """The axes of a dimension; none of a tensor without a sharding."""
+    return () if sharding is None else sharding.dim_axes[dim]
 
 
 class LocalBuilder:

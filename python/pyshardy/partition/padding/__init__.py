@@ -8,4 +8,5 @@
 | `whole`       | computing on whole dimensions what can't be computed on padded ones     |
 | `collectives` | the dialect's collectives between tensors that are padded differently   |
 | `neutral`     | operations that look at padding, and the values that do no harm to them |
+| `indices`     | indices that count along padded dimensions                              |
 """

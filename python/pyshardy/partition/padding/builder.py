@@ -32,7 +32,7 @@ class PaddingBuilder:
                 "limit_indices": limits,
                 "strides": [1] * len(sizes),
             }
-            value = self._create(
+            value = self.create(
                 "stablehlo.slice",
                 (value,),
                 with_shape(value.type, limits),
@@ -42,7 +42,7 @@ class PaddingBuilder:
         missing = [wanted - size for size, wanted in zip(shape_of(value.type), shape, strict=True)]
         if any(missing):
             none = ir.DenseI64ArrayAttr.get([0] * len(sizes))
-            value = self._create(
+            value = self.create(
                 "stablehlo.pad",
                 (value, self.scalar(value, 0)),
                 with_shape(value.type, shape),
@@ -67,25 +67,25 @@ class PaddingBuilder:
         is_content: ir.Value | None = None
         for dim in dims:
             along = {"iota_dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim)}
-            position = self._create("stablehlo.iota", (), integers, along, sharding)
+            position = self.create("stablehlo.iota", (), integers, along, sharding)
             end = ir.DenseElementsAttr.get_splat(
                 integers, ir.IntegerAttr.get(integers.element_type, sizes[dim])
             )
-            limit = self._create("stablehlo.constant", (), integers, {"value": end}, sharding)
-            within = self._create(
+            limit = self.create("stablehlo.constant", (), integers, {"value": end}, sharding)
+            within = self.create(
                 "stablehlo.compare", (position, limit), booleans, is_less, sharding
             )
             if is_content is not None:
-                within = self._create("stablehlo.and", (is_content, within), booleans, {}, sharding)
+                within = self.create("stablehlo.and", (is_content, within), booleans, {}, sharding)
             is_content = within
         if is_content is None:
             return value
         to_all = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
-        filling = self._create(
+        filling = self.create(
             "stablehlo.broadcast_in_dim", (neutral,), value.type, to_all, sharding
         )
         choice = (is_content, value, filling)
-        return self._create("stablehlo.select", choice, value.type, {}, sharding)
+        return self.create("stablehlo.select", choice, value.type, {}, sharding)
 
     def scalar(self, like: ir.Value, number: int) -> ir.Value:
         """A constant with the element type of a tensor.
@@ -107,10 +107,13 @@ class PaddingBuilder:
                     place,
                 )
             ) from None
-        scalar = ir.RankedTensorType.get([], element_type)
-        return self._create("stablehlo.constant", (), scalar, {"value": literal}, None)
+        return self.constant(ir.DenseElementsAttr(literal))
 
-    def _create(
+    def constant(self, literal: ir.DenseElementsAttr) -> ir.Value:
+        """A constant that all devices have."""
+        return self.create("stablehlo.constant", (), literal.type, {"value": literal}, None)
+
+    def create(
         self,
         name: str,
         operands: Sequence[ir.Value],
@@ -118,6 +121,7 @@ class PaddingBuilder:
         attributes: Mapping[str, ir.Attribute],
         sharding: TensorSharding | None,
     ) -> ir.Value:
+        """An operation with one result, of a sharding."""
         given = dict(attributes)
         if sharding is not None:
             given[SHARDING] = self.cache[TensorShardingPerValue((sharding,))]

@@ -4,16 +4,16 @@
 What padding holds is not known: computing on it makes ones of zeros, and infinities of ones. It
 does no harm as long as it stays where it is, so that only these operations need it overwritten:
 
-| operation                                | in its reduced dimensions | neutral           |
-|------------------------------------------|---------------------------|-------------------|
-| contraction                              | of both operands          | 0                 |
-| `stablehlo.reduce`                       | of the operand            | the initial value |
-| integer `divide` and `remainder`         | all those of the divisor  | 1                 |
-| `stablehlo.pad`                          | those that become larger  | its padding value |
+| operation                        | in its reduced dimensions | neutral                       |
+|----------------------------------|---------------------------|-------------------------------|
+| contraction                      | of both operands          | 0                             |
+| `stablehlo.reduce`               | of the inputs             | the initial value, where it   |
+|                                  |                           | may count any number of times |
+| `stablehlo.scatter`              | of the updates            | as its body combines values   |
+| integer `divide` and `remainder` | all those of the divisor  | 1                             |
+| `stablehlo.pad`                  | those that become larger  | its padding value             |
 
-The initial value is neutral in a `stablehlo.reduce` because only such are computed on shards that
-may begin with it any number of times (see `completing_reduction`). Dividing integers by zero ends
-some programs.
+Dividing integers by zero ends some programs.
 """
 
 from __future__ import annotations
@@ -22,8 +22,14 @@ from collections.abc import Collection, Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.partition.monoids import combining_operations
+from pyshardy.partition.neutral_elements import neutral_element
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.shapes import Shape, shape_of
+from pyshardy.partition.reductions import CONTRACTIONS, counts_any_number_of_times
+
+_TAKING_SLICES = frozenset({"stablehlo.dynamic_slice", "stablehlo.gather"})
+"""Operations that take slices by indices, which never lead into padding (see `indices`)."""
 
 _INTEGER_DIVISIONS = frozenset({"stablehlo.divide", "stablehlo.remainder"})
 
@@ -58,25 +64,58 @@ def mask_operands(
     reduced = {*rule.reduction_factors}
     if not reduced:
         return
-    is_reduce = operation.name == "stablehlo.reduce"
-    for index, tensor in enumerate(rule.operand_mappings):
+    neutrals = neutral_values(operation)
+    assert neutrals is not None, "what has none is not padded"
+    for index, neutral in neutrals.items():
         value = operation.operands[index]
-        if value in zeros and not is_reduce:
+        if value in zeros and operation.name in CONTRACTIONS:
             continue
         dims = [
             dim
-            for dim, mapping in enumerate(tensor.dim_mappings)
+            for dim, mapping in enumerate(rule.operand_mappings[index].dim_mappings)
             if not reduced.isdisjoint(mapping.factor_indices)
         ]
-        neutral = operation.operands[1] if is_reduce else 0
         _mask(operation, index, dims, neutral, contents, builder)
+
+
+Neutral = ir.Value | ir.DenseElementsAttr | int
+"""A scalar: one that is there, a constant to be made, or a number of the type of an operand."""
+
+
+def neutral_values(operation: ir.Operation) -> dict[int, Neutral] | None:
+    """What does no harm in the reduced dimensions of operands, by their position.
+
+    None if something is reduced in a way that nothing is neutral to.
+    """
+    name = operation.name
+    if name in CONTRACTIONS:
+        return dict.fromkeys(range(len(operation.operands)), 0)
+    if name in _TAKING_SLICES:
+        return {}
+    if name not in ("stablehlo.reduce", "stablehlo.scatter"):
+        return None
+    count = len(operation.results)
+    names = combining_operations(operation.regions[0].blocks[0])
+    neutrals: dict[int, Neutral | None] = {}
+    for index, result in enumerate(operation.results):
+        element_type = ir.RankedTensorType(result.type).element_type
+        if name == "stablehlo.reduce":
+            initial = operation.operands[count + index]
+            if names is None or counts_any_number_of_times(initial, names[index]):
+                neutrals[index] = initial
+            else:
+                neutrals[index] = neutral_element(names[index], element_type)
+        elif names is not None:
+            neutrals[count + 1 + index] = neutral_element(names[index], element_type)
+    found = {index: neutral for index, neutral in neutrals.items() if neutral is not None}
+    return found if len(found) == len(neutrals) else None
 
 
 def _mask(
     operation: ir.Operation,
     index: int,
     dims: list[int],
-    neutral: ir.Value | int,
+    neutral: Neutral,
     contents: Mapping[ir.Value, Shape],
     builder: PaddingBuilder,
 ) -> None:
@@ -89,4 +128,6 @@ def _mask(
     if padded:
         if isinstance(neutral, int):
             neutral = builder.scalar(value, neutral)
+        elif isinstance(neutral, ir.DenseElementsAttr):
+            neutral = builder.constant(neutral)
         operation.operands[index] = builder.masked(value, sizes, padded, neutral)

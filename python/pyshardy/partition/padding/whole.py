@@ -32,8 +32,8 @@ from mlir_sdy.model import (
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.in_place import factors_in_place
+from pyshardy.partition.padding.neutral import neutral_values
 from pyshardy.partition.padding.shapes import padded_shape_of, shape_of
-from pyshardy.partition.reductions import completing_reduction
 
 DimsPerTensor = list[set[int]]
 """Some dimensions of each operand, then of each result."""
@@ -51,8 +51,8 @@ def unpaddable_dims(
     2. A dimension that would be padded and has no factor, or several: padding would not be at the
        end of each. In `reshape: (6) -> (2, 3)` they are all dimensions.
     3. A dimension that would be padded and whose factor is blocked (see `blocked_factors`), unless
-       elements stay in their places (see `in_place`), or is only a part of another tensor's
-       dimension.
+       elements stay in their places (see `in_place`), is only a part of another tensor's
+       dimension, or is reduced in a way that nothing is neutral to.
     4. A dimension of 1 whose factor not all tensors have (if it is reduced, all operands): of 1
        there can be any number, as in the groups of a convolution. Neither can one that is sliced,
        with whatever stride.
@@ -71,12 +71,13 @@ def unpaddable_dims(
     if rule is None:
         return sharded if any(uneven) else uneven
     factors_of = [[dim.factor_indices for dim in tensor.dim_mappings] for tensor in rule.mappings]
-    kind = completing_reduction(operation) if rule.reduction_factors else None
     parts = {
         factor for dims in factors_of for factors in dims if len(factors) > 1 for factor in factors
     }
-    blocked = blocked_factors(operation, rule, kind) - factors_in_place(operation, rule, meshes)
+    blocked = blocked_factors(operation, rule) - factors_in_place(operation, rule, meshes)
     unpaddable = blocked | parts
+    if neutral_values(operation) is None:
+        unpaddable |= {*rule.reduction_factors}
     unpaddable |= {
         factor
         for factor, size in enumerate(rule.factor_sizes)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations whose attributes hold sizes, on shards.
+"""Operations whose attributes hold sizes, which follow from the types of operands and results.
 
-Only dimensions that are taken whole may be sharded (see `blocked_factors`), so that the sizes of
-shards follow from the local types.
+What is taken whole of a tensor is taken whole of its shards, and of a padded tensor.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
@@ -14,8 +14,7 @@ from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.registry import converts
 
 
-@converts("stablehlo.slice")
-def convert_slice(operation: ir.Operation, _: LocalBuilder) -> None:
+def fit_slice(operation: ir.Operation) -> None:
     """A slice: what is taken whole ends with the shard."""
     attributes = operation.attributes
     operand, result = _shape(operation.operands[0]), _shape(operation.results[0])
@@ -29,8 +28,7 @@ def convert_slice(operation: ir.Operation, _: LocalBuilder) -> None:
     attributes["limit_indices"] = ir.DenseI64ArrayAttr.get(limits)
 
 
-@converts("stablehlo.pad")
-def convert_pad(operation: ir.Operation, _: LocalBuilder) -> None:
+def fit_pad(operation: ir.Operation) -> None:
     """A pad: what is missing at the end is added there."""
     attributes = operation.attributes
     columns = zip(
@@ -46,15 +44,20 @@ def convert_pad(operation: ir.Operation, _: LocalBuilder) -> None:
     attributes["edge_padding_high"] = ir.DenseI64ArrayAttr.get(high)
 
 
-@converts("stablehlo.dynamic_slice")
-def convert_dynamic_slice(operation: ir.Operation, _: LocalBuilder) -> None:
+def fit_dynamic_slice(operation: ir.Operation) -> None:
     """A dynamic slice: its sizes are those of its result."""
     sizes = _shape(operation.results[0])
     operation.attributes["slice_sizes"] = ir.DenseI64ArrayAttr.get(list(sizes))
 
 
-@converts("stablehlo.gather")
-def convert_gather(operation: ir.Operation, _: LocalBuilder) -> None:
+def fit_broadcast(operation: ir.Operation) -> None:
+    """A broadcast: the sizes of the dimensions that it adds are those of the result."""
+    result = _shape(operation.results[0])
+    added = len(result) - len(_shape(operation.operands[0]))
+    operation.attributes["broadcast_sizes"] = ir.DenseI64ArrayAttr.get(list(result[:added]))
+
+
+def fit_gather(operation: ir.Operation) -> None:
     """A gather: the sizes of slices are those of the result's offset dimensions."""
     attributes = operation.attributes
     numbers: Any = stablehlo.GatherDimensionNumbers(attributes["dimension_numbers"])
@@ -68,8 +71,7 @@ def convert_gather(operation: ir.Operation, _: LocalBuilder) -> None:
     attributes["slice_sizes"] = ir.DenseI64ArrayAttr.get(sizes)
 
 
-@converts("stablehlo.convolution")
-def convert_convolution(operation: ir.Operation, _: LocalBuilder) -> None:
+def fit_convolution(operation: ir.Operation) -> None:
     """A convolution: a device may have some of the groups only."""
     attributes = operation.attributes
     numbers: Any = stablehlo.ConvDimensionNumbers(attributes["dimension_numbers"])
@@ -85,6 +87,23 @@ def convert_convolution(operation: ir.Operation, _: LocalBuilder) -> None:
     integer = ir.IntegerType.get_signless(64)
     for name, count in groups.items():
         attributes[name] = ir.IntegerAttr.get(integer, count)
+
+
+FITTING: dict[str, Callable[[ir.Operation], None]] = {
+    "stablehlo.broadcast": fit_broadcast,
+    "stablehlo.convolution": fit_convolution,
+    "stablehlo.dynamic_slice": fit_dynamic_slice,
+    "stablehlo.gather": fit_gather,
+    "stablehlo.pad": fit_pad,
+    "stablehlo.slice": fit_slice,
+}
+"""What makes the sizes in an operation's attributes those of its types, by its name."""
+
+
+@converts("stablehlo.broadcast", "stablehlo.convolution", "stablehlo.pad", "stablehlo.slice")
+def convert_sizes(operation: ir.Operation, _: LocalBuilder) -> None:
+    """Operations that mean the same on shards, but for their sizes."""
+    FITTING[operation.name](operation)
 
 
 def _shape(value: ir.Value) -> tuple[int, ...]:

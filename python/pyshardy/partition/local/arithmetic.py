@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Elementwise operations that local forms are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import AxisRef, Mesh
+from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.neutral_elements import neutral_element
+
+
+def like(value: ir.Value, element_type: ir.Type) -> ir.RankedTensorType:
+    """The type of a tensor with other elements."""
+    return ir.RankedTensorType.get(list(ir.RankedTensorType(value.type).shape), element_type)
+
+
+def element_type_of(value: ir.Value) -> ir.Type:
+    """The type of a tensor's elements."""
+    return ir.RankedTensorType(value.type).element_type
+
+
+def boolean() -> ir.Type:
+    """The type of truth values."""
+    return ir.IntegerType.get_signless(1)
+
+
+def binary(builder: LocalBuilder, name: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+    """An operation on two tensors of one type, which is that of the result."""
+    return builder.create(f"stablehlo.{name}", (lhs, rhs), (lhs.type,)).result
+
+
+def compare(builder: LocalBuilder, direction: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+    """Whether elements are, say, LT others."""
+    how = ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>")
+    result = like(lhs, boolean())
+    attributes = {"comparison_direction": how}
+    return builder.create("stablehlo.compare", (lhs, rhs), (result,), attributes).result
+
+
+def clamp(builder: LocalBuilder, low: ir.Value, value: ir.Value, high: ir.Value) -> ir.Value:
+    """Elements, or the bounds that they are beyond."""
+    return builder.create("stablehlo.clamp", (low, value, high), (value.type,)).result
+
+
+def select(builder: LocalBuilder, which: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:
+    """Elements of one tensor or another; the choice may be a scalar."""
+    return builder.create("stablehlo.select", (which, yes, no), (yes.type,)).result
+
+
+def convert(builder: LocalBuilder, value: ir.Value, element_type: ir.Type) -> ir.Value:
+    """Elements as those of another type."""
+    if element_type_of(value) == element_type:
+        return value
+    return builder.create("stablehlo.convert", (value,), (like(value, element_type),)).result
+
+
+def broadcast(
+    builder: LocalBuilder, value: ir.Value, shape: Sequence[int], dims: Sequence[int] = ()
+) -> ir.Value:
+    """A tensor repeated, whose dimensions become `dims` of the result."""
+    tensor = ir.RankedTensorType(value.type)
+    if tuple(tensor.shape) == tuple(shape):
+        return value
+    attributes = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get(list(dims))}
+    result = ir.RankedTensorType.get(list(shape), tensor.element_type)
+    return builder.create("stablehlo.broadcast_in_dim", (value,), (result,), attributes).result
+
+
+def neutral(builder: LocalBuilder, name: str, element_type: ir.Type) -> ir.Value:
+    """The scalar that is neutral to an operation.
+
+    Raises:
+        PassError: there is no such number.
+    """
+    literal = neutral_element(name, element_type)
+    if literal is None:
+        raise PassError(
+            error(
+                f"there is no {element_type} that is neutral to '{name}', which shards without "
+                "data would need: constrain the operation to replicated operands",
+                location_of(ir.Location.current),
+            )
+        )
+    return builder.create("stablehlo.constant", (), (literal.type,), {"value": literal}).result
+
+
+def value_where(builder: LocalBuilder, flag: ir.Value, value: ir.Value, name: str) -> ir.Value:
+    """A value where a flag is set, and what is neutral to an operation elsewhere.
+
+    Args:
+        builder: builds the operations.
+        flag: a scalar, or a tensor of the shape of the value.
+        value: the value.
+        name: the operation.
+    """
+    tensor = ir.RankedTensorType(value.type)
+    nothing = neutral(builder, name, tensor.element_type)
+    return select(builder, flag, value, broadcast(builder, nothing, tensor.shape))
+
+
+def is_first(builder: LocalBuilder, mesh: Mesh, axes: Sequence[AxisRef]) -> ir.Value:
+    """Whether the device comes first of those along some axes, as a scalar truth value."""
+    return compare(builder, "EQ", builder.offset(mesh, axes, 1), builder.index(0))
+
+
+def all_along(builder: LocalBuilder, flags: ir.Value, dim: int) -> ir.Value:
+    """Whether all truth values along a dimension are true."""
+    shape = list(ir.RankedTensorType(flags.type).shape)
+    if shape.pop(dim) == 1:
+        return builder.with_shape(flags, shape)
+    true = builder.constant(np.array(True))
+    result = ir.RankedTensorType.get(shape, boolean())
+    attributes = {"dimensions": ir.DenseI64ArrayAttr.get([dim])}
+    reduced = builder.create("stablehlo.reduce", (flags, true), (result,), attributes, regions=1)
+    fill_body(builder, reduced.regions[0], boolean(), "stablehlo.and")
+    return reduced.result
+
+
+def fill_body(
+    builder: LocalBuilder, region: ir.Region, element_type: ir.Type, operation: str
+) -> None:
+    """Fill the body of a reduction: one operation on two scalars."""
+    scalar = ir.RankedTensorType.get([], element_type)
+    location = ir.Location.current
+    block = region.blocks.append(scalar, scalar, arg_locs=[location, location])
+    with ir.InsertionPoint(block):
+        result = builder.create(operation, list(block.arguments), (scalar,)).result
+        builder.create("stablehlo.return", (result,), ())

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Slices and updates at places that are computed, on shards.
+
+A slice of a sharded dimension overlaps a shard in some part, or not at all. What a device can take
+of it is a *window* of its shard, as long as the slice if the shard is: a device for which the slice
+begins at `start` of its shard, which may be before the beginning or behind the end, takes
+
+
+    taken = min(length, size) elements from at = clamp(0, start, size - taken)
+
+Element 0 of the window then is element `at - start` of the slice.
+
+Example: shards of 4 elements, and a slice of 3 that begins at 2 of the first shard, -2 of the
+second one. The first device takes its elements 1 to 3, the second one 0 to 2. Element 0 of these
+windows is element -1 or 2 of the slice, so that they have elements 0, 1 and element 2 of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from pyshardy.partition.local.arithmetic import (
+    binary,
+    broadcast,
+    clamp,
+    compare,
+    convert,
+    element_type_of,
+    neutral,
+    select,
+    value_where,
+)
+from pyshardy.partition.local.builder import LocalBuilder, sharding_of
+from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
+from pyshardy.partition.local.registry import converts
+from pyshardy.partition.local.sizes import fit_dynamic_slice
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a device takes of a sharded dimension.
+
+    Attributes:
+        length: the length of the slice.
+        taken: the length of the window.
+        at: where the window begins in the shard.
+        within: where it begins in the slice.
+    """
+
+    length: int
+    taken: int
+    at: ir.Value
+    within: ir.Value
+
+
+@converts("stablehlo.dynamic_slice")
+def convert_dynamic_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """A dynamic slice: a device takes what its shard has, and makes nothing of the rest.
+
+    What it takes is put to its place among zeros: the all-reduce behind the operation adds that
+    of all devices.
+    """
+    fit_dynamic_slice(operation)
+    lengths = _shape(operation.results[0])
+    windows = _windows(operation, operation.results[0], 1, builder)
+    if not windows:
+        return
+    taken = [windows[dim].taken if dim in windows else length for dim, length in enumerate(lengths)]
+    value = _slice(builder, operation.operands[0], list(operation.operands)[1:], taken)
+    shifts = {
+        dim: binary(builder, "subtract", builder.index(0), window.within)
+        for dim, window in windows.items()
+        if window.length > 1
+    }
+    value = _shifted(builder, value, shifts, lengths)
+    for window in windows.values():
+        if window.length == 1:
+            is_there = compare(builder, "EQ", window.within, builder.index(0))
+            value = value_where(builder, is_there, value, "stablehlo.add")
+    operation.results[0].replace_all_uses_with(value)
+    operation.erase()
+
+
+@converts("stablehlo.dynamic_update_slice")
+def convert_dynamic_update_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """An update of a slice: a device overwrites what its shard has of it.
+
+    In the window that it takes of its shard, elements of the slice are replaced by those of the
+    update. The window is then put back.
+    """
+    operand, update, *_ = operation.operands
+    lengths = _shape(update)
+    windows = _windows(operation, update, 2, builder)
+    if not windows:
+        return
+    taken = [windows[dim].taken if dim in windows else length for dim, length in enumerate(lengths)]
+    old = _slice(builder, operand, list(operation.operands)[2:], taken)
+    shifts = {dim: window.within for dim, window in windows.items() if window.length > 1}
+    new = _shifted(builder, update, shifts, taken)
+    for dim, window in windows.items():
+        new = select(builder, _is_in_slice(builder, window, dim, taken), new, old)
+    operation.operands[1] = new
+
+
+def _windows(
+    operation: ir.Operation, slice_: ir.Value, first: int, builder: LocalBuilder
+) -> dict[int, Window]:
+    """The windows along the sharded dimensions of which slices take a part.
+
+    If there are any, all starts of the slice, the operands from `first`, become those of the
+    windows.
+    """
+    sharding, of_slice = sharding_of(operation.operands[0]), sharding_of(slice_)
+    if sharding is None:
+        return {}
+    # A slice of a whole dimension is sharded as that is.
+    whole = () if of_slice is None else of_slice.dim_axes
+    sharded = {
+        dim: axes
+        for dim, axes in enumerate(sharding.dim_axes)
+        if axes and not (whole and whole[dim])
+    }
+    if not sharded:
+        return {}
+    mesh = builder.mesh_of(sharding)
+    sizes, lengths = _shape(operation.operands[0]), _shape(slice_)
+    windows: dict[int, Window] = {}
+    integer = ir.IntegerType.get_signless(64)
+    for dim, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
+        axes = sharded.get(dim, ())
+        greatest = size * mesh.axes_size(axes) - length
+        start = Indices(operation.operands[first + dim], 0)
+        component = Component(axes, size, 0, greatest)
+        moved = indices_into_shard(start, [component], mesh, builder).value
+        moved = convert(builder, moved, integer)
+        if axes:
+            taken = min(length, size)
+            at = clamp(builder, builder.index(0), moved, builder.index(size - taken))
+            within = binary(builder, "subtract", at, moved)
+            windows[dim] = Window(length, taken, at, within)
+            moved = at
+        operation.operands[first + dim] = moved
+    return windows
+
+
+def _shifted(
+    builder: LocalBuilder,
+    value: ir.Value,
+    shifts: Mapping[int, ir.Value],
+    shape: Sequence[int],
+) -> ir.Value:
+    """A value of another shape: element p of it is element p + shift, if there is one, else zero.
+
+    With as many zeros on both sides as the new dimension has elements, that is a slice.
+    """
+    if not shifts:
+        return value
+    tensor = ir.RankedTensorType(value.type)
+    margins = [size if dim in shifts else 0 for dim, size in enumerate(shape)]
+    sizes = [size + 2 * margin for size, margin in zip(tensor.shape, margins, strict=True)]
+    margin = ir.DenseI64ArrayAttr.get(margins)
+    padded = builder.create(
+        "stablehlo.pad",
+        (value, neutral(builder, "stablehlo.add", tensor.element_type)),
+        (ir.RankedTensorType.get(sizes, tensor.element_type),),
+        {
+            "edge_padding_low": margin,
+            "edge_padding_high": margin,
+            "interior_padding": ir.DenseI64ArrayAttr.get([0] * len(sizes)),
+        },
+    ).result
+    starts = [
+        binary(builder, "add", shifts[dim], builder.index(size))
+        if dim in shifts
+        else builder.index(0)
+        for dim, size in enumerate(shape)
+    ]
+    return _slice(builder, padded, starts, shape)
+
+
+def _is_in_slice(builder: LocalBuilder, window: Window, dim: int, shape: Sequence[int]) -> ir.Value:
+    """Which elements of a window are in the slice: all or none, if the window has one element."""
+    if window.taken == 1 == window.length:
+        return compare(builder, "EQ", window.within, builder.index(0))
+    integers = ir.RankedTensorType.get(list(shape), ir.IntegerType.get_signless(64))
+    along = {"iota_dimension": ir.IntegerAttr.get(integers.element_type, dim)}
+    position = builder.create("stablehlo.iota", (), (integers,), along).result
+    within = broadcast(builder, window.within, shape)
+    position = binary(builder, "add", position, within)
+    cut = clamp(builder, builder.index(0), position, builder.index(window.length - 1))
+    return compare(builder, "EQ", cut, position)
+
+
+def _slice(
+    builder: LocalBuilder, value: ir.Value, starts: Sequence[ir.Value], sizes: Sequence[int]
+) -> ir.Value:
+    return builder.create(
+        "stablehlo.dynamic_slice",
+        (value, *starts),
+        (ir.RankedTensorType.get(list(sizes), element_type_of(value)),),
+        {"slice_sizes": ir.DenseI64ArrayAttr.get(list(sizes))},
+    ).result
+
+
+def _shape(value: ir.Value) -> tuple[int, ...]:
+    return tuple(ir.RankedTensorType(value.type).shape)

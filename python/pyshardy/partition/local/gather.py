@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Gathers on shards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.model import AxisTuple, Mesh
+from pyshardy.partition.local.arithmetic import (
+    all_along,
+    binary,
+    broadcast,
+    clamp,
+    compare,
+    is_first,
+    value_where,
+)
+from pyshardy.partition.local.builder import LocalBuilder, sharding_of
+from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
+from pyshardy.partition.local.registry import converts
+from pyshardy.partition.local.sizes import fit_gather
+
+
+@converts("stablehlo.gather")
+def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """A gather: a device gathers what its shard has, and makes nothing of the rest.
+
+    1. Sizes of slices are those of the shards.
+    2. Along a sharded dimension of the operand of which slices take one element, indices are
+       clamped as those into the whole operand are, and then count from the start of the shard.
+    3. If such a dimension has no indices, slices begin at 0, in the first shard.
+    4. Slices that are in other shards are zeros: the all-reduce behind the operation adds those
+       of all devices.
+    """
+    slice_sizes = tuple(operation.attributes["slice_sizes"])
+    fit_gather(operation)
+    numbers: Any = stablehlo.GatherDimensionNumbers(operation.attributes["dimension_numbers"])
+    sharding = sharding_of(operation.operands[0])
+    if sharding is None:
+        return
+    partial = {
+        dim: axes
+        for dim, axes in enumerate(sharding.dim_axes)
+        if axes and slice_sizes[dim] == 1 and dim not in numbers.operand_batching_dims
+    }
+    if not partial:
+        return
+    mesh = builder.mesh_of(sharding)
+    sizes = tuple(ir.RankedTensorType(operation.operands[0].type).shape)
+    indexed: list[int] = list(numbers.start_index_map)
+    mask: ir.Value | None = None
+    if not partial.keys().isdisjoint(indexed):
+        components = [
+            _component(slice_sizes[dim], sizes[dim], partial.get(dim, ()), mesh) for dim in indexed
+        ]
+        moved = indices_into_shard(
+            Indices(operation.operands[1], numbers.index_vector_dim), components, mesh, builder
+        )
+        least = moved.bounds(builder, [0] * len(components))
+        ends = [part.shard_size - 1 if part.axes else part.greatest for part in components]
+        inside = clamp(builder, least, moved.value, moved.bounds(builder, ends))
+        is_inside = compare(builder, "EQ", inside, moved.value)
+        operation.operands[1] = inside
+        has_vectors = numbers.index_vector_dim < ir.RankedTensorType(is_inside.type).rank
+        mask = all_along(builder, is_inside, numbers.index_vector_dim) if has_vectors else is_inside
+    fixed = [axis for dim, axes in partial.items() if dim not in indexed for axis in axes]
+    if fixed:
+        holds_start = is_first(builder, mesh, fixed)
+        if mask is not None:
+            shape = ir.RankedTensorType(mask.type).shape
+            holds_start = binary(builder, "and", mask, broadcast(builder, holds_start, shape))
+        mask = holds_start
+    assert mask is not None, "each of the dimensions is indexed or not"
+    _mask_result(operation, mask, list(numbers.offset_dims), builder)
+
+
+def _component(slice_size: int, shard_size: int, axes: AxisTuple, mesh: Mesh) -> Component:
+    return Component(axes, shard_size, 0, shard_size * mesh.axes_size(axes) - slice_size)
+
+
+def _mask_result(
+    operation: ir.Operation, mask: ir.Value, window_dims: list[int], builder: LocalBuilder
+) -> None:
+    """Put zeros in place of the slices of a gather that a mask, a flag for each, leaves out."""
+    result = operation.results[0]
+    shape = ir.RankedTensorType(result.type).shape
+    batch_dims = [dim for dim in range(len(shape)) if dim not in window_dims]
+    if not ir.RankedTensorType(mask.type).rank:
+        batch_dims = []
+    with ir.InsertionPoint.after(operation):
+        mask = broadcast(builder, mask, shape, batch_dims)
+        masked = value_where(builder, mask, result, "stablehlo.add")
+    result.replace_all_uses_except(masked, masked.owner.operation)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Indices into whole tensors as indices into shards.
+
+An index counts along several dimensions of a tensor, its *components*. An index tensor holds the
+components of an index along one of its dimensions, or has one component and no such dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisRef, Mesh, shard_index
+from pyshardy.partition.local.arithmetic import binary, broadcast, clamp, convert, element_type_of
+from pyshardy.partition.local.builder import LocalBuilder
+
+_MAX_I32 = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One component of the indices.
+
+    Attributes:
+        axes: the axes that shard the dimension; none if indices into shards are those into all.
+        shard_size: the size of the dimension on a device.
+        least: the least index that matters: what is below it is no other than this one.
+        greatest: the greatest index that matters.
+    """
+
+    axes: tuple[AxisRef, ...]
+    shard_size: int
+    least: int | None
+    greatest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Indices:
+    """An index tensor on a device.
+
+    Attributes:
+        value: the tensor.
+        vector_dim: the dimension that holds components; the rank if there is none.
+    """
+
+    value: ir.Value
+    vector_dim: int
+
+    def bounds(self, builder: LocalBuilder, numbers: Sequence[int]) -> ir.Value:
+        """A number for each component, to clamp these indices by."""
+        element_type = element_type_of(self.value)
+        if len({*numbers}) == 1:
+            return _constant(builder, str(numbers[0]), ir.RankedTensorType.get([], element_type))
+        vector = ir.RankedTensorType.get([len(numbers)], element_type)
+        return self.spread(builder, _constant(builder, str(list(numbers)), vector))
+
+    def spread(self, builder: LocalBuilder, vector: ir.Value) -> ir.Value:
+        """A vector of numbers for each component, spread over all indices."""
+        shape = tuple(ir.RankedTensorType(self.value.type).shape)
+        if self.vector_dim == len(shape):
+            return broadcast(builder, builder.with_shape(vector, []), shape)
+        return broadcast(builder, vector, shape, [self.vector_dim])
+
+
+def indices_into_shard(
+    indices: Indices, components: Sequence[Component], mesh: Mesh, builder: LocalBuilder
+) -> Indices:
+    """Indices that count from where the device's shard begins; beyond it they are out of bounds.
+
+    1. Indices are cut to those that matter, so that nothing overflows.
+    2. They become integers of a type that holds all of these and the negative ones.
+    3. The offset of the shard is subtracted.
+
+    Args:
+        indices: indices into whole tensors, of any integer type.
+        components: what they count along.
+        mesh: the mesh of the axes.
+        builder: builds the operations.
+    """
+    element_type = ir.IntegerType(element_type_of(indices.value))
+    least, greatest = _range_of(element_type)
+    low, high = (
+        indices.bounds(builder, numbers)
+        for numbers in (
+            [
+                least if part.least is None else min(max(part.least, least), greatest)
+                for part in components
+            ],
+            [min(part.greatest, greatest) for part in components],
+        )
+    )
+    value = clamp(builder, low, indices.value, high)
+    is_small = max(part.greatest for part in components) < _MAX_I32
+    fits = is_small and (element_type.is_unsigned or element_type.width <= 32)
+    signed = ir.IntegerType.get_signless(32 if fits else 64)
+    cut = Indices(convert(builder, value, signed), indices.vector_dim)
+    if not any(part.axes for part in components):
+        return cut
+    rows = [
+        [shard_index(mesh, device, part.axes) * part.shard_size for part in components]
+        for device in range(mesh.total_size)
+    ]
+    offsets = convert(builder, row_of_device(builder, rows), signed)
+    moved = binary(builder, "subtract", cut.value, cut.spread(builder, offsets))
+    return Indices(moved, indices.vector_dim)
+
+
+def row_of_device(builder: LocalBuilder, rows: Sequence[Sequence[int]]) -> ir.Value:
+    """The numbers, as a vector, that are those of the device that runs the program."""
+    table = builder.constant(np.array(rows, np.int64))
+    count = len(rows[0])
+    row = builder.create(
+        "stablehlo.dynamic_slice",
+        (table, builder.device_id(), builder.index(0)),
+        (ir.RankedTensorType.get([1, count], ir.IntegerType.get_signless(64)),),
+        {"slice_sizes": ir.DenseI64ArrayAttr.get([1, count])},
+    ).result
+    return builder.with_shape(row, [count])
+
+
+def _range_of(integer: ir.IntegerType) -> tuple[int, int]:
+    if integer.is_unsigned:
+        return 0, 2**integer.width - 1
+    return -(2 ** (integer.width - 1)), 2 ** (integer.width - 1) - 1
+
+
+def _constant(builder: LocalBuilder, numbers: str, tensor: ir.Type) -> ir.Value:
+    literal = ir.Attribute.parse(f"dense<{numbers}> : {tensor}")
+    return builder.create("stablehlo.constant", (), (tensor,), {"value": literal}).result

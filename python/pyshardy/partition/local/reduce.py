@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reductions of whole dimensions on shards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisRef, Mesh
+from pyshardy.partition.local.arithmetic import (
+    element_type_of,
+    is_first,
+    neutral,
+    value_where,
+)
+from pyshardy.partition.local.builder import LocalBuilder, sharding_of
+from pyshardy.partition.local.completing import multiply_up, stacked
+from pyshardy.partition.local.registry import converts
+from pyshardy.partition.monoids import combining_operations
+from pyshardy.partition.reductions import completion_of, counts_any_number_of_times
+
+
+@converts("stablehlo.reduce")
+def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """A reduction: a device reduces its shard.
+
+    1. The first shard begins with the initial value, the others with what is neutral. Where it
+       makes no difference how often the initial value counts, all begin with it.
+    2. An all-reduce behind the operation completes it. Products are completed here in the same
+       way. Of anything else the results of all shards are gathered, and reduced by the same body,
+       in the order of the shards.
+    """
+    count = len(operation.results)
+    shardings = [sharding_of(operand) for operand in operation.operands[:count]]
+    sharding = next((given for given in shardings if given is not None), None)
+    if sharding is None:
+        return
+    dims: tuple[int, ...] = tuple(operation.attributes["dimensions"])
+    axes = [axis for dim in dims for axis in sharding.dim_axes[dim]]
+    if not axes:
+        return
+    mesh = builder.mesh_of(sharding)
+    names = combining_operations(operation.regions[0].blocks[0])
+    completion = completion_of(operation)
+    if completion is not None and completion.is_local:
+        if names is not None and {*names} == {"stablehlo.multiply"}:
+            multiply_up(operation, axes, mesh, builder)
+        else:
+            _reduce_again(operation, names or (), axes, mesh, builder)
+    for index, name in enumerate(names or ()):
+        initial = operation.operands[count + index]
+        if not counts_any_number_of_times(initial, name):
+            first = is_first(builder, mesh, axes)
+            operation.operands[count + index] = value_where(builder, first, initial, name)
+
+
+def _reduce_again(
+    operation: ir.Operation,
+    names: Sequence[str],
+    axes: Sequence[AxisRef],
+    mesh: Mesh,
+    builder: LocalBuilder,
+) -> None:
+    """Gather the results of all devices along some axes, and reduce them by the same body."""
+    results = list(operation.results)
+    with ir.InsertionPoint.after(operation):
+        stacks = [stacked(result, axes, mesh, builder) for result in results]
+        again = operation.clone().operation
+        again.attributes["dimensions"] = ir.DenseI64ArrayAttr.get([0])
+        for index, (_, stack) in enumerate(stacks):
+            again.operands[index] = stack
+    with ir.InsertionPoint(again):
+        for index, name in enumerate(names, len(results)):
+            initial = again.operands[index]
+            if not counts_any_number_of_times(initial, name):
+                again.operands[index] = neutral(builder, name, element_type_of(initial))
+    for result, (user, _), last in zip(results, stacks, again.results, strict=True):
+        result.replace_all_uses_except(last, user)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Scatters on shards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.model import AxisRef, Mesh, TensorSharding
+from pyshardy.partition.local.arithmetic import is_first, select, value_where
+from pyshardy.partition.local.builder import LocalBuilder, axes_of, sharding_of
+from pyshardy.partition.local.completing import multiply_up
+from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
+from pyshardy.partition.local.registry import converts
+from pyshardy.partition.monoids import combining_operations
+from pyshardy.partition.reductions import completion_of, counts_any_number_of_times
+
+
+@converts("stablehlo.scatter")
+def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """A scatter: a device makes those of its updates that go to its shard.
+
+    1. Along sharded dimensions of the inputs that updates lack, indices count from the start of
+       the shard. What is out of bounds there is left out, as it is of a whole tensor.
+    2. If such a dimension has no indices, all updates go to the first shard: others stay.
+    3. Where devices have different updates to the same inputs, only the first device begins with
+       these, others with what is neutral. An all-reduce behind the operation, or here, completes
+       that. Where it makes no difference how often inputs count, all begin with them.
+    """
+    count = len(operation.results)
+    numbers: Any = stablehlo.ScatterDimensionNumbers(
+        operation.attributes["scatter_dimension_numbers"]
+    )
+    of_inputs = sharding_of(operation.operands[0])
+    of_updates = sharding_of(operation.operands[count + 1])
+    mesh = next(
+        (builder.mesh_of(given) for given in (of_inputs, of_updates) if given is not None), None
+    )
+    if mesh is None:
+        return
+    spread = _axes_of_batches(of_updates, numbers)
+    if spread:
+        _begin_once(operation, spread, mesh, builder)
+    inserted_dims: list[int] = list(numbers.inserted_window_dims)
+    inserted = {dim: axes_of(of_inputs, dim) for dim in inserted_dims if axes_of(of_inputs, dim)}
+    indexed: list[int] = list(numbers.scattered_dims_to_operand_dims)
+    if not inserted.keys().isdisjoint(indexed):
+        sizes = tuple(ir.RankedTensorType(operation.operands[0].type).shape)
+        components = [_component(sizes[dim], inserted.get(dim, ()), mesh) for dim in indexed]
+        indices = Indices(operation.operands[count], numbers.index_vector_dim)
+        operation.operands[count] = indices_into_shard(indices, components, mesh, builder).value
+    fixed = [axis for dim, axes in inserted.items() if dim not in indexed for axis in axes]
+    if fixed:
+        _keep_others(operation, fixed, mesh, builder)
+
+
+def _component(shard_size: int, axes: tuple[AxisRef, ...], mesh: Mesh) -> Component:
+    """What is out of bounds stays so: windows that begin there may still reach into the tensor."""
+    size = shard_size * mesh.axes_size(axes)
+    return Component(axes, shard_size, -1 if axes else None, size)
+
+
+def _axes_of_batches(sharding: TensorSharding | None, numbers: Any) -> list[AxisRef]:
+    """The axes along which devices have different updates to the same inputs."""
+    if sharding is None:
+        return []
+    batch_dims = [dim for dim in range(sharding.rank) if dim not in numbers.update_window_dims]
+    indices_dims: list[int] = [
+        dim for dim in range(len(batch_dims) + 1) if dim != numbers.index_vector_dim
+    ]
+    return [
+        axis
+        for dim, indices_dim in zip(batch_dims, indices_dims, strict=False)
+        if indices_dim not in numbers.scatter_indices_batching_dims
+        for axis in sharding.dim_axes[dim]
+    ]
+
+
+def _begin_once(
+    operation: ir.Operation, axes: list[AxisRef], mesh: Mesh, builder: LocalBuilder
+) -> None:
+    names = combining_operations(operation.regions[0].blocks[0])
+    completion = completion_of(operation)
+    assert names is not None, "batches of other scatters are not sharded"
+    assert completion is not None, "a body of one operation can be completed"
+    for index, name in enumerate(names):
+        value = operation.operands[index]
+        if not counts_any_number_of_times(value, name):
+            first = is_first(builder, mesh, axes)
+            operation.operands[index] = value_where(builder, first, value, name)
+    if completion.is_local:
+        multiply_up(operation, axes, mesh, builder)
+
+
+def _keep_others(
+    operation: ir.Operation, axes: list[AxisRef], mesh: Mesh, builder: LocalBuilder
+) -> None:
+    """Leave the inputs as they are on all devices but the first along some axes."""
+    first = is_first(builder, mesh, axes)
+    for index, result in enumerate(operation.results):
+        with ir.InsertionPoint.after(operation):
+            kept = select(builder, first, result, operation.operands[index])
+        result.replace_all_uses_except(kept, kept.owner.operation)

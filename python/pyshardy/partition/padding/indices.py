@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Indices that count along padded dimensions.
+
+Where a slice would reach beyond the end of a dimension, it is moved back, and must not end in
+padding: such indices are cut to those into what is not padding before the dimension gets longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.values import get_sharding
+from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.padding.shapes import Shape, shape_of
+
+
+def clamp_indices(
+    operation: ir.Operation, contents: Mapping[ir.Value, Shape], builder: PaddingBuilder
+) -> None:
+    """Clamp the indices of an operation that takes or replaces slices of a padded operand.
+
+    A dimension of which slices are as long as it is, and are padded with it, needs no care: they
+    begin at 0, padded or not.
+
+    Args:
+        operation: the operation.
+        contents: the shape without padding of each value that is padded.
+        builder: builds what is to be added.
+    """
+    sizes = contents.get(operation.operands[0]) if len(operation.operands) else None
+    if sizes is None:
+        return
+    if operation.name == "stablehlo.dynamic_slice":
+        _clamp_starts(operation, 1, sizes, operation.results[0], builder)
+    elif operation.name == "stablehlo.dynamic_update_slice":
+        _clamp_starts(operation, 2, sizes, operation.operands[1], builder)
+    elif operation.name == "stablehlo.gather":
+        _clamp_vectors(operation, sizes, builder)
+
+
+def _clamp_starts(
+    operation: ir.Operation, first: int, sizes: Shape, slice_: ir.Value, builder: PaddingBuilder
+) -> None:
+    padded = shape_of(operation.operands[0].type)
+    for dim, length in enumerate(shape_of(slice_.type)):
+        if padded[dim] != sizes[dim] and padded[dim] != length:
+            index = operation.operands[first + dim]
+            bounds = (builder.scalar(index, bound) for bound in _bounds(index, sizes[dim] - length))
+            low, high = bounds
+            operation.operands[first + dim] = builder.create(
+                "stablehlo.clamp", (low, index, high), index.type, {}, get_sharding(index)
+            )
+
+
+def _clamp_vectors(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder) -> None:
+    numbers: Any = stablehlo.GatherDimensionNumbers(operation.attributes["dimension_numbers"])
+    slice_sizes: tuple[int, ...] = tuple(operation.attributes["slice_sizes"])
+    padded = shape_of(operation.operands[0].type)
+    indexed: list[int] = list(numbers.start_index_map)
+    if all(padded[dim] in (sizes[dim], slice_sizes[dim]) for dim in indexed):
+        return
+    indices = operation.operands[1]
+    # Of a dimension that slices take whole, the start is 0.
+    ends: list[int] = [max(sizes[dim] - slice_sizes[dim], 0) for dim in indexed]
+    low = builder.scalar(indices, 0)
+    high = _spread(indices, ends, numbers.index_vector_dim, builder)
+    operation.operands[1] = builder.create(
+        "stablehlo.clamp", (low, indices, high), indices.type, {}, get_sharding(indices)
+    )
+
+
+def _spread(
+    indices: ir.Value, numbers: list[int], vector_dim: int, builder: PaddingBuilder
+) -> ir.Value:
+    """A number for each component of indices; a scalar if it is the same for all of them."""
+    numbers = [_bounds(indices, number)[1] for number in numbers]
+    tensor = ir.RankedTensorType(indices.type)
+    if len({*numbers}) == 1:
+        return builder.scalar(indices, numbers[0])
+    vector = ir.RankedTensorType.get([len(numbers)], tensor.element_type)
+    literal = ir.DenseElementsAttr(ir.Attribute.parse(f"dense<{numbers}> : {vector}"))
+    dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([vector_dim])}
+    return builder.create(
+        "stablehlo.broadcast_in_dim",
+        (builder.constant(literal),),
+        tensor,
+        dims,
+        get_sharding(indices),
+    )
+
+
+def _bounds(index: ir.Value, end: int) -> tuple[int, int]:
+    """Zero and `end`, or what comes next to it in the type of an index."""
+    integer = ir.IntegerType(ir.RankedTensorType(index.type).element_type)
+    greatest = 2 ** (integer.width if integer.is_unsigned else integer.width - 1) - 1
+    return 0, min(end, greatest)
