@@ -50,6 +50,7 @@ def full_agreement(
     blocked: frozenset[int],
     meshes: Mapping[str, Mesh],
     element_bytes: tuple[int, ...] | None = None,
+    manual_axes: frozenset[str] = frozenset(),
 ) -> Agreement | None:
     """All tensors sharded alike along each factor; None without a mesh in common.
 
@@ -61,6 +62,7 @@ def full_agreement(
         meshes: the meshes of the module by name.
         element_bytes: the bytes of an element of each tensor, if the fewest bytes are to be sent.
             Without, Shardy's choice is taken.
+        manual_axes: the axes of the manual computations around.
     """
     mesh_or_ref = majority_mesh(shardings, meshes)
     mesh = _mesh(mesh_or_ref, meshes)
@@ -75,7 +77,13 @@ def full_agreement(
             Tensor(shape, nbytes, tuple(sharding.dim_axes) if sharding else ((),) * len(shape))
             for shape, nbytes, sharding in zip(shapes, element_bytes, shardings, strict=True)
         ]
-        axes = list(cheapest_factor_axes(rule, projection, tensors, blocked, tuple(axes), mesh))
+        replicated = {
+            axis.name for each in shardings if each is not None for axis in each.replicated_axes
+        }
+        answer = cheapest_factor_axes(
+            rule, projection, tensors, blocked, tuple(axes), mesh, manual_axes | replicated
+        )
+        axes = list(answer)
     new: list[TensorSharding | None] = []
     for index, tensor in enumerate(projection.tensors):
         changes = [tensor.update(factor, axes[factor]) for factor in tuple(tensor.factors)]

@@ -77,6 +77,7 @@ def cheapest_factor_axes(
     blocked: frozenset[int],
     answer: FactorAxes,
     mesh: Mesh,
+    taken: frozenset[str] = frozenset(),
 ) -> FactorAxes:
     """The axes for each factor that cost the least.
 
@@ -87,13 +88,15 @@ def cheapest_factor_axes(
         blocked: the factors that must not be sharded.
         answer: what `choose_factor_axes` says, without axes for blocked factors.
         mesh: the mesh of all shardings.
+        taken: the names of axes that no dimension may have: those of manual computations around,
+            and those that some tensor is explicitly replicated along.
     """
     if rule.has_dims_with_several_factors:
         return answer
     judge = _Judge(rule, tuple(tensors), mesh)
     if judge.communication(answer) == 0:
         return answer
-    options = _options(rule, projection, blocked, answer, mesh)
+    options = _options(rule, projection, blocked, answer, mesh, taken)
     if math.prod(map(len, options)) > _MOST_ANSWERS:
         return answer
     cheapest, lowest = answer, judge.cost(answer)
@@ -110,6 +113,7 @@ def _options(
     blocked: frozenset[int],
     answer: FactorAxes,
     mesh: Mesh,
+    taken: frozenset[str],
 ) -> list[list[AxisTuple]]:
     """The lists of axes that each factor may get."""
     unsharded = blocked.union(rule.need_replication_factors)
@@ -121,7 +125,8 @@ def _options(
     ]
     idle: list[AxisTuple] = []
     if any(answer[factor] for factor in rule.reduction_factors):
-        idle = [(axis,) for axis in _idle_axes(projection, answer, mesh)]
+        axes = _idle_axes(projection, answer, mesh)
+        idle = [(axis,) for axis in axes if axis.name not in taken]
     options: list[list[AxisTuple]] = []
     for factor in range(rule.num_factors):
         if factor in unsharded:

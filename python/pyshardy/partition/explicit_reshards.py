@@ -51,6 +51,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
+from mlir_sdy.verify.operations import bound_manual_axes
 from pyshardy.partition.agreement import (
     Agreement,
     Shardings,
@@ -142,6 +143,7 @@ class _FunctionResharder:
         self.local_forms: Collection[str] | None = None
         self.find_exchange: FindExchange | None = None
         self.has_special_shardings = True
+        self.has_manual_computations = True
         self._agreements: dict[object, Agreement | None] = {}
 
     def run(self) -> None:
@@ -149,6 +151,8 @@ class _FunctionResharder:
         self.has_special_shardings = _has_special_shardings(self.function, self.meshes)
         if self.full:
             drop_completing_collectives(self.function, self.meshes)
+            manual = operations_named({"sdy.manual_computation"}, self.function)
+            self.has_manual_computations = bool(manual)
         if self.full or self.has_special_shardings:
             operations: list[ir.Operation] = []
 
@@ -333,14 +337,23 @@ class _FunctionResharder:
             exchange = self.find_exchange(operation, rule, shardings, self.meshes, nbytes)
             if exchange is not None:
                 rule, blocked = exchange
-        key = (rule, shardings, shapes, blocked, full, nbytes)
+        manual = self._manual_axes(operation) if nbytes is not None else frozenset[str]()
+        key = (rule, shardings, shapes, blocked, full, nbytes, manual)
         if key not in self._agreements:
             if full:
-                agreement = full_agreement(rule, shardings, shapes, blocked, self.meshes, nbytes)
+                agreement = full_agreement(
+                    rule, shardings, shapes, blocked, self.meshes, nbytes, manual
+                )
             else:
                 agreement = self._partial_agreement(operation, rule, shardings, shapes)
             self._agreements[key] = agreement
         return self._agreements[key]
+
+    def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
+        """The axes of the manual computations around an operation."""
+        if not self.has_manual_computations:
+            return frozenset()
+        return frozenset(bound_manual_axes(operation))
 
     def _blocked_factors(self, operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
         """The factors that the operation must not be sharded along, in the full version."""

@@ -25,13 +25,11 @@ from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
-from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.local import CONVERSIONS, LocalBuilder
 from pyshardy.partition.local.builder import sharding_of
-from pyshardy.partition.rules_on_shards import rule_on_shards
-from pyshardy.rules import ShardingRuleLookup
+from pyshardy.partition.local_checks import STAY, LocalChecks
 
 
 def convert_global_to_local(
@@ -74,16 +72,6 @@ def convert_global_to_local(
         _ModuleConverter(operations, builder).run()
 
 
-_STAY = frozenset({"sdy.mesh", "sdy.return"})
-"""Operations of the dialect that need no conversion: what they belong to sees to them."""
-
-
-_ADVICE = (
-    "run 'sdy-insert-explicit-reshards{enable-full-version=true "
-    "replicate-without-local-form=true}' and 'sdy-reshard-to-collectives' first"
-)
-
-
 class _ModuleConverter:
     """One run over a module."""
 
@@ -91,7 +79,7 @@ class _ModuleConverter:
         self.operations = operations
         self.builder = builder
         self.meshes = builder.meshes
-        self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+        self.checks = LocalChecks(builder.meshes)
 
     def run(self) -> None:
         new_types = [
@@ -121,49 +109,17 @@ class _ModuleConverter:
         to_convert: list[ir.Operation] = []
         for operation in self.operations:
             name = operation.name
-            is_own = name.startswith("sdy.") and name not in _STAY
-            if not is_own and operation not in changed:
+            if name == "func.return":
+                self.checks.check_return(operation)
+            if name in STAY:
                 continue
-            if name in CONVERSIONS:
-                if not is_own:
-                    self._check_factors(operation)
+            if name.startswith("sdy."):
+                self.checks.check_own(operation)
                 to_convert.append(operation)
-            elif name not in _STAY:
-                raise PassError(
-                    error(
-                        f"'{name}' op has no local form: its operands and results must be "
-                        f"replicated; {_ADVICE}",
-                        location_of(operation.location),
-                    )
-                )
+            elif operation in changed:
+                self.checks.check_form(operation)
+                to_convert.append(operation)
         return to_convert
-
-    def _check_factors(self, operation: ir.Operation) -> None:
-        """Check that no dimension is sharded that needs data of other devices."""
-        rule = self.rules.rule(operation)
-        if rule is None:
-            return
-        rule = rule_on_shards(operation, rule)
-        blocked = blocked_factors(operation, rule)
-        if not blocked:
-            return
-        values = (*operation.operands, *operation.results)
-        for position, (value, mapping) in enumerate(zip(values, rule.mappings, strict=True)):
-            sharding = sharding_of(value)
-            if sharding is None or not sharding.dim_shardings:
-                continue
-            dims = zip(sharding.dim_shardings, mapping.dim_mappings, strict=True)
-            for dim, (dim_sharding, factors) in enumerate(dims):
-                if dim_sharding.axes and not blocked.isdisjoint(factors.factor_indices):
-                    what = _end(position, len(operation.operands))
-                    raise PassError(
-                        error(
-                            f"'{operation.name}' op can't be computed on shards: dimension {dim} "
-                            f"of {what} is sharded as {dim_sharding} and needs data of other "
-                            f"devices; {_ADVICE}",
-                            location_of(operation.location),
-                        )
-                    )
 
     def _values(self) -> Iterator[tuple[ir.Value, ir.Operation]]:
         """All values, each with the operation to name when something is wrong with it."""
@@ -183,6 +139,7 @@ class _ModuleConverter:
         mesh = mesh_of(sharding, self.meshes)
         if mesh is None or mesh.is_maximal or not isinstance(value_type, ir.RankedTensorType):
             return value_type
+        self.checks.check_mesh(sharding, place)
         shape = list(value_type.shape)
         for dim, dim_sharding in enumerate(sharding.dim_shardings):
             if dim_sharding.axes and not value_type.is_dynamic_dim(dim):
@@ -224,13 +181,6 @@ def _local_size(
             )
         )
     return size // pieces
-
-
-def _end(position: int, num_operands: int) -> str:
-    """What stands at a position among the operands and results of an operation."""
-    if position < num_operands:
-        return f"operand {position}"
-    return f"result {position - num_operands}"
 
 
 def _is_function(operation: ir.Operation) -> bool:

@@ -102,7 +102,9 @@ def test_an_operation_on_whole_tensors_needs_no_local_form(context):
 
 def test_a_reshard_that_is_left(context):
     text = GATHER.replace('sdy.all_gather [{"x"}, {"y"}] %a out_sharding=', "sdy.reshard %a ")
-    assert "'sdy.reshard' op has no local form" in str(refusal(context, text))
+    assert "'sdy.reshard' op is left: run 'sdy-reshard-to-collectives' first" in str(
+        refusal(context, text)
+    )
 
 
 def test_replicas_and_partitions_at_once(context):

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What must hold before a program becomes that of one device, and what to run where it doesn't."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import (
+    Mesh,
+    OpShardingRule,
+    TensorSharding,
+    are_equivalent_if_given,
+    mesh_of,
+)
+from mlir_sdy.values import get_sharding, result_shardings
+from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.local import CONVERSIONS, OnlyTypesChange
+from pyshardy.partition.local.builder import sharding_of
+from pyshardy.partition.rules_on_shards import rule_on_shards
+from pyshardy.partition.single_device import is_on_single_device
+from pyshardy.propagation.projection import ShardingProjection
+from pyshardy.rules import ShardingRuleLookup
+
+STAY = frozenset({"sdy.mesh", "sdy.return"})
+"""Operations of the dialect that need no conversion: what they belong to sees to them."""
+
+_RESHARDS = "sdy-insert-explicit-reshards{enable-full-version=true}"
+_WHOLE = (
+    "sdy-insert-explicit-reshards{enable-full-version=true replicate-without-local-form=true}' and "
+    "'sdy-reshard-to-collectives"
+)
+_REMOVED_BY = {
+    "sdy.data_flow_edge": "sdy-sink-data-flow-edges",
+    "sdy.func_data_flow_edge": "sdy-sink-func-data-flow-edges",
+    "sdy.reshard": "sdy-reshard-to-collectives",
+    "sdy.sharding_constraint": "sdy-sharding-constraint-to-reshard",
+}
+"""The pass that should have replaced an operation."""
+
+
+class LocalChecks:
+    """Checks of the operations of one module, none of which changes anything.
+
+    Args:
+        meshes: the meshes of the module by name.
+    """
+
+    def __init__(self, meshes: Mapping[str, Mesh]):
+        self._meshes = meshes
+        self._rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+        self._agree: dict[object, bool] = {}
+        self._devices = next((mesh for mesh in meshes.values() if mesh.axes), None)
+
+    def check_mesh(self, sharding: TensorSharding, place: ir.Operation) -> None:
+        """Check that a sharded value is on all devices of the program, and on no others.
+
+        Raises:
+            PassError: its mesh has more or fewer devices than the first mesh of the module.
+        """
+        mesh = mesh_of(sharding, self._meshes)
+        if mesh is None or self._devices is None or not mesh.axes:
+            return
+        if mesh.total_size != self._devices.total_size:
+            _fail(
+                place,
+                f"has a value sharded as {sharding} on {mesh.total_size} devices, but the program "
+                f"runs on {self._devices.total_size}: all meshes must have the same devices",
+            )
+
+    def check_own(self, operation: ir.Operation) -> None:
+        """Check an operation of the dialect.
+
+        Raises:
+            PassError: another pass should have replaced it.
+        """
+        name = operation.name
+        if name not in _REMOVED_BY:
+            if name not in CONVERSIONS:
+                _fail(operation, "has no local form")
+            return
+        ends = [get_sharding(value) for value in (operation.operands[0], operation.results[0])]
+        if name in CONVERSIONS and are_equivalent_if_given(*ends):
+            return
+        if name == "sdy.reshard" and any(is_on_single_device(end, self._meshes) for end in ends):
+            _fail(operation, f"is left: {_run_first('sdy-resolve-single-device-sharding')}")
+        if name == "sdy.reshard":
+            for end in ends:
+                if end is not None and not end.is_fully_replicated:
+                    self.check_mesh(end, operation)
+        _fail(operation, f"is left: {_run_first(_REMOVED_BY[name])}")
+
+    def check_return(self, terminator: ir.Operation) -> None:
+        """Check that a function returns what its results are declared to be.
+
+        Raises:
+            PassError: a returned value is partial, or sharded in another way.
+        """
+        function = terminator.parent
+        assert function is not None, "the verifier refuses returns outside of functions"
+        values = zip(terminator.operands, result_shardings(function), strict=True)
+        for index, (value, wanted) in enumerate(values):
+            found = get_sharding(value)
+            if not are_equivalent_if_given(found, wanted):
+                _fail(
+                    terminator,
+                    f"returns a value sharded as {found} as result {index}, which is "
+                    f"{_text(wanted)}: {_run_first(_RESHARDS)}",
+                )
+
+    def check_form(self, operation: ir.Operation) -> None:
+        """Check that an operation with a sharded operand or result can be computed on shards.
+
+        Raises:
+            PassError: it has no local form, its tensors are sharded in different ways, or a
+                dimension is sharded that needs data of other devices.
+        """
+        conversion = CONVERSIONS.get(operation.name)
+        if conversion is None:
+            _fail(
+                operation,
+                "has no local form: its operands and results must be replicated; "
+                f"run '{_WHOLE}' first",
+            )
+        rule = self._rules.rule(operation)
+        if rule is None:
+            return
+        self._check_factors(operation, rule)
+        if isinstance(conversion, OnlyTypesChange):
+            self._check_agreement(operation, rule)
+
+    def _check_factors(self, operation: ir.Operation, rule: OpShardingRule) -> None:
+        rule = rule_on_shards(operation, rule)
+        blocked = blocked_factors(operation, rule)
+        if not blocked:
+            return
+        values = (*operation.operands, *operation.results)
+        for position, (value, mapping) in enumerate(zip(values, rule.mappings, strict=True)):
+            sharding = sharding_of(value)
+            if sharding is None or not sharding.dim_shardings:
+                continue
+            dims = zip(sharding.dim_shardings, mapping.dim_mappings, strict=True)
+            for dim, (dim_sharding, factors) in enumerate(dims):
+                if dim_sharding.axes and not blocked.isdisjoint(factors.factor_indices):
+                    what = _end(position, len(operation.operands))
+                    _fail(
+                        operation,
+                        f"can't be computed on shards: dimension {dim} of {what} is sharded as "
+                        f"{dim_sharding} and needs data of other devices; run '{_WHOLE}' first",
+                    )
+
+    def _check_agreement(self, operation: ir.Operation, rule: OpShardingRule) -> None:
+        shardings = tuple(map(sharding_of, (*operation.operands, *operation.results)))
+        given = [each for each in shardings if each is not None and not each.is_fully_replicated]
+        mesh = mesh_of(given[0], self._meshes) if given else None
+        if mesh is None or mesh.is_maximal:
+            return
+        key = (rule, shardings)
+        if key not in self._agree:
+            on_mesh = [each if each in given else None for each in shardings]
+            projection = ShardingProjection.of(rule, on_mesh, mesh, closed_if_missing=True)
+            self._agree[key] = all(
+                len({tensor.axes(factor) for tensor in projection.having(factor)}) <= 1
+                for factor in range(rule.num_factors)
+            ) and all(mesh_of(each, self._meshes) == mesh for each in given)
+        if not self._agree[key]:
+            listed = " and ".join(dict.fromkeys(map(_text, shardings)))
+            _fail(
+                operation,
+                f"has operands and results that are sharded in different ways, {listed}: "
+                f"{_run_first(_RESHARDS)}",
+            )
+
+
+def _text(sharding: TensorSharding | None) -> str:
+    return "replicated" if sharding is None else f"sharded as {sharding}"
+
+
+def _run_first(passes: str) -> str:
+    return f"run '{passes}' first"
+
+
+def _end(position: int, num_operands: int) -> str:
+    """What stands at a position among the operands and results of an operation."""
+    if position < num_operands:
+        return f"operand {position}"
+    return f"result {position - num_operands}"
+
+
+def _fail(operation: ir.Operation, problem: str) -> None:
+    raise PassError(error(f"'{operation.name}' op {problem}", location_of(operation.location)))
