@@ -1,0 +1,8 @@
+module @jit_run attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["a"=4, "b"=2]> {stablehlo.mesh = {axes = [{name = "a", size = 4 : i64}, {name = "b", size = 2 : i64}]}}
+  func.func public @main(%arg0: tensor<16x24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b"}]>}) -> (tensor<11x27xf32> {jax.result_info = "result"}) {
+    %cst = stablehlo.constant dense<5.000000e-01> : tensor<f32>
+    %0 = stablehlo.pad %arg0, %cst, low = [-3, -1], high = [-2, 4], interior = [0, 0] : (tensor<16x24xf32>, tensor<f32>) -> tensor<11x27xf32>
+    return %0 : tensor<11x27xf32>
+  }
+}

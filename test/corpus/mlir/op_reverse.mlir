@@ -1,0 +1,11 @@
+module @jit_run attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["a"=4, "b"=2]> {stablehlo.mesh = {axes = [{name = "a", size = 4 : i64}, {name = "b", size = 2 : i64}]}}
+  func.func public @main(%arg0: tensor<16x24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b"}]>}) -> (tensor<16x24xf32> {jax.result_info = "result"}) {
+    %0 = call @_flip(%arg0) : (tensor<16x24xf32>) -> tensor<16x24xf32>
+    return %0 : tensor<16x24xf32>
+  }
+  func.func private @_flip(%arg0: tensor<16x24xf32>) -> tensor<16x24xf32> {
+    %0 = stablehlo.reverse %arg0, dims = [0, 1] : tensor<16x24xf32>
+    return %0 : tensor<16x24xf32>
+  }
+}

@@ -1,0 +1,12 @@
+module @jit_run attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["a"=4, "b"=2]> {stablehlo.mesh = {axes = [{name = "a", size = 4 : i64}, {name = "b", size = 2 : i64}]}}
+  func.func public @main(%arg0: tensor<13x10xf32>) -> (tensor<13x10xf32> {jax.result_info = "result"}) {
+    %0 = sdy.sharding_constraint %arg0 <@mesh, [{"a"}, {}]> : tensor<13x10xf32>
+    %1 = call @_flip(%0) : (tensor<13x10xf32>) -> tensor<13x10xf32>
+    return %1 : tensor<13x10xf32>
+  }
+  func.func private @_flip(%arg0: tensor<13x10xf32>) -> tensor<13x10xf32> {
+    %0 = stablehlo.reverse %arg0, dims = [0] : tensor<13x10xf32>
+    return %0 : tensor<13x10xf32>
+  }
+}

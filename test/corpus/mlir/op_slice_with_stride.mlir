@@ -1,0 +1,7 @@
+module @jit_run attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["a"=4, "b"=2]> {stablehlo.mesh = {axes = [{name = "a", size = 4 : i64}, {name = "b", size = 2 : i64}]}}
+  func.func public @main(%arg0: tensor<16x24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}) -> (tensor<5x24xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.slice %arg0 [1:15:3, 0:24] : (tensor<16x24xf32>) -> tensor<5x24xf32>
+    return %0 : tensor<5x24xf32>
+  }
+}
