@@ -48,7 +48,7 @@ from pyshardy.partition.padding.whole import compute_whole
 from pyshardy.passes.walks import operations_named, operations_with
 from pyshardy.rules import ShardingRuleLookup
 
-_CONCATENATE, _RESHAPE, _SLICE = "stablehlo.concatenate", "stablehlo.reshape", "stablehlo.slice"
+_RESHAPE, _SLICE = "stablehlo.reshape", "stablehlo.slice"
 
 
 def resolve_permutation_factors(
@@ -89,7 +89,7 @@ class _ModuleResolver:
     def run(self) -> None:
         found = operations_named({*exchanging_operations(), _RESHAPE}, self.module)
         # Concatenations may take their parts from where slices do, which are then of no use.
-        for operation in sorted(found, key=lambda operation: operation.name != _CONCATENATE):
+        for operation in sorted(found, key=lambda operation: operation.name == _SLICE):
             if operation.name == _RESHAPE:
                 resolve_reshape(operation, self.meshes, self.cache)
             elif operation.name == _SLICE and not any(operation.results[0].uses):
@@ -117,7 +117,7 @@ class _ModuleResolver:
         self._make_whole(operation, form.rule, whole, shardings)
         axes = {
             factor: next(iter(lists[factor]))
-            for factor in form.factors - whole
+            for factor in sorted(form.factors - whole)
             if any(lists[factor])
         }
         if not axes.keys() <= factors_in_place(operation, form.rule, self.meshes):

@@ -1,6 +1,10 @@
 // RUN: sdy-opt %s -sdy-resolve-permutation-factors | FileCheck %s
+// RUN: sdy-opt %s -sdy-resolve-permutation-factors="enable-halo-exchange=false" | FileCheck %s --check-prefix=WHOLE
+// RUN: sdy-opt %s -sdy-resolve-permutation-factors="replica-count=2" | FileCheck %s --check-prefix=REPLICAS
 
 sdy.mesh @mesh = <["x"=2]>
+#x = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>
+#rows = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>
 
 // Halves of the rows of the one are halves of the rows of the other.
 // CHECK-LABEL: func.func @alike
@@ -24,4 +28,104 @@ func.func @unlike(%arg0: tensor<12x24xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   %0 = stablehlo.reshape %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
     : (tensor<12x24xf32>) -> tensor<8x36xf32>
   return %0 : tensor<8x36xf32>
+}
+
+// A row from each side. At the ends there is nobody to send one, and zeros arrive.
+// CHECK-LABEL: func.func @convolution
+// WHOLE-LABEL: func.func @convolution
+// REPLICAS-LABEL: func.func @convolution
+func.func @convolution(
+    %arg0: tensor<1x8x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>},
+    %arg1: tensor<3x1x1xf32>) -> tensor<1x8x1xf32> {
+  // CHECK-NEXT: %0 = sdy.manual_computation(%arg0, %arg1)
+  // CHECK-SAME: in_shardings=[<@mesh, [{}, {"x"}, {}]>, <@mesh, [{}, {}, {}]>]
+  // CHECK-SAME: out_shardings=[<@mesh, [{}, {"x"}, {}]>] manual_axes={"x"}
+  // CHECK-SAME: (%arg2: tensor<1x4x1xf32>, %arg3: tensor<3x1x1xf32>) {
+  // CHECK-NEXT:   %1 = stablehlo.slice %arg2 [0:1, 3:4, 0:1]
+  // CHECK-NEXT:   %2 = "stablehlo.collective_permute"(%1) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<{{\[}}[0, 1]]>
+  // CHECK-NEXT:   %3 = stablehlo.slice %arg2 [0:1, 0:1, 0:1]
+  // CHECK-NEXT:   %4 = "stablehlo.collective_permute"(%3) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, source_target_pairs = dense<{{\[}}[1, 0]]>
+  // CHECK-NEXT:   %5 = stablehlo.concatenate %2, %arg2, %4, dim = 1
+  // CHECK-NEXT:   %6 = stablehlo.convolution(%5, %arg3)
+  // CHECK-SAME:     pad = {{\[}}[0, 0]]
+  // CHECK-SAME:     (tensor<1x6x1xf32>, tensor<3x1x1xf32>) -> tensor<1x4x1xf32>
+  // CHECK-NEXT:   sdy.return %6
+  // CHECK-NEXT: } : (tensor<1x8x1xf32>, tensor<3x1x1xf32>) -> tensor<1x8x1xf32>
+  // CHECK-NEXT: return %0
+
+  // WHOLE-NEXT: %0 = sdy.all_gather [{}, {"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}, {}]>
+  // WHOLE-NEXT: %1 = stablehlo.convolution(%0, %arg1)
+  // WHOLE-SAME: pad = {{\[}}[1, 1]]
+  // WHOLE-NEXT: %2 = sdy.all_slice [{}, {"x"}, {}] %1 out_sharding=<@mesh, [{}, {"x"}, {}]>
+  // WHOLE-NEXT: return %2
+
+  // REPLICAS: "stablehlo.collective_permute"(%1) <{source_target_pairs
+  %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+    window = {pad = [[1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64,
+    sdy.sharding = #rows} : (tensor<1x8x1xf32>, tensor<3x1x1xf32>) -> tensor<1x8x1xf32>
+  return %0 : tensor<1x8x1xf32>
+}
+
+// The first shard has 4 elements of 7. Nothing moves when one is cut off or added at the end.
+// CHECK-LABEL: func.func @uneven
+func.func @uneven(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> tensor<7xf32> {
+  // CHECK-NEXT: %0 = stablehlo.slice %arg0 [0:7] {sdy.sharding = {{.*}}<@mesh, [{"x"}]>
+  // CHECK:      %1 = stablehlo.pad %0, %{{.*}}, low = [0], high = [1], interior = [0]
+  // CHECK-NEXT: %2 = sdy.manual_computation(%1)
+  // CHECK-NEXT:   %4 = stablehlo.slice %arg1 [3:4]
+  // CHECK-NEXT:   %5 = stablehlo.slice %arg1 [0:3]
+  // CHECK-NEXT:   %6 = "stablehlo.collective_permute"(%5)
+  // CHECK-SAME:     dense<{{\[}}[1, 0], [0, 1]]>
+  // CHECK-NEXT:   %7 = stablehlo.concatenate %4, %6, dim = 0
+  // CHECK-NEXT:   %8 = stablehlo.reverse %7, dims = [0] : tensor<4xf32>
+  // CHECK-NEXT:   sdy.return %8
+  // CHECK-NEXT: } : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK-NEXT: %3 = stablehlo.slice %2 [0:7] {sdy.sharding = {{.*}}<@mesh, [{"x"}]>
+  // CHECK-NEXT: return %3
+  %0 = stablehlo.slice %arg0 [0:7] {sdy.sharding = #x} : (tensor<8xf32>) -> tensor<7xf32>
+  %1 = stablehlo.reverse %0, dims = [0] {sdy.sharding = #x} : tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+
+// The slices are taken where they come from.
+// CHECK-LABEL: func.func @roll
+func.func @roll(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> tensor<8xf32> {
+  // CHECK-NEXT: %0 = sdy.manual_computation(%arg0)
+  // CHECK-NEXT:   %1 = stablehlo.slice %arg1 [1:4]
+  // CHECK-NEXT:   %2 = stablehlo.slice %arg1 [0:1]
+  // CHECK-NEXT:   %3 = "stablehlo.collective_permute"(%2)
+  // CHECK-SAME:     dense<{{\[}}[1, 0], [0, 1]]>
+  // CHECK-NEXT:   %4 = stablehlo.concatenate %1, %3, dim = 0
+  // CHECK-NEXT:   sdy.return %4
+  // CHECK-NEXT: } : (tensor<8xf32>) -> tensor<8xf32>
+  // CHECK-NEXT: return %0
+  %0 = stablehlo.slice %arg0 [1:8] {sdy.sharding = #x} : (tensor<8xf32>) -> tensor<7xf32>
+  %1 = stablehlo.slice %arg0 [0:1] {sdy.sharding = #x} : (tensor<8xf32>) -> tensor<1xf32>
+  %2 = stablehlo.concatenate %0, %1, dim = 0 {sdy.sharding = #x}
+    : (tensor<7xf32>, tensor<1xf32>) -> tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @cumulative
+// REPLICAS-LABEL: func.func @cumulative
+func.func @cumulative(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> tensor<8xf32> {
+  // CHECK: %[[OWN:.*]] = "stablehlo.reduce_window"(%arg1, %arg2)
+  // CHECK-SAME: padding = dense<{{\[}}[3, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 4>
+  // CHECK: %[[TOTAL:.*]] = stablehlo.slice %[[OWN]] [3:4]
+  // CHECK: "stablehlo.all_gather"(%[[TOTAL]])
+  // CHECK-SAME: (tensor<1xf32>) -> tensor<2xf32>
+  // REPLICAS-NOT: stablehlo.partition_id
+  // REPLICAS: stablehlo.replica_id
+  // REPLICAS-NOT: stablehlo.partition_id
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%arg0, %zero) <{window_dimensions = array<i64: 8>,
+      padding = dense<[[7, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) {sdy.sharding = #x} : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
 }

@@ -30,6 +30,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of
 from pyshardy.partition.halo.form import Body, ExchangeForm
+from pyshardy.partition.halo.lanes import Lanes
 from pyshardy.partition.local import LocalBuilder
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.shapes import Shape, shape_of, with_shape
@@ -105,7 +106,8 @@ def compute_on_shards(
         ]
         with ir.InsertionPoint(block):
             values = list(block.arguments)
-            results = form.build(Body(values, axes, mesh, builder, result_types))
+            lanes = {factor: Lanes(builder, mesh, of_factor) for factor, of_factor in axes.items()}
+            results = form.build(Body(values, lanes, builder, result_types))
             sdy.ReturnOp(results)
         for old, new in zip(operation.results, computation.results, strict=True):
             old.replace_all_uses_with(padding.resized(new, shape_of(old.type)))

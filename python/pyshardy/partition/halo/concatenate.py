@@ -76,7 +76,7 @@ class ConcatenateForm(ExchangeForm):
     def build(self, body: Body) -> Sequence[ir.Value]:
         """The exchange is all there is to do."""
         (factor,) = self.factors
-        lanes = body.lanes(factor)
+        lanes = body.lanes[factor]
         (route,) = self.routes(factor, lanes.pieces)
         sources = dict(enumerate(body.values))
         return [transfer(route, sources, self._dim, lanes, any_filling(body, 0))]

@@ -67,7 +67,7 @@ class CumulativeForm(ExchangeForm):
     def build(self, body: Body) -> Sequence[ir.Value]:
         """The results of a shard, combined with the totals of those before it."""
         (factor,) = self.factors
-        lanes, dim = body.lanes(factor), self._dim
+        lanes, dim = body.lanes[factor], self._dim
         value, initial = body.values
         size, shard_size = (shape_of(v.type)[dim] for v in (self.operation.operands[0], value))
         pieces = range(lanes.pieces)

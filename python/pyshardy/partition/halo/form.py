@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
+from mlir_sdy.model import OpShardingRule
 from mlir_sdy.values import SHARDING
 from pyshardy.partition.halo.lanes import Lanes
 from pyshardy.partition.halo.route import Route
@@ -56,25 +56,15 @@ class Body:
 
     Attributes:
         values: what it holds of each operand of the form.
-        axes: the axes of each factor of the form along which something is exchanged.
-        mesh: the devices.
+        lanes: the devices along each factor of the form that is sharded.
         builder: builds at the current place.
         result_types: the types of what it computes.
     """
 
     values: Sequence[ir.Value]
-    axes: Mapping[int, AxisTuple]
-    mesh: Mesh
+    lanes: Mapping[int, Lanes]
     builder: LocalBuilder
     result_types: Sequence[ir.Type]
-
-    def lanes(self, factor: int) -> Lanes:
-        """The devices along the axes of a factor."""
-        return Lanes(self.builder, self.mesh, self.axes[factor])
-
-    def pieces(self, factor: int) -> int:
-        """How many pieces a factor is split into."""
-        return self.mesh.axes_size(self.axes[factor])
 
     def zero(self, like: ir.Value) -> ir.Value:
         """A scalar zero of the element type of a tensor."""

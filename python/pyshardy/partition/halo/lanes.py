@@ -19,6 +19,8 @@ _COMPARE = "#stablehlo<comparison_direction {}>"
 class Lanes:
     """The devices along some axes, and operations on one dimension of what each of them holds.
 
+    All of it is built in one block.
+
     Args:
         builder: builds at the current place.
         mesh: the devices.
@@ -29,6 +31,7 @@ class Lanes:
         self.builder = builder
         self.mesh = mesh
         self.axes = axes
+        self._numbers: dict[tuple[int, ...], ir.Value] = {}
 
     @property
     def pieces(self) -> int:
@@ -36,7 +39,13 @@ class Lanes:
         return self.mesh.axes_size(self.axes)
 
     def by_shard(self, numbers: Sequence[int]) -> ir.Value:
-        """The number of the device's shard, an i64 scalar."""
+        """The number of the device's shard, an i64 scalar; made once for equal numbers."""
+        key = tuple(numbers)
+        if key not in self._numbers:
+            self._numbers[key] = self._by_shard(key)
+        return self._numbers[key]
+
+    def _by_shard(self, numbers: tuple[int, ...]) -> ir.Value:
         if len(set(numbers)) == 1:
             return self.builder.index(numbers[0])
         indices = dict(zip(self.mesh.devices, shard_indices(self.mesh, self.axes), strict=True))
@@ -84,8 +93,7 @@ class Lanes:
             }
             result = _resized(value, {dim: length})
             return self.builder.create("stablehlo.slice", (value,), (result,), attributes).result
-        none = self.builder.index(0)
-        offsets = [none] * _rank(value)
+        offsets = [self.by_shard((0,))] * _rank(value)
         offsets[dim] = self.by_shard(begins)
         result = _resized(value, {dim: length})
         attributes = {"slice_sizes": ir.DenseI64ArrayAttr.get(list(result.shape))}

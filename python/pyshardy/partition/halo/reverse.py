@@ -42,8 +42,8 @@ class ReverseForm(ExchangeForm):
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Exchange the elements of each dimension, then reverse them."""
         (value,) = body.values
-        for factor in body.axes:
-            lanes = body.lanes(factor)
+        for factor in body.lanes:
+            lanes = body.lanes[factor]
             (route,) = self.routes(factor, lanes.pieces)
             value = transfer(route, {0: value}, self._dims[factor], lanes, any_filling(body, 0))
         return list(body.local_copy(self.operation, [value], {}).results)

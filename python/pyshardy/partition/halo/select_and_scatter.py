@@ -17,6 +17,7 @@ from pyshardy.partition.halo.attributes import paddings, paddings_attribute
 from pyshardy.partition.halo.bodies import is_neutral, only_operation
 from pyshardy.partition.halo.filling import Filling, Rest
 from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
+from pyshardy.partition.halo.lanes import Lanes
 from pyshardy.partition.halo.reduce_window import windows_of
 from pyshardy.partition.halo.route import Demand, Route, plan_route
 from pyshardy.partition.halo.rules import with_factor
@@ -136,8 +137,7 @@ class SelectAndScatterForm(ExchangeForm):
         zero = Filling(lambda: body.zero(body.values[_SOURCE]), Rest.ZERO)
         outside = self._filling(body, operand)
         padding = paddings(self.operation, len(self._windows))
-        for factor, dim in self._sharded(body):
-            windows, lanes = self._windows_into(factor, body.pieces(factor)), body.lanes(factor)
+        for dim, windows, lanes in self._sharded(body):
             operand = transfer(windows.route_of_operand(), {0: operand}, dim, lanes, outside)
             source = transfer(windows.route_of_source(), {0: source}, dim, lanes, zero)
             padding[dim] = 0, 0
@@ -145,27 +145,27 @@ class SelectAndScatterForm(ExchangeForm):
         attributes = {"padding": paddings_attribute(padding)}
         (result,) = body.local_copy(self.operation, operands, attributes, (operand.type,)).results
         around = Filling(lambda: initial, Rest.SCALAR)
-        for factor, dim in self._sharded(body):
-            windows, lanes = self._windows_into(factor, body.pieces(factor)), body.lanes(factor)
+        for dim, windows, lanes in self._sharded(body):
             places = [
                 start - shard * windows.shard_size for shard, start in enumerate(windows.starts)
             ]
             result = lanes.place(result, dim, around, places, windows.shard_size)
         return [result]
 
-    def _sharded(self, body: Body) -> list[tuple[int, int]]:
-        return [(factor, dim) for factor, dim in self._dims.items() if factor in body.axes]
+    def _sharded(self, body: Body) -> list[tuple[int, WindowsInto, Lanes]]:
+        return [
+            (self._dims[factor], self._windows_into(factor, lanes.pieces), lanes)
+            for factor, lanes in body.lanes.items()
+        ]
 
     def _filling(self, body: Body, operand: ir.Value) -> Filling:
         literal = self._outside
         if literal is None:
             return Filling(lambda: body.zero(operand), Rest.ANYTHING)
-        scalar = with_shape(operand.type, ())
+        types, attributes = (with_shape(operand.type, ()),), {"value": literal}
+        create = body.builder.create
         return Filling(
-            lambda: (
-                body.builder.create("stablehlo.constant", (), (scalar,), {"value": literal}).result
-            ),
-            Rest.SCALAR,
+            lambda: create("stablehlo.constant", (), types, attributes).result, Rest.SCALAR
         )
 
     def _windows_into(self, factor: int, pieces: int) -> WindowsInto:

@@ -22,6 +22,7 @@ def transfer(
        joined. Positions that nothing fills are overwritten where they may hold something else
        (see `_holds_other_data`).
     3. Otherwise each segment is put into a buffer, and is taken at the positions that it fills.
+       The first one may be the buffer itself, with the filling around it.
 
     Args:
         route: the moves.
@@ -40,10 +41,20 @@ def transfer(
         if _holds_other_data(route, sent, filling.rest):
             buffer = lanes.choose(route.held, buffer, lanes.spread(filling.scalar, buffer), dim)
         return buffer
-    buffer = lanes.spread(filling.scalar, next(iter(sources.values())), {dim: route.length})
-    for move, segment in zip(moves, segments, strict=True):
+    buffer = None
+    for move, segment in sorted(
+        zip(moves, segments, strict=True), key=lambda each: not _is_everywhere(each[0], route)
+    ):
         placed = lanes.place(segment, dim, filling, move.places, route.length)
-        buffer = lanes.choose(move.filled, placed, buffer, dim)
+        if buffer is not None:
+            buffer = lanes.choose(move.filled, placed, buffer, dim)
+        elif _is_everywhere(move, route):
+            buffer = placed
+        else:
+            buffer = lanes.choose(move.filled, placed, lanes.spread(filling.scalar, placed), dim)
+    if buffer is None:
+        some = next(iter(sources.values()))
+        return lanes.spread(filling.scalar, some, {dim: route.length})
     return buffer
 
 
@@ -69,3 +80,12 @@ def _holds_other_data(route: Route, joined: range, rest: Rest) -> bool:
     if rest is Rest.ZERO:
         return any(move.is_local and not all(map(len, move.filled)) for move in route.moves)
     return rest is Rest.SCALAR and any(held != joined for held in route.held)
+
+
+def _is_everywhere(move: Move, route: Route) -> bool:
+    """Whether all shards need all of a segment that comes into the buffer."""
+    buffer = range(route.length)
+    return all(
+        filled == buffer[max(place, 0) : max(place + move.length, 0)]
+        for place, filled in zip(move.places, move.filled, strict=True)
+    )

@@ -107,7 +107,7 @@ class WindowedForm(ExchangeForm):
         local_dims: dict[int, LocalDim] = {}
         for index in self._covered:
             filling = self._filling(body, index)
-            for factor in body.axes:
+            for factor in body.lanes:
                 values[index], local_dims[factor] = self._exchanged(
                     values[index], factor, filling, body
                 )
@@ -121,7 +121,7 @@ class WindowedForm(ExchangeForm):
         self, value: ir.Value, factor: int, filling: Filling, body: Body
     ) -> tuple[ir.Value, LocalDim]:
         """The elements that a shard's windows cover; with holes if they differ between shards."""
-        windowed, lanes = self._dims[factor], body.lanes(factor)
+        windowed, lanes = self._dims[factor], body.lanes[factor]
         dim, dilation = windowed.dim, windowed.window.dilation
         reach = windowed.reach(lanes.pieces)
         route = windowed.route(lanes.pieces)
