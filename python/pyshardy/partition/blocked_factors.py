@@ -120,3 +120,34 @@ def _random_dims(operation: ir.Operation) -> Iterator[Place]:
     """All dimensions of the bits: devices have one state, and would make the same ones."""
     for dim in range(ir.RankedTensorType(operation.results[1].type).rank):
         yield 2, dim
+
+
+@_blocks("stablehlo.custom_call")
+def _dims_of_calls(operation: ir.Operation) -> Iterator[Place]:
+    """What a call needs whole although it passes through for who only looks at shapes.
+
+    1. Matrices.
+    2. What is moved along dimensions.
+    3. Dimensions that are searched.
+    """
+    target = operation.attributes["call_target_name"].value
+    shape, *_ = (tuple(ir.RankedTensorType(value.type).shape) for value in operation.operands)
+    if target in _CALLS_ON_MATRICES:
+        yield from ((0, dim) for dim in range(max(len(shape) - 2, 0), len(shape)))
+    elif target.startswith("_SPMDInternalOp_"):
+        yield from ((0, dim) for dim in range(len(shape)))
+    elif target in _SEARCHING_CALLS:
+        result = ir.RankedTensorType(operation.results[0].type).shape
+        yield from ((0, dim) for dim, size in enumerate(shape) if size != result[dim])
+
+
+_CALLS_ON_MATRICES = frozenset(
+    {
+        "Cholesky",
+        "CompactWyHelper",
+        "Eigh",
+        "InvertDiagBlocksLowerTriangular",
+        "InvertDiagBlocksUpperTriangular",
+    }
+)
+_SEARCHING_CALLS = frozenset({"ApproxTopK", "PartialReduce"})

@@ -80,6 +80,7 @@ from pyshardy.partition.single_device import (
     run_on_single_device,
 )
 from pyshardy.partition.sizes import element_bytes
+from pyshardy.partition.static_forms import make_static
 from pyshardy.partition.unreduced import complete, introduce, origin_of
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import ShardingRuleLookup
@@ -124,6 +125,7 @@ def insert_explicit_reshards(
         from pyshardy.partition.halo import find_exchange  # noqa: PLC0415
         from pyshardy.partition.local import CONVERSIONS  # noqa: PLC0415
 
+        make_static(function)
         resharder.local_forms = CONVERSIONS.keys()
         resharder.find_exchange = find_exchange
     resharder.run()
@@ -324,7 +326,7 @@ class _FunctionResharder:
             return replicated_agreement(shardings)
         if self.full and self.local_forms is not None and operation.name not in self.local_forms:
             return replicated_agreement(shardings)
-        if rule.is_custom_rule:
+        if rule.is_custom_rule and self.local_forms is None:
             return None
         if full and self.local_forms is not None:
             rule = rule_on_shards(operation, rule)

@@ -23,6 +23,7 @@ from pyshardy.rules.families.definitions import defining_operation
 
 CONTRACTIONS = frozenset(
     {
+        "chlo.ragged_dot",
         "stablehlo.convolution",
         "stablehlo.dot",
         "stablehlo.dot_general",

@@ -7,23 +7,30 @@ from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.registry import CONVERSIONS, OnlyTypesChange, converts
+from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
 from pyshardy.rules.families.pointwise import POINTWISE_BEYOND_SHARDY, POINTWISE_OPERATIONS
 
 _SAME_ON_SHARDS = (
     *POINTWISE_OPERATIONS,
     *POINTWISE_BEYOND_SHARDY,
+    *BROADCASTING_OPERATIONS,
+    "chlo.ragged_dot",
     "chlo.top_k",
     "func.call",
     "func.return",
+    "stablehlo.batch_norm_grad",
     "stablehlo.batch_norm_inference",
+    "stablehlo.batch_norm_training",
     "stablehlo.bitcast_convert",
     "stablehlo.broadcast_in_dim",
     "stablehlo.case",
     "stablehlo.cholesky",
     "stablehlo.clamp",
     "stablehlo.concatenate",
+    "stablehlo.custom_call",
     "stablehlo.dot",
     "stablehlo.dot_general",
+    "stablehlo.einsum",
     "stablehlo.fft",
     "stablehlo.if",
     "stablehlo.map",
@@ -36,8 +43,12 @@ _SAME_ON_SHARDS = (
     "stablehlo.select",
     "stablehlo.select_and_scatter",
     "stablehlo.sort",
+    "stablehlo.torch_index_select",
     "stablehlo.transpose",
     "stablehlo.triangular_solve",
+    "stablehlo.unary_einsum",
+    "stablehlo.uniform_dequantize",
+    "stablehlo.uniform_quantize",
     "stablehlo.while",
 )
 """Operations that mean the same on shards, if their tensors agree on their axes and no blocked

@@ -64,14 +64,18 @@ def broadcast_rule(op: OperationSignature) -> OpShardingRule:
     return builder.build()
 
 
-_BROADCASTING = """
-    add and atan2 compare complex divide maximum minimum multiply next_after or polygamma power
-    remainder select shift_left shift_right_arithmetic shift_right_logical subtract xor zeta
-"""
+BROADCASTING_OPERATIONS = tuple(
+    f"chlo.broadcast_{name}"
+    for name in """
+        add and atan2 compare complex divide maximum minimum multiply next_after or polygamma power
+        remainder select shift_left shift_right_arithmetic shift_right_logical subtract xor zeta
+    """.split()  # noqa: SIM905 (a list would be taller than the screen)
+)
+"""Operations that repeat their operands to the shape of the result."""
 
 
 @sharding_rule(
-    *(f"chlo.broadcast_{name}" for name in _BROADCASTING.split()),
+    *BROADCASTING_OPERATIONS,
     reads=("broadcast_dimensions",),
     beyond_shardy=True,
 )

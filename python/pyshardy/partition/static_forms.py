@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations that take sizes as operands, as those that have them in attributes or types.
+
+Sizes in operands are those of whole tensors. Where all types are static, and where numbers that
+types don't tell are constants, there is an operation without these operands:
+
+    %sizes = stablehlo.constant dense<[8, 4]> : tensor<2xi32>
+    %0 = stablehlo.dynamic_broadcast_in_dim %a, %sizes, dims = [1]
+        : (tensor<4xf32>, tensor<2xi32>) -> tensor<8x4xf32>
+
+is
+
+    %0 = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<4xf32>) -> tensor<8x4xf32>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from mlir_sdy.values import SHARDING
+from pyshardy.passes.walks import operations_named
+from pyshardy.rules.families.definitions import constant_integers
+
+
+@dataclass(frozen=True)
+class StaticForm:
+    """What may take the place of an operation.
+
+    Attributes:
+        name: the operation without its dialect.
+        num_operands: how many of the operands it has, the first ones.
+        attributes: those that it has besides.
+        dropped: those of the operation that it has not.
+    """
+
+    name: str
+    num_operands: int
+    attributes: dict[str, ir.Attribute] = field(default_factory=dict[str, ir.Attribute])
+    dropped: tuple[str, ...] = ()
+
+
+FormFunction = Callable[[ir.Operation], StaticForm | None]
+
+_FORMS: dict[str, FormFunction] = {}
+
+
+def make_static(function: ir.OpView | ir.Operation) -> None:
+    """Put static forms in the place of all operations of a function that have one."""
+    for operation in operations_named(_FORMS, function):
+        values = (*operation.operands, *operation.results)
+        if not all(_is_static(value.type) for value in values):
+            continue
+        with operation.context, operation.location, ir.InsertionPoint(operation):
+            form = _FORMS[operation.name](operation)
+            if form is not None:
+                _replace(operation, form)
+
+
+def _replace(operation: ir.Operation, form: StaticForm) -> None:
+    kept = {
+        name: attribute
+        for name, attribute in operation.attributes.items()
+        if name not in form.dropped and (form.name != "constant" or name == SHARDING)
+    }
+    static = ir.Operation.create(
+        f"stablehlo.{form.name}",
+        results=[result.type for result in operation.results],
+        operands=list(operation.operands)[: form.num_operands],
+        attributes=kept | form.attributes,
+    )
+    for result, new in zip(operation.results, static.results, strict=True):
+        result.replace_all_uses_with(new)
+    operation.erase()
+
+
+def _form_of(name: str) -> Callable[[FormFunction], FormFunction]:
+    """Register what finds the static form of an operation."""
+
+    def register(function: FormFunction) -> FormFunction:
+        _FORMS[f"stablehlo.{name}"] = function
+        return function
+
+    return register
+
+
+@_form_of("dynamic_broadcast_in_dim")
+def _broadcast(_: ir.Operation) -> StaticForm:
+    return StaticForm(
+        "broadcast_in_dim",
+        1,
+        dropped=("known_expanding_dimensions", "known_nonexpanding_dimensions"),
+    )
+
+
+@_form_of("dynamic_iota")
+def _iota(_: ir.Operation) -> StaticForm:
+    return StaticForm("iota", 0)
+
+
+@_form_of("dynamic_reshape")
+def _reshape(_: ir.Operation) -> StaticForm:
+    return StaticForm("reshape", 1)
+
+
+@_form_of("dynamic_pad")
+def _pad(operation: ir.Operation) -> StaticForm | None:
+    names = ("edge_padding_low", "edge_padding_high", "interior_padding")
+    return _with_constants(operation, "pad", 2, names)
+
+
+@_form_of("real_dynamic_slice")
+def _slice(operation: ir.Operation) -> StaticForm | None:
+    names = ("start_indices", "limit_indices", "strides")
+    return _with_constants(operation, "slice", 1, names)
+
+
+@_form_of("dynamic_gather")
+def _gather(operation: ir.Operation) -> StaticForm | None:
+    return _with_constants(operation, "gather", 2, ("slice_sizes",))
+
+
+@_form_of("dynamic_conv")
+def _convolution(operation: ir.Operation) -> StaticForm | None:
+    numbers = constant_integers(operation.operands[2])
+    if numbers is None:
+        return None
+    padding = ir.DenseElementsAttr.get(np.array(numbers, np.int64).reshape(-1, 2))
+    return StaticForm("convolution", 2, {"padding": padding})
+
+
+@_form_of("get_dimension_size")
+def _dimension_size(operation: ir.Operation) -> StaticForm:
+    size = _size(operation)
+    result = ir.RankedTensorType(operation.results[0].type)
+    literal = ir.IntegerAttr.get(result.element_type, size)
+    return StaticForm("constant", 0, {"value": ir.DenseElementsAttr.get_splat(result, literal)})
+
+
+@_form_of("set_dimension_size")
+def _resized(operation: ir.Operation) -> StaticForm | None:
+    """A dimension that keeps its size: the reshape does nothing."""
+    size = constant_integers(operation.operands[1])
+    if size != (_size(operation),):
+        return None
+    return StaticForm("reshape", 1, dropped=("dimension",))
+
+
+def _with_constants(
+    operation: ir.Operation, name: str, num_operands: int, attributes: tuple[str, ...]
+) -> StaticForm | None:
+    """A form with attributes in place of the operands behind the first ones, if constant."""
+    numbers = [constant_integers(value) for value in list(operation.operands)[num_operands:]]
+    arrays: dict[str, ir.Attribute] = {}
+    for attribute, values in zip(attributes, numbers, strict=True):
+        if values is None:
+            return None
+        arrays[attribute] = ir.DenseI64ArrayAttr.get(list(values))
+    return StaticForm(name, num_operands, arrays)
+
+
+def _size(operation: ir.Operation) -> int:
+    return ir.RankedTensorType(operation.operands[0].type).shape[
+        operation.attributes["dimension"].value
+    ]
+
+
+def _is_static(value_type: ir.Type) -> bool:
+    return isinstance(value_type, ir.RankedTensorType) and value_type.has_static_shape
