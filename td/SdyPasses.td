@@ -1004,8 +1004,9 @@ def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
     `sdy.all_to_all` and `sdy.all_gather` that leads from the sharding of the input to that of the
     result.
 
-    A reshard is left as it is when it involves a single device, or meshes with different axes
-    and a result that is not replicated.
+    A reshard is left as it is when it involves a single device, or meshes of different numbers of
+    devices. To and from a single device, only whole tensors go: what is sharded is gathered before,
+    or sliced afterwards. So it is between meshes of the same devices that have other axes.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"x"}, {}\]>

@@ -23,6 +23,8 @@ from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.traffic import Collective, collectives_of
 from pyshardy.backends.unsharded import unsharded
 from pyshardy.backends.values import spec_of
+from pyshardy.partition.local_checks import check_no_inner_modules
+from pyshardy.passes.walks import operations_named
 from pyshardy.pipeline import run_pipeline
 
 __all__ = [
@@ -36,8 +38,8 @@ __all__ = [
 ]
 
 _PIPELINE = "sdy-partition-pipeline"
-_EDGES = "sdy-update-non-divisible-input-output-shardings"
-"""What decides how arguments and results are laid out; the pipeline starts with it, too."""
+_EDGES = "sdy-lift-inlined-meshes,sdy-update-non-divisible-input-output-shardings"
+"""What decides on which meshes and how arguments and results are laid out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +155,9 @@ def partition(module: ir.Module) -> PartitionedProgram:
         PipelineError: it can't be partitioned.
     """
     local = _entered_at_main(module)
+    run_pipeline(local, _EDGES, restore_on_failure=False)
     entry = _main(local)
     mesh = _mesh_of(local, entry)
-    run_pipeline(local, _EDGES, restore_on_failure=False)
     names = _argument_names(entry), _result_names(entry)
     shardings = argument_shardings(entry), result_shardings(entry)
     global_specs = _signature(entry)
@@ -205,6 +207,7 @@ def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
 
 def _entered_at_main(module: ir.Module) -> ir.Module:
     """A copy of `module` in which the entry is called `@main`."""
+    check_no_inner_modules(operations_named({"builtin.module"}, module))
     copy = copy_of(module)
     top_level = [view.operation for view in copy.body.operations]
     functions = [operation for operation in top_level if operation.name == "func.func"]

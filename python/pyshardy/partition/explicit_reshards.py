@@ -78,6 +78,7 @@ from pyshardy.partition.single_device import (
     check_interface,
     is_on_single_device,
     run_on_single_device,
+    take_operands_back,
 )
 from pyshardy.partition.sizes import element_bytes
 from pyshardy.partition.static_forms import make_static
@@ -190,6 +191,7 @@ class _FunctionResharder:
                 self._complete_operands(operation)
                 if run_on_single_device(operation, self.meshes, self.cache):
                     return
+                take_operands_back(operation, self.meshes, self.cache)
             self._make_agree(operation)
 
     # --- Uses that must have a given sharding -----------------------------------------------

@@ -29,7 +29,7 @@ from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.local import CONVERSIONS, LocalBuilder
 from pyshardy.partition.local.builder import sharding_of
-from pyshardy.partition.local_checks import STAY, LocalChecks
+from pyshardy.partition.local_checks import STAY, LocalChecks, check_no_inner_modules
 
 
 def convert_global_to_local(
@@ -60,6 +60,7 @@ def convert_global_to_local(
     """
     replicas = are_replicas(replica_count, partition_count, module.operation)
     operations = [view.operation for view in operations_in(module.operation)]
+    check_no_inner_modules(operations[1:])
     builder = LocalBuilder(
         meshes_of(module),
         replicas=replicas,

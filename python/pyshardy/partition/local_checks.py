@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
@@ -38,6 +38,17 @@ _REMOVED_BY = {
     "sdy.sharding_constraint": "sdy-sharding-constraint-to-reshard",
 }
 """The pass that should have replaced an operation."""
+
+
+def check_no_inner_modules(operations: Iterable[ir.Operation]) -> None:
+    """Check that none of the operations in a module is a module.
+
+    Raises:
+        PassError: one is. Its meshes and functions are its own, so that it is another program.
+    """
+    for operation in operations:
+        if operation.name == "builtin.module":
+            _fail(operation, "in a program is a program of its own: partition it by itself")
 
 
 class LocalChecks:
@@ -81,10 +92,10 @@ class LocalChecks:
                 _fail(operation, "has no local form")
             return
         ends = [get_sharding(value) for value in (operation.operands[0], operation.results[0])]
-        if name in CONVERSIONS and are_equivalent_if_given(*ends):
-            return
         if name == "sdy.reshard" and any(is_on_single_device(end, self._meshes) for end in ends):
             _fail(operation, f"is left: {_run_first('sdy-resolve-single-device-sharding')}")
+        if name in CONVERSIONS and are_equivalent_if_given(*ends):
+            return
         if name == "sdy.reshard":
             for end in ends:
                 if end is not None and not end.is_fully_replicated:

@@ -43,9 +43,10 @@ from pyshardy.passes.walks import operations_named
 def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool = False) -> None:
     """Replace the reshards in a function.
 
-    A reshard stays where it is if it goes between meshes of different axes, or, with
+    A reshard stays where it is if it goes between meshes of different numbers of devices, or, with
     `keep_redundant_reshards`, if it changes nothing. One to or from a single device stays, too, but
-    only whole tensors go there: what is sharded is gathered before it, or sliced after it.
+    only whole tensors go there: what is sharded is gathered before it, or sliced after it. So it is
+    between meshes of the same devices that have other axes.
 
     Args:
         function: the `func.func`.
@@ -99,6 +100,8 @@ class _Conversion:
         elif source.is_fully_replicated:
             source = source.with_mesh(target.mesh_or_ref)
         elif source_mesh.axes != target_mesh.axes:
+            if source_mesh.total_size == target_mesh.total_size:
+                self._change_mesh(source, target)
             return
         if source.rank != target.rank:
             raise PassError(
@@ -107,41 +110,38 @@ class _Conversion:
                     location_of(self.reshard.location),
                 )
             )
-        self._convert(source, target)
+        self._replace(self._chain(self.input, source, target))
 
     def _hand_over_whole(self, source: TensorSharding, target: TensorSharding) -> None:
         """Gather what goes to a single device, and slice what comes from there."""
-        with ir.InsertionPoint(self.reshard), self.reshard.location:
-            if not source.is_fully_replicated:
-                gathered = _closed(source.mesh_or_ref, [()] * source.rank, source)
-                axes = self.cache[_lists(source.dim_axes)]
-                self.reshard.operands[0] = sdy.all_gather(self.input, axes, self.cache[gathered])
-            elif not target.is_fully_replicated:
-                whole = TensorSharding.fully_closed(target.rank, target.mesh_or_ref)
+        if not source.is_fully_replicated:
+            self.reshard.operands[0] = self._chain(self.input, source, _whole(source))
+        elif not target.is_fully_replicated:
+            whole = _whole(target)
+            with ir.InsertionPoint(self.reshard), self.reshard.location:
                 everywhere = sdy.reshard(self.input, self.cache[whole])
-                axes = self.cache[_lists(target.dim_axes)]
-                sliced = _closed(target.mesh_or_ref, target.dim_axes, target)
-                self._replace(sdy.all_slice(everywhere, axes, self.cache[sliced]))
+            self._replace(self._chain(everywhere, whole, target))
 
-    def _convert(self, source: TensorSharding, target: TensorSharding) -> None:
+    def _change_mesh(self, source: TensorSharding, target: TensorSharding) -> None:
+        """Gather on one mesh, and slice on the other one: whole tensors are the same on both."""
+        everywhere = self._chain(self.input, source, _whole(source))
+        with ir.InsertionPoint(self.reshard), self.reshard.location:
+            everywhere = sdy.reshard(everywhere, self.cache[_whole(target)])
+        self._replace(self._chain(everywhere, _whole(target), target))
+
+    def _chain(self, value: ir.Value, source: TensorSharding, target: TensorSharding) -> ir.Value:
+        """Build the collectives that lead from one sharding to another."""
         mesh = mesh_of(source, self.meshes)
         assert mesh is not None
-        shape = list(ir.ShapedType(self.reshard.results[0].type).shape)
+        shape = list(ir.ShapedType(value.type).shape)
         shape = [-1 if size < 0 else size for size in shape]
         reorder = mesh_of(target, self.meshes) != mesh
-        steps = plan_reshard(
-            source.dim_axes,
-            target.dim_axes,
-            shape,
-            mesh,
-            reorder=reorder,
-        )
-        value = self.input
+        steps = plan_reshard(source.dim_axes, target.dim_axes, shape, mesh, reorder=reorder)
         written = source.mesh_or_ref
         with ir.InsertionPoint(self.reshard), self.reshard.location:
             for step in steps:
                 written, value = self._emit(step, value, written, target)
-        self._replace(value)
+        return value
 
     def _emit(
         self, step: Step, value: ir.Value, mesh: str | Mesh, target: TensorSharding
@@ -165,6 +165,11 @@ class _Conversion:
     def _replace(self, value: ir.Value) -> None:
         self.reshard.results[0].replace_all_uses_with(value)
         self.reshard.erase()
+
+
+def _whole(sharding: TensorSharding) -> TensorSharding:
+    dims = (dim.with_axes(()) for dim in sharding.dim_shardings)
+    return sharding.with_dims(tuple(dims))
 
 
 def _closed(mesh: str | Mesh, axes: Sequence[AxisTuple], target: TensorSharding) -> TensorSharding:

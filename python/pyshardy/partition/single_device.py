@@ -81,6 +81,24 @@ def run_on_single_device(
     return True
 
 
+def take_operands_back(
+    operation: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
+) -> None:
+    """Make operands that are on a single device whole on the global mesh, for an operation there.
+
+    Args:
+        operation: an operation without results on a single device.
+        meshes: the meshes of the module by name.
+        cache: makes attributes.
+    """
+    name = global_mesh(meshes)
+    place = ir.InsertionPoint(operation)
+    for index, value in enumerate(operation.operands):
+        if name is not None and is_on_single_device(get_sharding(behind_barriers(value)), meshes):
+            whole = cache[TensorSharding.fully_closed(rank_of(value.type), name)]
+            operation.operands[index] = sdy.reshard(value, whole, loc=operation.location, ip=place)
+
+
 def single_device_sharding(
     operation: ir.Operation, meshes: Mapping[str, Mesh]
 ) -> TensorSharding | None:

@@ -34,6 +34,7 @@ def partition_pipeline(
     }
     return ",".join(
         [
+            "sdy-lift-inlined-meshes",
             "sdy-sharding-constraint-to-reshard",
             "sdy-close-shardings",
             "sdy-update-non-divisible-input-output-shardings",

@@ -37,7 +37,7 @@ func.func @add(
   return %0 : tensor<8x8xf32>
 }
 
-// A maximum is completed by a maximum; a sum that doesn't begin at zero is computed whole.
+// A maximum is completed by a maximum, and a sum by a sum, wherever it begins.
 // CHECK-LABEL: func.func @reductions
 func.func @reductions(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>})
     -> (tensor<8xf32>, tensor<8xf32>) {
@@ -46,9 +46,9 @@ func.func @reductions(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh
   // CHECK-NEXT: [[WHOLE_MAX:%.+]] = sdy.all_reduce max {"y"} [[MAX]]
   %0 = stablehlo.reduce(%arg0 init: %init) applies stablehlo.maximum across dimensions = [1]
     : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
-  // CHECK-NEXT: [[WHOLE:%.+]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
-  // CHECK-NEXT: [[SUM:%.+]] = stablehlo.reduce([[WHOLE]] init: %{{.*}}) applies stablehlo.add
-  // CHECK-NEXT: return [[WHOLE_MAX]], [[SUM]]
+  // CHECK-NEXT: [[SUM:%.+]] = stablehlo.reduce(%arg0 init: %{{.*}}) applies stablehlo.add
+  // CHECK-NEXT: [[WHOLE_SUM:%.+]] = sdy.all_reduce {"y"} [[SUM]]
+  // CHECK-NEXT: return [[WHOLE_MAX]], [[WHOLE_SUM]]
   %1 = stablehlo.reduce(%arg0 init: %init) applies stablehlo.add across dimensions = [1]
     : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>

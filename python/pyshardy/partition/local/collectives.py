@@ -17,6 +17,12 @@ from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.registry import converts
 
 
+@converts("sdy.reshard")
+def convert_reshard(operation: ir.Operation, _: LocalBuilder) -> None:
+    """A whole tensor is the same on all meshes; other reshards are collectives by now."""
+    _replace(operation, operation.operands[0])
+
+
 @converts("sdy.all_gather")
 def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Gather all dimensions at once, or one after the other from last to first if asked to.
