@@ -337,17 +337,19 @@ class _FunctionResharder:
         nbytes = None
         if self.local_forms is not None:
             nbytes = tuple(map(element_bytes, (*operation.operands, *operation.results)))
+        manual = self._manual_axes(operation) if nbytes is not None else frozenset[str]()
+
+        def agree(rule: OpShardingRule, blocked: frozenset[int]) -> Agreement | None:
+            return full_agreement(rule, shardings, shapes, blocked, self.meshes, nbytes, manual)
+
         if full and self.find_exchange is not None:
-            exchange = self.find_exchange(operation, rule, shardings, self.meshes, nbytes)
+            exchange = self.find_exchange(operation, rule, shardings, self.meshes, agree)
             if exchange is not None:
                 rule, blocked = exchange
-        manual = self._manual_axes(operation) if nbytes is not None else frozenset[str]()
         key = (rule, shardings, shapes, blocked, full, nbytes, manual)
         if key not in self._agreements:
             if full:
-                agreement = full_agreement(
-                    rule, shardings, shapes, blocked, self.meshes, nbytes, manual
-                )
+                agreement = agree(rule, blocked)
             else:
                 agreement = self._partial_agreement(operation, rule, shardings, shapes)
             self._agreements[key] = agreement

@@ -30,7 +30,15 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import behind_barriers, get_sharding, result_shardings_of
-from pyshardy.partition.agreement import Shardings, majority_mesh
+from pyshardy.partition.agreement import (
+    Agreement,
+    Shardings,
+    full_agreement,
+    is_plain,
+    majority_mesh,
+    shape_of,
+)
+from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.halo import (
@@ -98,37 +106,33 @@ class _ModuleResolver:
                 self._resolve(operation)
 
     def _resolve(self, operation: ir.Operation) -> None:
-        results = list(result_shardings_of(operation)) or [None] * len(operation.results)
-        operands = [get_sharding(behind_barriers(value)) for value in operation.operands]
-        shardings: Shardings = (*operands, *results)
-        mesh_or_ref = majority_mesh(shardings, self.meshes)
+        shardings = _shardings_of(operation)
         rule = self.rules.rule(operation)
-        if mesh_or_ref is None or rule is None or rule.is_custom_rule:
+        if all(map(is_plain, shardings)) or rule is None or rule.is_custom_rule:
             return
         form = form_of(operation, rule) if self.exchanges else None
         if form is None:
-            self._make_whole(operation, rule, frozenset(rule.permutation_factors), shardings)
+            in_place = factors_in_place(operation, rule, self.meshes)
+            self._make_whole(operation, rule, blocked_factors(operation, rule) - in_place)
             return
+        agree = _Agree(operation, self.meshes)
         lists = axes_of_factors(form.rule, shardings, form.factors)
-        if not any(map(any, lists.values())):
-            return
-        whole = factors_made_whole(form, shardings, self.meshes)
+        whole = factors_made_whole(form, shardings, self.meshes, agree)
         whole |= {factor for factor, axes in lists.items() if len(axes) > 1}
-        self._make_whole(operation, form.rule, whole, shardings)
+        self._make_whole(operation, form.rule, whole)
+        if agree.changes(form.rule, whole):  # Reshards are missing, which others have to insert.
+            self._make_whole(operation, form.rule, form.factors)
+            return
         axes = {
             factor: next(iter(lists[factor]))
             for factor in sorted(form.factors - whole)
             if any(lists[factor])
         }
         if not axes.keys() <= factors_in_place(operation, form.rule, self.meshes):
-            self._exchange(form, axes, mesh_or_ref)
+            self._exchange(form, axes, shardings)
 
     def _make_whole(
-        self,
-        operation: ir.Operation,
-        rule: OpShardingRule,
-        factors: frozenset[int],
-        shardings: Shardings,
+        self, operation: ir.Operation, rule: OpShardingRule, factors: frozenset[int]
     ) -> None:
         """Make dimensions whole that have any of these factors, if they are sharded."""
         dims = [
@@ -137,13 +141,40 @@ class _ModuleResolver:
                 for dim, axes in enumerate(() if sharding is None else sharding.dim_axes)
                 if axes and factors.intersection(mapping.dim_mappings[dim].factor_indices)
             }
-            for mapping, sharding in zip(rule.mappings, shardings, strict=True)
+            for mapping, sharding in zip(rule.mappings, _shardings_of(operation), strict=True)
         ]
         if any(dims):
             compute_whole(operation, dims, self.cache, self.meshes)
 
     def _exchange(
-        self, form: ExchangeForm, axes: Mapping[int, AxisTuple], mesh_or_ref: str | Mesh
+        self, form: ExchangeForm, axes: Mapping[int, AxisTuple], shardings: Shardings
     ) -> None:
-        mesh = self.meshes[mesh_or_ref] if isinstance(mesh_or_ref, str) else mesh_or_ref
-        compute_on_shards(form, axes, mesh_or_ref, mesh, self.builder, self.cache)
+        name = majority_mesh(shardings, self.meshes)
+        mesh = self.meshes.get(name) if isinstance(name, str) else name
+        assert name is not None, "tensors that agree have a mesh in common"
+        assert mesh is not None, "the verifier refuses shardings without a mesh"
+        compute_on_shards(form, axes, name, mesh, self.builder, self.cache)
+
+
+class _Agree:
+    """How the tensors of an operation agree."""
+
+    def __init__(self, operation: ir.Operation, meshes: Mapping[str, Mesh]):
+        self._operation = operation
+        self._meshes = meshes
+        self._shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
+
+    def __call__(self, rule: OpShardingRule, blocked: frozenset[int]) -> Agreement | None:
+        shardings = _shardings_of(self._operation)
+        return full_agreement(rule, shardings, self._shapes, blocked, self._meshes)
+
+    def changes(self, rule: OpShardingRule, blocked: frozenset[int]) -> bool:
+        """Whether they don't agree yet."""
+        agreement = self(rule, blocked)
+        return agreement is None or any(agreement.shardings)
+
+
+def _shardings_of(operation: ir.Operation) -> Shardings:
+    operands = [get_sharding(behind_barriers(value)) for value in operation.operands]
+    results = result_shardings_of(operation) or [None] * len(operation.results)
+    return (*operands, *results)

@@ -7,19 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, mesh_of
-from pyshardy.partition.agreement import Agreement, Shardings, full_agreement, shape_of
+from pyshardy.partition.agreement import Agreement, Shardings, shape_of
 from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.factor_axes import Shape
 from pyshardy.partition.halo.form import ExchangeForm, form_of
 
+Agree = Callable[[OpShardingRule, frozenset[int]], Agreement | None]
+"""Makes tensors agree by a rule, some factors of which must not be sharded."""
+
 FindExchange = Callable[
-    [
-        ir.Operation,
-        OpShardingRule,
-        Shardings,
-        Mapping[str, Mesh],
-        tuple[int, ...] | None,
-    ],
+    [ir.Operation, OpShardingRule, Shardings, Mapping[str, Mesh], Agree],
     tuple[OpShardingRule, frozenset[int]] | None,
 ]
 """The type of `find_exchange`."""
@@ -30,7 +27,7 @@ def find_exchange(
     rule: OpShardingRule,
     shardings: Shardings,
     meshes: Mapping[str, Mesh],
-    element_bytes: tuple[int, ...] | None = None,
+    agree: Agree,
 ) -> tuple[OpShardingRule, frozenset[int]] | None:
     """How tensors have to agree whose shards will exchange data; None if these never do.
 
@@ -39,7 +36,7 @@ def find_exchange(
         rule: its own rule.
         shardings: those of its operands, then results.
         meshes: the meshes of the module by name.
-        element_bytes: see `full_agreement`.
+        agree: how tensors agree otherwise.
 
     Returns:
         The rule by which they agree, and the factors of it that must not be sharded.
@@ -47,14 +44,11 @@ def find_exchange(
     form = form_of(operation, rule)
     if form is None:
         return None
-    return form.rule, factors_made_whole(form, shardings, meshes, element_bytes)
+    return form.rule, factors_made_whole(form, shardings, meshes, agree)
 
 
 def factors_made_whole(
-    form: ExchangeForm,
-    shardings: Shardings,
-    meshes: Mapping[str, Mesh],
-    element_bytes: tuple[int, ...] | None = None,
+    form: ExchangeForm, shardings: Shardings, meshes: Mapping[str, Mesh], agree: Agree
 ) -> frozenset[int]:
     """The factors that must not be sharded, if shards exchange data along all others.
 
@@ -68,13 +62,13 @@ def factors_made_whole(
         form: the form of the operation.
         shardings: those of its operands, then results.
         meshes: the meshes of the module by name.
-        element_bytes: see `full_agreement`.
+        agree: how tensors agree otherwise.
     """
     operation = form.operation
     shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
     whole = blocked_factors(operation, form.rule) - form.factors
     while True:
-        agreement = full_agreement(form.rule, shardings, shapes, whole, meshes, element_bytes)
+        agreement = agree(form.rule, whole)
         refused = _refused(form, shardings, shapes, agreement, meshes) - whole
         if not refused:
             return whole

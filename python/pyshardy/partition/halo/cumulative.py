@@ -22,15 +22,12 @@ from pyshardy.partition.halo.attributes import (
     paddings,
     paddings_attribute,
 )
-from pyshardy.partition.halo.bodies import is_neutral, only_operation
 from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.lanes import Lanes
 from pyshardy.partition.halo.route import Route
+from pyshardy.partition.monoids import combining_operations
 from pyshardy.partition.padding.shapes import shape_of, with_shape
-
-_BODIES = frozenset(
-    f"stablehlo.{name}" for name in ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
-)
+from pyshardy.partition.reductions import is_neutral
 
 
 class CumulativeForm(ExchangeForm):
@@ -123,11 +120,12 @@ def cumulative_form(operation: ir.Operation, rule: OpShardingRule) -> Cumulative
     """
     if len(operation.operands) != 2:
         return None
-    combine = only_operation(operation.regions[0])
     shape = shape_of(operation.operands[0].type)
-    if shape != shape_of(operation.results[0].type) or combine is None:
+    names = combining_operations(operation.regions[0].blocks[0])
+    if shape != shape_of(operation.results[0].type) or names is None:
         return None
-    if combine.name not in _BODIES or not is_neutral(operation.operands[1], combine.name):
+    (combine,) = names
+    if not is_neutral(operation.operands[1], combine):
         return None
     rank = len(shape)
     for name in ("window_strides", "window_dilations", "base_dilations"):
@@ -141,4 +139,4 @@ def cumulative_form(operation: ir.Operation, rule: OpShardingRule) -> Cumulative
     rest = shape[dim] - 1
     if windows[dim] != shape[dim] or around[dim] not in ((rest, 0), (0, rest)):
         return None
-    return CumulativeForm(operation, rule, dim, combine.name, is_forward=around[dim] == (rest, 0))
+    return CumulativeForm(operation, rule, dim, combine, is_forward=around[dim] == (rest, 0))

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.partition.halo.attributes import paddings, paddings_attribute
-from pyshardy.partition.halo.bodies import is_neutral, only_operation
 from pyshardy.partition.halo.filling import Filling, Rest
 from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
 from pyshardy.partition.halo.lanes import Lanes
@@ -23,8 +22,10 @@ from pyshardy.partition.halo.route import Demand, Route, plan_route
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.transfer import transfer
 from pyshardy.partition.halo.window import Window
+from pyshardy.partition.monoids import combining_operations
 from pyshardy.partition.neutral_elements import neutral_elements
 from pyshardy.partition.padding.shapes import shape_of, with_shape
+from pyshardy.partition.reductions import is_neutral
 
 _OPERAND, _SOURCE, _INITIAL = range(3)
 
@@ -188,20 +189,27 @@ def select_and_scatter_form(
        so that an infinity in place of elements that don't exist is not selected. (Where all there
        is in a window are such infinities, what is added there is lost.)
     """
-    scatter = only_operation(operation.regions[1])
-    if scatter is None or scatter.name != "stablehlo.add":
+    select, scatter = (region.blocks[0] for region in operation.regions)
+    if combining_operations(scatter) != ("stablehlo.add",):
         return None
-    if not is_neutral(operation.operands[_INITIAL], scatter.name):
+    if not is_neutral(operation.operands[_INITIAL], "stablehlo.add"):
         return None
     if not any(map(any, paddings(operation, len(windows_of(operation))))):
         return SelectAndScatterForm(operation, rule, None)
-    select = only_operation(operation.regions[0], in_any_order=False)
     scalar = with_shape(operation.operands[_OPERAND].type, ())
-    if select is None or not isinstance(scalar.element_type, ir.FloatType):
+    reduction = _NEVER_SELECTED.get(_comparison(select))
+    if reduction is None or not isinstance(scalar.element_type, ir.FloatType):
         return None
-    if select.name != "stablehlo.compare":
-        return None
-    direction = str(select.attributes["comparison_direction"]).split()[-1].removesuffix(">")
-    reduction = _NEVER_SELECTED.get(direction)
-    outside = None if reduction is None else neutral_elements(reduction, scalar)
+    outside = neutral_elements(reduction, scalar)
     return None if outside is None else SelectAndScatterForm(operation, rule, outside)
+
+
+def _comparison(select: ir.Block) -> str:
+    """How a body compares the first argument with the second, if that is all it does."""
+    operations = [view.operation for view in select.operations]
+    compare = operations[0]
+    if len(operations) != 2 or compare.name != "stablehlo.compare":
+        return ""
+    if list(compare.operands) != list(select.arguments):
+        return ""
+    return str(compare.attributes["comparison_direction"]).split()[-1].removesuffix(">")
