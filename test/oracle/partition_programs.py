@@ -87,6 +87,35 @@ func.func @main(%arg0: {tensor(shape)} {{{sharding_text(source)}}}) -> {tensor(s
     return Program(text, "reshard", tuple(ref for axes in (*source, *target) for ref in axes))
 
 
+def random_reshards(rng: random.Random, mesh_sizes: Sequence[Shape]) -> str:
+    """Reshards of one tensor, one after the other, on two meshes of the same devices."""
+    mesh = random_mesh(rng, mesh_sizes)
+    device_ids = list(range(mesh.total_size))
+    rng.shuffle(device_ids)
+    shape = tuple(rng.choice((6, 7, 12, 20, 24)) for _ in range(rng.randint(1, 3)))
+
+    def sharding() -> TensorSharding:
+        name = rng.choice(("mesh", "mesh", "shuffled"))
+        return TensorSharding.from_axes(name, random_axes(rng, mesh, len(shape), unused=0.25))
+
+    count = rng.randint(2, 6)
+    lines = "\n  ".join(
+        f"%{number + 1} = sdy.reshard %{number} {sharding()} : {tensor(shape)}"
+        if rng.random() < 0.75
+        else f"%{number + 1} = stablehlo.negate %{number} "
+        f"{{sdy.sharding = #sdy.sharding_per_value<[{sharding()}]>}} : {tensor(shape)}"
+        for number in range(count)
+    )
+    return f"""sdy.mesh @mesh = {mesh}
+sdy.mesh @shuffled = {Mesh(mesh.axes, tuple(device_ids))}
+func.func @main(%0: {tensor(shape)} {{sdy.sharding = #sdy.sharding{sharding()}}})
+    -> ({tensor(shape)} {{sdy.sharding = #sdy.sharding{sharding()}}}) {{
+  {lines}
+  return %{count} : {tensor(shape)}
+}}
+"""
+
+
 @dataclass(frozen=True)
 class Operation:
     """One operation in the middle of a program.

@@ -17,7 +17,12 @@ from partition_cases import (
     localised,
     sharded,
 )
-from partition_programs import OTHER_SIZES, POWERS_OF_TWO, one_operation_program
+from partition_programs import (
+    OTHER_SIZES,
+    POWERS_OF_TWO,
+    one_operation_program,
+    random_reshards,
+)
 from programs import ProgramWriter, random_module, random_module_with_calls
 
 from mlir_sdy.assembly import asm, parse
@@ -136,6 +141,18 @@ def test_one_operation(context, mesh_sizes):
         program = partition(module)
         inputs = whole_numbers(program, seed)
         check(program, program.run(inputs), run_unpartitioned(module, inputs))
+
+
+def test_chains_of_reshards(context):
+    """Axes of any sizes and parts of them, uneven dimensions, two orders of devices."""
+    mesh_sizes = ((4, 6, 5), (2, 6, 3), (4, 6), (6, 2), (12,), (3, 3), (2, 2, 2))
+    for seed in range(80):
+        text = random_reshards(random.Random(seed), mesh_sizes)
+        module = parse(text, context)
+        program = partition(module)
+        inputs = whole_numbers(program, seed)
+        found, expected = program.run(inputs), run_unpartitioned(module, inputs)
+        np.testing.assert_array_equal(found, expected, text)
 
 
 # --- Programs by hand ---------------------------------------------------------------------------

@@ -3,13 +3,16 @@
 
 The order of the chain is: slice first, since that moves nothing; permute at constant size; move
 axes between dimensions; gather last, when pieces grow. Two rounds of these settle all meshes whose
-axis sizes divide one another. What is still left then is gathered and sliced anew.
+axis sizes divide one another, and most others; rounds go on as long as they change anything. Where
+they get stuck, what differs is gathered and sliced anew. So is what cuts an axis in two ways that
+don't fit each other.
 
-The algorithm is that of Shardy's `sdy-reshard-to-collectives`.
+The algorithm is that of Shardy's `sdy-reshard-to-collectives`, which stops after two rounds.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +29,8 @@ from pyshardy.propagation.projection import split_axis
 
 AxesPerDim = tuple[AxisTuple, ...]
 
-_ROUNDS = 2
+_MOST_STEPS = 64
+"""More than a plan that gets anywhere ever has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +96,29 @@ def plan_reshard(
     | `[{a}, {}]`    | `[{}, {b}]`    | slice `[{}, {b}]`, gather `[{a}, {}]`|
     | `[{a, b}, {}]` | `[{c}, {}]`    | permute to `[{c, b}, {}]`, gather `b`|
     """
-    refs = [axis for axes in source for axis in axes]
-    others = [axis for axes in target for axis in axes]
-    if all(axis.can_coexist(other) for axis in refs for other in others):
-        planner = _Planner(source, target, shape, mesh, reorder)
-        if planner.run():
-            return tuple(planner.steps)
+    fitting = _fitting(source, target)
+    if fitting != source:
+        gathered = tuple(axes[len(kept) :] for axes, kept in zip(source, fitting, strict=True))
+        rest = plan_reshard(fitting, target, shape, mesh, reorder=reorder)
+        return (AllGather(gathered, fitting), *rest)
+    planner = _Planner(source, target, shape, mesh, reorder)
+    if planner.run():
+        return tuple(planner.steps)
     return _gather_and_slice(source, target, reorder=reorder)
+
+
+def _fitting(source: AxesPerDim, target: AxesPerDim) -> AxesPerDim:
+    """The leading axes of each dimension that can coexist with all that are wanted.
+
+    `"u":(1)2` and `"u":(1)3`, of an axis of size 6, can't: no cut of the axis has both parts.
+    """
+    wanted = [axis for axes in target for axis in axes]
+    return tuple(
+        tuple(
+            itertools.takewhile(lambda axis: all(axis.can_coexist(other) for other in wanted), axes)
+        )
+        for axes in source
+    )
 
 
 def _gather_and_slice(source: AxesPerDim, target: AxesPerDim, *, reorder: bool) -> tuple[Step, ...]:
@@ -159,16 +179,17 @@ class _Planner:
 
     def run(self) -> bool:
         """Plan; whether the plan reaches the target."""
-        for _ in range(_ROUNDS):
-            if self._is_finished():
-                break
+        while not self._is_finished():
+            count = len(self.steps)
             self._slice()
             if not self._permute():
                 return False
             self._move(strictly=True)
             self._move(strictly=False)
             self._gather()
-        return self._is_finished()
+            if len(self.steps) == count or count > _MOST_STEPS:
+                return False
+        return True
 
     def _is_finished(self) -> bool:
         return not (any(self.current) or any(self.wanted) or self.needs_reorder)

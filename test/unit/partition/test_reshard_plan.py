@@ -144,6 +144,13 @@ def test_axes_whose_sizes_do_not_divide_one_another():
 def test_refs_that_cut_an_axis_differently():
     mesh = mesh_of_sizes(u=6)
     assert plan("u:(1)2 |", "u:(1)3 |", mesh) == ["gather u:(1)2 |", "slice u:(1)3 |"]
+    mesh = mesh_of_sizes(u=6, v=2)
+    assert plan("v u:(1)2 |", "u:(1)3 | v", mesh) == [
+        "gather u:(1)2 |",
+        "slice u:(1)3 |",
+        "permute u:(1)3 v |",
+        "move v 0->1",
+    ]
 
 
 def test_another_order_of_devices():
