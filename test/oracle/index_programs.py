@@ -571,3 +571,106 @@ REDUCTIONS = {
         [("all_gather", 16), ("all_gather", 16)],
     ),
 }
+
+_MATRIX = {"a": ("6x8xf32", '{"y"}, {"x"}')}
+
+OTHERS = {
+    "the greatest of many": IndexProgram(
+        """
+  %v, %i = chlo.top_k(%a, k = 2) : tensor<4x48xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
+  %f = stablehlo.convert %i : (tensor<4x2xi32>) -> tensor<4x2xf32>
+  %r = stablehlo.add %v, %f : tensor<4x2xf32>""",
+        {"a": ("4x48xf32", '{}, {"y"}')},
+        ("4x2xf32", "{}, {}"),
+        [("all_gather", 32), ("all_gather", 32)],
+    ),
+    "the greatest of few": IndexProgram(
+        """
+  %v, %i = chlo.top_k(%a, k = 5) : tensor<4x6xf32> -> (tensor<4x5xf32>, tensor<4x5xi32>)
+  %f = stablehlo.convert %i : (tensor<4x5xi32>) -> tensor<4x5xf32>
+  %r = stablehlo.add %v, %f : tensor<4x5xf32>""",
+        {"a": ("4x6xf32", '{}, {"y"}')},
+        ("4x5xf32", "{}, {}"),
+        [("all_gather", 32)],
+    ),
+    "a sort, whose shards move to another dimension": IndexProgram(
+        """
+  %r = "stablehlo.sort"(%a) <{dimension = 1 : i64}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %less = stablehlo.compare LT, %p, %q : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }) : (tensor<6x6xf32>) -> tensor<6x6xf32>""",
+        {"a": ("6x6xf32", '{}, {"y"}')},
+        ("6x6xf32", '{}, {"y"}'),
+        [("all_to_all", 48), ("all_to_all", 48)],
+    ),
+    "branches that use what is sharded outside": IndexProgram(
+        """
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %p = stablehlo.compare LT, %start, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %r = "stablehlo.if"(%p) ({
+    %s = stablehlo.reduce(%a init: %zero) applies stablehlo.maximum across dimensions = [0]
+        : (tensor<6x8xf32>, tensor<f32>) -> tensor<8xf32>
+    stablehlo.return %s : tensor<8xf32>
+  }, {
+    %d = stablehlo.dynamic_slice %a, %start, %start, sizes = [1, 8]
+        : (tensor<6x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
+    %s = stablehlo.reshape %d : (tensor<1x8xf32>) -> tensor<8xf32>
+    stablehlo.return %s : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>""",
+        {**_MATRIX, **START},
+        ("8xf32", '{"x"}'),
+        [("all_reduce", 16), ("all_reduce", 16)],
+        "mesh",
+    ),
+    "sizes that are known": IndexProgram(
+        """
+  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<6x8xf32>) -> tensor<i32>
+  %sizes = stablehlo.constant dense<[6, 8]> : tensor<2xi32>
+  %f = stablehlo.convert %n : (tensor<i32>) -> tensor<f32>
+  %b = stablehlo.dynamic_broadcast_in_dim %f, %sizes, dims = []
+      : (tensor<f32>, tensor<2xi32>) -> tensor<6x8xf32>
+  %i = stablehlo.dynamic_iota %sizes, dim = 0 : (tensor<2xi32>) -> tensor<6x8xf32>
+  %s = stablehlo.add %b, %i : tensor<6x8xf32>
+  %r = stablehlo.add %s, %a : tensor<6x8xf32>""",
+        _MATRIX,
+        ("6x8xf32", '{"y"}, {"x"}'),
+        [],
+        "mesh",
+    ),
+    "a sum of complex numbers": IndexProgram(
+        """
+  %zero = stablehlo.constant dense<(1.0, -2.0)> : tensor<complex<f32>>
+  %c = stablehlo.complex %a, %a : tensor<6x8xcomplex<f32>>
+  %s = stablehlo.reduce(%c init: %zero) applies stablehlo.add across dimensions = [0]
+      : (tensor<6x8xcomplex<f32>>, tensor<complex<f32>>) -> tensor<8xcomplex<f32>>
+  %r = stablehlo.imag %s : (tensor<8xcomplex<f32>>) -> tensor<8xf32>""",
+        _MATRIX,
+        ("8xf32", '{"x"}'),
+        [("all_reduce", 32)],
+        "mesh",
+    ),
+    "a map": IndexProgram(
+        """
+  %r = "stablehlo.map"(%a, %a) ({ ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.multiply %p, %q : tensor<f32>
+    %t = stablehlo.subtract %s, %p : tensor<f32>
+    stablehlo.return %t : tensor<f32>
+  }) {dimensions = array<i64: 0, 1>} : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>""",
+        _MATRIX,
+        ("6x8xf32", '{"y"}, {"x"}'),
+        [],
+        "mesh",
+    ),
+    "bits of another rank": IndexProgram(
+        """
+  %b = stablehlo.bitcast_convert %a : (tensor<6x8xf32>) -> tensor<6x8x2xui16>
+  %c = stablehlo.reverse %b, dims = [2] : tensor<6x8x2xui16>
+  %r = stablehlo.bitcast_convert %c : (tensor<6x8x2xui16>) -> tensor<6x8xf32>""",
+        _MATRIX,
+        ("6x8xf32", '{"y"}, {"x"}'),
+        [],
+        "mesh",
+    ),
+}

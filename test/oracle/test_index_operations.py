@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from index_programs import DYNAMIC_SLICES, GATHERS, REDUCTIONS, SCATTERS, UPDATES
+from index_programs import DYNAMIC_SLICES, GATHERS, OTHERS, REDUCTIONS, SCATTERS, UPDATES
 
-from mlir_sdy.assembly import parse
+from mlir_sdy.assembly import asm, parse
 from pyshardy.api import propagate
 from pyshardy.backends.comparison import compare
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
@@ -18,6 +18,7 @@ PROGRAMS = {
         ("dynamic slice", DYNAMIC_SLICES),
         ("dynamic update slice", UPDATES),
         ("reduce", REDUCTIONS),
+        ("other", OTHERS),
     )
     for name, program in programs.items()
 }
@@ -45,3 +46,71 @@ def test_numbers_and_bytes(context, name):
         (found,), (wanted,) = program.run(inputs), run_unpartitioned(module, inputs)
         assert compare(found, wanted, program.outputs[0].spec).is_small
     assert [(each.kind, each.nbytes) for each in program.collectives] == case.collectives
+
+
+def test_random_numbers(context):
+    """Shards have numbers of their own, and devices that hold the same shard have the same."""
+    module = parse(
+        """sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%low: tensor<f32>, %high: tensor<f32>)
+    -> (tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<5xf32>) {
+  %matrix = stablehlo.constant dense<[4, 6]> : tensor<2xi64>
+  %vector = stablehlo.constant dense<5> : tensor<1xi64>
+  %0 = stablehlo.rng %low, %high, %matrix, distribution = UNIFORM
+      : (tensor<f32>, tensor<f32>, tensor<2xi64>) -> tensor<4x6xf32>
+  %1 = stablehlo.rng %low, %high, %vector, distribution = UNIFORM
+      : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<5xf32>
+  return %0, %1 : tensor<4x6xf32>, tensor<5xf32>
+}""",
+        context,
+    )
+    propagate(module)
+    program = partition(module)
+    assert [(each.kind, each.axes) for each in program.collectives] == [
+        ("all_reduce", ("y",)),
+        ("all_reduce", ("x", "y")),
+    ]
+    # Running it also checks that devices agree on what they all hold.
+    for numbers in program.run([np.float32(2), np.float32(5)], "xla"):
+        assert ((numbers >= 2) & (numbers < 5)).all()
+        assert np.unique(numbers).size > 2
+
+
+def test_what_goes_out_is_whole(context):
+    module = parse(
+        """sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %first = stablehlo.create_token : !stablehlo.token
+  %second = stablehlo.after_all %first, %first : !stablehlo.token
+  %third = "stablehlo.outfeed"(%a, %second) : (tensor<4xf32>, !stablehlo.token)
+      -> !stablehlo.token
+  return
+}""",
+        context,
+    )
+    propagate(module)
+    program = partition(module)
+    assert [each.kind for each in program.collectives] == ["all_gather"]
+    assert "(tensor<4xf32>, !stablehlo.token)" in asm(program.module)
+
+
+@pytest.mark.parametrize(
+    ("target", "kinds"),
+    [("mhlo.erf", []), ("Cholesky", ["all_gather", "all_gather"]), ("unknown", ["all_gather"] * 2)],
+)
+def test_calls(context, target, kinds):
+    """A call is made on shards as far as its rule says, but for matrices; unknown ones are not."""
+    module = parse(
+        f"""sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<3x4x4xf32>
+    {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"x"}}, {{}}]>}}) -> (tensor<3x4x4xf32>
+    {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"x"}}, {{}}]>}}) {{
+  %0 = stablehlo.custom_call @{target}(%a) : (tensor<3x4x4xf32>) -> tensor<3x4x4xf32>
+  return %0 : tensor<3x4x4xf32>
+}}""",
+        context,
+    )
+    propagate(module)
+    found = [each.kind for each in partition(module).collectives]
+    assert found == kinds[: len(found)]
+    assert bool(found) == bool(kinds)

@@ -27,7 +27,7 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
-from pyshardy.partition.local import CONVERSIONS, LocalBuilder
+from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder
 from pyshardy.partition.local.builder import sharding_of
 from pyshardy.partition.local_checks import STAY, LocalChecks, check_no_inner_modules
 
@@ -117,7 +117,7 @@ class _ModuleConverter:
             if name.startswith("sdy."):
                 self.checks.check_own(operation)
                 to_convert.append(operation)
-            elif operation in changed:
+            elif operation in changed or name in DIFFERING:
                 self.checks.check_form(operation)
                 to_convert.append(operation)
         return to_convert

@@ -35,6 +35,7 @@ from mlir_sdy.model import (
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.partition.agreement import shape_of
+from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.cost import local_elements, reshard_cost, work_cost
 from pyshardy.partition.sizes import element_bytes
 from pyshardy.passes.walks import operations_named
@@ -200,7 +201,7 @@ class _Optimizer:
         if len(operation.results) != 1 or operation.name == _RESHARD:
             return False
         rule = self.rules.rule(operation)
-        if rule is None or rule.is_custom_rule:
+        if rule is None or rule.is_custom_rule or blocked_factors(operation, rule):
             return False
         known = self._elementwise.get(rule)
         if known is None:

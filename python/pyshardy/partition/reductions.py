@@ -83,19 +83,21 @@ def completion_of(operation: ir.Operation) -> Completion | None:
        completed by the same, which `sdy.all_reduce` can be sum, maximum or minimum; for truth
        values these are also `or` and `and`.
     3. Where it can't, and where the body of a `stablehlo.reduce` only selects, as that of an
-       argmax does, the operation completes itself, unless its results are to stay unreduced.
+       argmax does, the operation completes itself, unless its results are to stay unreduced. So
+       does a `chlo.top_k`.
     """
     results = [result.type for result in operation.results]
     if operation.name in _ADDING:
         return Completion(
             tuple(_kind("stablehlo.add", result) or ReductionOp.SUM for result in results)
         )
-    if operation.name not in ("stablehlo.reduce", "stablehlo.scatter"):
+    if operation.name not in ("chlo.top_k", "stablehlo.reduce", "stablehlo.scatter"):
         return None
-    body = operation.regions[0].blocks[0]
-    names = combining_operations(body)
+    body = None if operation.name == "chlo.top_k" else operation.regions[0].blocks[0]
+    names = None if body is None else combining_operations(body)
     if names is None:
-        is_completable = operation.name == "stablehlo.reduce" and only_selects(body)
+        is_reduce = operation.name == "stablehlo.reduce"
+        is_completable = body is None or (is_reduce and only_selects(body))
     else:
         kinds = [_kind(name, result) for name, result in zip(names, results, strict=True)]
         known = tuple(kind for kind in kinds if kind is not None)

@@ -15,8 +15,12 @@ from pyshardy.rules.signature import OperationSignature, TensorType
 
 def rule_on_shards(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
     """The rule by which an operation is partitioned: its sharding rule, or one that allows more."""
-    if operation.name == "stablehlo.dynamic_slice" and not rule.is_custom_rule:
+    if rule.is_custom_rule:
+        return rule
+    if operation.name == "stablehlo.dynamic_slice":
         return _dynamic_slice_rule(operation)
+    if operation.name == "chlo.top_k":
+        return _top_k_rule(operation) or rule
     return rule
 
 
@@ -40,6 +44,27 @@ def _dynamic_slice_rule(operation: ir.Operation) -> OpShardingRule:
             builder.factor(size, (dim,), kind=REDUCTION)
             builder.factor(length, (), (dim,), NEED_REPLICATION)
     return builder.build()
+
+
+def _top_k_rule(operation: ir.Operation) -> OpShardingRule | None:
+    """Devices find the greatest elements of their shards, if that leaves few of them.
+
+    Example:
+        chlo.top_k(%a, k = 2) : tensor<4x64xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
+        // ([i, j])->([i, k], [i, k]) {i=4, j=64, k=2} reduction={j} need_replication={k}
+    """
+    *batch, size = ir.RankedTensorType(operation.operands[0].type).shape
+    count: int = operation.attributes["k"].value
+    if _FEW * count > size:
+        return None
+    last = len(batch)
+    builder = RuleBuilder(_signature(operation)).pointwise(batch)
+    builder.factor(size, (last,), kind=REDUCTION)
+    return builder.factor(count, (), (last, last), NEED_REPLICATION).build()
+
+
+_FEW = 16
+"""How many times as many elements there must be as are sought. As many are sent per device."""
 
 
 def _signature(operation: ir.Operation) -> OperationSignature:

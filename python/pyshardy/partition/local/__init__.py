@@ -13,6 +13,8 @@
 | `scatter`        | scatters                                                   |
 | `dynamic_slices` | slices and updates at places that are computed             |
 | `reduce`         | reductions                                                 |
+| `top_k`          | the greatest elements of a dimension                       |
+| `random_numbers` | random numbers                                             |
 | `completing`     | completing partial results by any reduction                |
 | `registry`       | conversions by operation                                   |
 """
@@ -21,10 +23,12 @@ from pyshardy.partition.local import collectives as _collectives  # noqa: F401 (
 from pyshardy.partition.local import dynamic_slices as _dynamic_slices  # noqa: F401 (registers)
 from pyshardy.partition.local import gather as _gather  # noqa: F401 (registers)
 from pyshardy.partition.local import operations as _operations  # noqa: F401 (registers)
+from pyshardy.partition.local import random_numbers as _random_numbers  # noqa: F401 (registers)
 from pyshardy.partition.local import reduce as _reduce  # noqa: F401 (registers)
 from pyshardy.partition.local import scatter as _scatter  # noqa: F401 (registers)
 from pyshardy.partition.local import sizes as _sizes  # noqa: F401 (registers)
+from pyshardy.partition.local import top_k as _top_k  # noqa: F401 (registers)
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.registry import CONVERSIONS, OnlyTypesChange, converts
+from pyshardy.partition.local.registry import CONVERSIONS, DIFFERING, OnlyTypesChange, converts
 
-__all__ = ["CONVERSIONS", "LocalBuilder", "OnlyTypesChange", "converts"]
+__all__ = ["CONVERSIONS", "DIFFERING", "LocalBuilder", "OnlyTypesChange", "converts"]

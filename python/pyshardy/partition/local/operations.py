@@ -15,7 +15,6 @@ _SAME_ON_SHARDS = (
     *POINTWISE_BEYOND_SHARDY,
     *BROADCASTING_OPERATIONS,
     "chlo.ragged_dot",
-    "chlo.top_k",
     "func.call",
     "func.return",
     "stablehlo.batch_norm_grad",

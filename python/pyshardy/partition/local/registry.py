@@ -20,6 +20,12 @@ A conversion replaces the operation or changes it in place; the types of its res
 already.
 """
 
+DIFFERING: set[str] = set()
+"""Operations that are converted although all their types are global ones already.
+
+Devices that run the same operation get different results of them.
+"""
+
 
 class OnlyTypesChange:
     """The conversion of operations that mean the same on shards as on whole tensors."""
@@ -28,12 +34,19 @@ class OnlyTypesChange:
         """Leave the operation as it is."""
 
 
-def converts(*names: str) -> Callable[[Conversion], Conversion]:
-    """Register a function as the conversion of the named operations."""
+def converts(*names: str, differing: bool = False) -> Callable[[Conversion], Conversion]:
+    """Register a function as the conversion of the named operations.
+
+    Args:
+        names: the full names of the operations.
+        differing: whether devices get different results although they run the same operation.
+    """
 
     def register(conversion: Conversion) -> Conversion:
         for name in names:
             CONVERSIONS[name] = conversion
+        if differing:
+            DIFFERING.update(names)
         return conversion
 
     return register

@@ -10,6 +10,7 @@ does no harm as long as it stays where it is, so that only these operations need
 | `stablehlo.reduce`               | of the inputs             | the initial value, where it   |
 |                                  |                           | may count any number of times |
 | `stablehlo.scatter`              | of the updates            | as its body combines values   |
+| `chlo.top_k`                     | of the operand            | the least number of all       |
 | integer `divide` and `remainder` | all those of the divisor  | 1                             |
 | `stablehlo.pad`                  | those that become larger  | its padding value             |
 
@@ -92,6 +93,11 @@ def neutral_values(operation: ir.Operation) -> dict[int, Neutral] | None:
         return dict.fromkeys(range(len(operation.operands)), 0)
     if name in _TAKING_SLICES:
         return {}
+    if name == "chlo.top_k":
+        # Of equal elements the first ones are taken, and padding is behind all of them.
+        element_type = ir.RankedTensorType(operation.results[0].type).element_type
+        least = neutral_element("stablehlo.maximum", element_type)
+        return None if least is None else {0: least}
     if name not in ("stablehlo.reduce", "stablehlo.scatter"):
         return None
     count = len(operation.results)
