@@ -880,6 +880,30 @@ def Sdy_InsertFuncCallReshardsPass : Sdy_ModulePass<"sdy-insert-func-call-reshar
   }];
 }
 
+def Sdy_UnshardShortDimensionsPass : Sdy_FuncPass<"sdy-unshard-short-dimensions"> {
+  let summary = "Takes axes from dimensions of one element";
+  let description = [{
+    A dimension of size 1 isn't sharded any more. A slice that takes one element of a sharded
+    dimension becomes a `stablehlo.dynamic_slice`, so that the device that has the element hands it
+    to all others.
+
+    ```mlir
+    // %0 is sharded as <@mesh, [{"x"}, {}\]> on <["x"=4]>
+    %1 = stablehlo.slice %0 [3:4, 0:8] : (tensor<16x8xf32>) -> tensor<1x8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %2 = sdy.constant dense<3> : tensor<i64>
+    %3 = sdy.constant dense<0> : tensor<i64>
+    %1 = stablehlo.dynamic_slice %0, %2, %3, sizes = [1, 8]
+        : (tensor<16x8xf32>, tensor<i64>, tensor<i64>) -> tensor<1x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
 def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"> {
   let summary = "Inserts reshards so that each operation can execute as it is sharded";
   let description = [{

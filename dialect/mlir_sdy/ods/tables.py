@@ -2171,6 +2171,31 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
+    "sdy-unshard-short-dimensions": PassDecl(
+        argument="sdy-unshard-short-dimensions",
+        class_name="UnshardShortDimensionsPass",
+        anchor="func.func",
+        summary="Takes axes from dimensions of one element",
+        description=(
+                "A dimension of size 1 isn't sharded any more. A slice that takes one element of a sharded\n"
+                "dimension becomes a `stablehlo.dynamic_slice`, so that the device that has the element hands it\n"
+                "to all others.\n"
+                "\n"
+                "```mlir\n"
+                "// %0 is sharded as <@mesh, [{\"x\"}, {}]> on <[\"x\"=4]>\n"
+                "%1 = stablehlo.slice %0 [3:4, 0:8] : (tensor<16x8xf32>) -> tensor<1x8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%2 = sdy.constant dense<3> : tensor<i64>\n"
+                "%3 = sdy.constant dense<0> : tensor<i64>\n"
+                "%1 = stablehlo.dynamic_slice %0, %2, %3, sizes = [1, 8]\n"
+                "    : (tensor<16x8xf32>, tensor<i64>, tensor<i64>) -> tensor<1x8xf32>\n"
+                "```"
+            ),
+    ),
     "sdy-insert-explicit-reshards": PassDecl(
         argument="sdy-insert-explicit-reshards",
         class_name="InsertExplicitReshardsPass",

@@ -39,6 +39,7 @@ def partition_pipeline(
             "sdy-close-shardings",
             "sdy-update-non-divisible-input-output-shardings",
             "sdy-insert-func-call-reshards",
+            "func.func(sdy-unshard-short-dimensions)",
             "sdy-insert-explicit-reshards{enable-full-version=true "
             "replicate-without-local-form=true}",
             pass_text(

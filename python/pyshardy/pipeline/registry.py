@@ -118,6 +118,9 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-insert-func-call-reshards": (
         "pyshardy.passes.exporting.insert_func_call_reshards:insert_func_call_reshards"
     ),
+    "sdy-unshard-short-dimensions": (
+        "pyshardy.partition.short_dimensions:unshard_short_dimensions"
+    ),
     "sdy-insert-explicit-reshards": (
         "pyshardy.partition.explicit_reshards:insert_explicit_reshards"
     ),
