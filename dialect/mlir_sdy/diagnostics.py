@@ -117,6 +117,24 @@ class UsageError(SdyError):
     """An unknown pass, a bad option, an unreadable file: the request itself is wrong."""
 
 
+_remarks_wanted: ContextVar[bool] = ContextVar("mlir_sdy_remarks_wanted", default=False)
+
+
+@contextlib.contextmanager
+def remarks() -> Iterator[None]:
+    """Let passes remark on what they do, inside the `with` block; otherwise they don't look."""
+    token = _remarks_wanted.set(True)
+    try:
+        yield
+    finally:
+        _remarks_wanted.reset(token)
+
+
+def are_remarks_wanted() -> bool:
+    """Whether the code runs inside `remarks`."""
+    return _remarks_wanted.get()
+
+
 Sink = Callable[[Diagnostic], None]
 
 

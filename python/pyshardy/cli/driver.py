@@ -22,6 +22,7 @@ from mlir_sdy.diagnostics import (
     emit,
     error,
     redirect,
+    remarks,
 )
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
@@ -155,7 +156,10 @@ class Driver:
         try:
             with self._timing.measure("Parser"):
                 module = self._parsed(source, context)
-            with strict_rules() if self._arguments.strict_rules else nullcontext():
+            with (
+                strict_rules() if self._arguments.strict_rules else nullcontext(),
+                remarks() if self._arguments.remarks else nullcontext(),
+            ):
                 run_pipeline(
                     module,
                     self._pipeline,

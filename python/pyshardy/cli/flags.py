@@ -116,6 +116,7 @@ class Arguments:
     mlir_print_ir_module_scope: bool = switch(
         _WATCH, "print the whole module, also around passes on functions"
     )
+    remarks: bool = switch(_WATCH, "tell what is computed on whole data, and what that costs")
     mlir_timing: bool = switch(_WATCH, "print how long each pass took")
     mlir_pass_pipeline_crash_reproducer: str = text(
         _WATCH, "when a pass fails, write a file that makes it fail again", "file"

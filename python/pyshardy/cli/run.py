@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-from mlir_sdy.diagnostics import UsageError, emit, error, warning
+from mlir_sdy.diagnostics import UsageError, emit, error, remarks, warning
 from pyshardy.backends import BACKENDS
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.tool import Tool, read_input
@@ -75,6 +75,11 @@ def _parser() -> argparse.ArgumentParser:
         help="make an operation without a sharding rule an error",
     )
     parser.add_argument(
+        "--remarks",
+        action="store_true",
+        help="tell what is computed on whole data, and what that costs",
+    )
+    parser.add_argument(
         "--load-rules",
         action="append",
         default=[],
@@ -110,7 +115,8 @@ def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
     module = parse(text, Context(), filename)
     original = copy_of(module)
     strictness = strict_rules() if arguments.strict_rules else contextlib.nullcontext()
-    with _activity("partitioning"), strictness:
+    telling = remarks() if arguments.remarks else contextlib.nullcontext()
+    with _activity("partitioning"), strictness, telling:
         run_pipeline(module, _PROPAGATION, restore_on_failure=False)
         program = partition(module)
     if arguments.print_module:

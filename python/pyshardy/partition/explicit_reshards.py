@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
-from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.diagnostics import PassError, are_remarks_wanted, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
     AxisRefList,
@@ -73,6 +73,7 @@ from pyshardy.partition.data_flow import (
 from pyshardy.partition.dot_result import DOT_OPERATIONS
 from pyshardy.partition.factor_axes import Shape
 from pyshardy.partition.reductions import completion_of
+from pyshardy.partition.remarks import remark_on_whole_dimensions
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.single_device import (
     check_interface,
@@ -311,6 +312,10 @@ class _FunctionResharder:
         agreement = self._agreement(operation, shardings)
         if agreement is None:
             return
+        if self.local_forms is not None and are_remarks_wanted():
+            rule = self.rules.rule(operation) if operation.name in self.local_forms else None
+            rule = None if rule is None else rule_on_shards(operation, rule)
+            remark_on_whole_dimensions(operation, rule, shardings, agreement, self.meshes)
         count = len(operands)
         place = ir.InsertionPoint(operation)
         for index, sharding in enumerate(agreement.shardings[:count]):

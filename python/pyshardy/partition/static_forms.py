@@ -163,9 +163,8 @@ def _with_constants(
 
 
 def _size(operation: ir.Operation) -> int:
-    return ir.RankedTensorType(operation.operands[0].type).shape[
-        operation.attributes["dimension"].value
-    ]
+    dim: int = operation.attributes["dimension"].value
+    return ir.RankedTensorType(operation.operands[0].type).shape[dim]
 
 
 def _is_static(value_type: ir.Type) -> bool:

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Remarks on what devices compute whole, for who asks (see `mlir_sdy.diagnostics.remarks`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from mlir_sdy.diagnostics import emit, remark
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh, OpShardingRule, TensorMapping, TensorSharding, mesh_of
+from pyshardy.partition.agreement import Agreement, Shardings, shape_of
+from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.cost import local_elements, reshard_cost
+from pyshardy.partition.sizes import element_bytes
+
+
+def remark_on_whole_dimensions(
+    operation: ir.Operation,
+    rule: OpShardingRule | None,
+    shardings: Shardings,
+    agreement: Agreement,
+    meshes: Mapping[str, Mesh],
+) -> None:
+    """Tell which sharded dimensions an operation needs whole, and what gathering them costs.
+
+    Args:
+        operation: the operation.
+        rule: the rule by which it is partitioned; None if it has no local form.
+        shardings: those of its operands, then results.
+        agreement: what it is computed in.
+        meshes: the meshes of the module by name.
+    """
+    needed = None if rule is None else blocked_factors(operation, rule)
+    values = (*operation.operands, *operation.results)
+    mappings: Sequence[TensorMapping | None] = [None] * len(values)
+    if rule is not None:
+        mappings = rule.mappings
+    count = len(operation.operands)
+    messages: list[str] = []
+    columns = zip(values, mappings, shardings, agreement.shardings, strict=True)
+    for index, (value, mapping, old, new) in enumerate(columns):
+        mesh = None if old is None else mesh_of(old, meshes)
+        if index >= count and messages:
+            break  # That results are whole, too, goes without saying.
+        if old is None or new is None or mesh is None:
+            continue
+        dims = list(_gathered_dims(old, new, mapping, needed))
+        shape = shape_of(value)
+        before, after = tuple(old.dim_axes), tuple(new.dim_axes)
+        if not dims or local_elements(shape, after, mesh) <= local_elements(shape, before, mesh):
+            continue
+        listed = f"dimension{'s' if len(dims) > 1 else ''} {' and '.join(map(str, dims))}"
+        if index < count:
+            sent = reshard_cost(shape, element_bytes(value), before, after, mesh)
+            messages.append(
+                f"needs {listed} of operand {index} whole: to gather {old}, a device sends "
+                f"{sent:,.0f} bytes"
+            )
+        else:
+            messages.append(f"makes {listed} of result {index - count} whole on each device")
+    for message in messages:
+        emit(remark(f"'{operation.name}' op {message}", location_of(operation.location)))
+
+
+def _gathered_dims(
+    old: TensorSharding,
+    new: TensorSharding,
+    mapping: TensorMapping | None,
+    needed: frozenset[int] | None,
+) -> Iterator[int]:
+    for dim, (before, after) in enumerate(zip(old.dim_axes, new.dim_axes, strict=True)):
+        if not before or after:
+            continue
+        if (
+            mapping is None
+            or needed is None
+            or not needed.isdisjoint(mapping.dim_mappings[dim].factor_indices)
+        ):
+            yield dim
