@@ -249,7 +249,7 @@ PROGRAMS = {
             "base_dilations = array<i64: 3, 2>, "
             "padding = dense<[[2, 0], [0, 1]]> : tensor<2x2xi64>", "multiply",
         ),
-        ["6x2 #part", ""], "14x4 #part", permutes(4, 4), PARTS,
+        ["6x2 #part", ""], "14x4 #part", permutes(4), PARTS,
     ),
     "windows that fit into shards": case(
         windows(

@@ -42,6 +42,7 @@ from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.halo import (
+    PASSING_ON,
     ExchangeForm,
     axes_of_factors,
     compute_on_shards,
@@ -95,14 +96,18 @@ class _ModuleResolver:
         self.builder = LocalBuilder(self.meshes, replicas=replicas, first_channel=first_channel)
 
     def run(self) -> None:
-        found = operations_named({*exchanging_operations(), _RESHAPE}, self.module)
-        # Concatenations may take their parts from where slices do, which are then of no use.
-        for operation in sorted(found, key=lambda operation: operation.name == _SLICE):
+        slices = operations_named({_SLICE}, self.module)
+        names = {*exchanging_operations(), _RESHAPE} - {_SLICE}
+        for operation in operations_named(names, self.module):
             if operation.name == _RESHAPE:
                 resolve_reshape(operation, self.meshes, self.cache)
-            elif operation.name == _SLICE and not any(operation.results[0].uses):
-                operation.erase()
             else:
+                self._resolve(operation)
+        # Concatenations may have taken their parts from where slices take them.
+        for operation in reversed(operations_named(PASSING_ON, self.module)):
+            _erase_if_unused(operation)
+        for operation in slices:
+            if not _erase_if_unused(operation):
                 self._resolve(operation)
 
     def _resolve(self, operation: ir.Operation) -> None:
@@ -172,6 +177,13 @@ class _Agree:
         """Whether they don't agree yet."""
         agreement = self(rule, blocked)
         return agreement is None or any(agreement.shardings)
+
+
+def _erase_if_unused(operation: ir.Operation) -> bool:
+    is_unused = not any(operation.results[0].uses)
+    if is_unused:
+        operation.erase()
+    return is_unused
 
 
 def _shardings_of(operation: ir.Operation) -> Shardings:

@@ -34,15 +34,16 @@ def carried_out(route: Route, demands: list[Demand]) -> list[list[object]]:
 def demanded(demands: list[Demand], length: int, pieces: int) -> list[list[object]]:
     buffers: list[list[object]] = [[None] * length for _ in range(pieces)]
     for demand in demands:
-        for buffer, start in zip(buffers, demand.starts, strict=True):
-            for at in range(length):
+        columns = zip(buffers, demand.starts, demand.lengths, strict=True)
+        for buffer, start, needed in columns:
+            for at in range(needed):
                 if start + at in demand.valid:
                     buffer[at] = (demand.source, start + at)
     return buffers
 
 
 def test_one_element_of_each_neighbour():
-    demand = Demand((-1, 1, 3, 5), range(8), 2)
+    demand = Demand((-1, 1, 3, 5), (4,) * 4, range(8), 2)
     route = plan_route(4, [demand], 4)
     own, next_one, one_before = route.moves
     assert own.is_local
@@ -65,8 +66,8 @@ def test_one_element_of_each_neighbour():
 def test_what_is_rolled_goes_in_a_circle():
     """Positions 1 to 7 and then 0 of a source: one move between shards."""
     demands = [
-        Demand((1, 3, 5, 7), range(1, 8), 2),
-        Demand((-7, -5, -3, -1), range(1), 2),
+        Demand((1, 3, 5, 7), (2,) * 4, range(1, 8), 2),
+        Demand((-7, -5, -3, -1), (2,) * 4, range(1), 2),
     ]
     route = plan_route(2, demands, 4)
     assert [move.pairs for move in route.moves if not move.is_local] == [
@@ -77,7 +78,7 @@ def test_what_is_rolled_goes_in_a_circle():
 
 def test_shards_at_both_ends_change_places():
     """The reverse of 7 positions on 4 shards: parts of two shards for each, of 2 together."""
-    demand = Demand((5, 3, 1, -1), range(7), 2)
+    demand = Demand((5, 3, 1, -1), (2,) * 4, range(7), 2)
     route = plan_route(2, [demand], 4, mirrored=True)
     assert sorted(move.pairs for move in route.moves) == [
         ((2, 0), (1, 1), (0, 2)),
@@ -88,7 +89,7 @@ def test_shards_at_both_ends_change_places():
 
 def test_both_directions_are_apart_if_one_is_longer():
     """They go from one of 2 shards to the other: 3 elements in one direction, 2 in the other."""
-    route = plan_route(7, [Demand((-1, 1), range(8), 4)], 2)
+    route = plan_route(7, [Demand((-1, 1), (7, 7), range(8), 4)], 2)
     assert sorted((move.pairs, move.length) for move in route.moves if not move.is_local) == [
         (((0, 1),), 3),
         (((1, 0),), 2),
@@ -97,7 +98,7 @@ def test_both_directions_are_apart_if_one_is_longer():
 
 def test_nothing_is_sent_that_is_not_needed():
     """The first 4 of 100 positions, one on each shard: all of them are on the first one."""
-    route = plan_route(1, [Demand((0, 1, 2, 3), range(100), 25)], 4)
+    route = plan_route(1, [Demand((0, 1, 2, 3), (1,) * 4, range(100), 25)], 4)
     assert route.received == 3 / 4
     assert route.gathered == 75
 
@@ -112,7 +113,7 @@ def test_windows_get_what_they_cover(pieces):
             generator.randint(1, 3),
         )  # fmt: skip
         reach = window.reach(count, pieces)
-        demands = [Demand(reach.starts, range(size), -(-size // pieces))]
+        demands = [Demand(reach.starts, reach.lengths, range(size), -(-size // pieces))]
         route = plan_route(reach.length, demands, pieces)
         buffers = carried_out(route, demands)
         assert buffers == demanded(demands, reach.length, pieces)
@@ -136,7 +137,9 @@ def test_any_parts_of_several_sources(mirrored):
         for source, begin, part_length in parts:
             starts = tuple(shard * length - place + begin for shard in range(pieces))
             valid = range(begin, begin + part_length)
-            demands.append(Demand(starts, valid, -(-sizes[source] // pieces), source))
+            demands.append(
+                Demand(starts, (length,) * pieces, valid, -(-sizes[source] // pieces), source)
+            )
             place += part_length
         route = plan_route(length, demands, pieces, mirrored=mirrored)
         assert carried_out(route, demands) == demanded(demands, length, pieces)

@@ -10,24 +10,27 @@ from pyshardy.partition.halo.window import Reach, Window
 
 
 def test_windows_of_three_with_padding_at_both_ends():
-    assert Window(low=1, size=3).reach(8, 4) == Reach((-1, 1, 3, 5), 4, (0,) * 4, 4)
+    assert Window(low=1, size=3).reach(8, 4) == Reach((-1, 1, 3, 5), (4,) * 4, (0,) * 4, 4, 4)
 
 
 def test_a_slice_begins_behind_the_first_element():
     """Elements 3, 5, 7 and 9, two on each shard."""
-    assert Window(low=-3, stride=2).reach(4, 2) == Reach((3, 7), 3, (0, 0), 3)
+    assert Window(low=-3, stride=2).reach(4, 2) == Reach((3, 7), (3, 3), (0, 0), 3, 3)
 
 
 def test_holes_between_elements_are_counted_from_the_first_place():
     """Places 0 to 2 and 3 to 5 of `a . b . c .`: the second shard begins with a hole."""
-    assert Window(dilation=2).reach(6, 2) == Reach((0, 2), 2, (0, 1), 3)
+    assert Window(dilation=2).reach(6, 2) == Reach((0, 2), (2, 1), (0, 1), 3, 2)
 
 
 def covered(window: Window, count: int, pieces: int, shard: int) -> list[int]:
-    """The elements under all windows of a shard, one place after the other."""
+    """The elements under the windows of a shard, in order."""
     shard_size = -(-count // pieces)
-    begin = shard * shard_size * window.stride - window.low
-    places = range(begin, begin + (shard_size - 1) * window.stride + window.size)
+    windows = range(shard * shard_size, min(count, (shard + 1) * shard_size))
+    begins = [index * window.stride - window.low for index in windows]
+    if not begins:
+        return []
+    places = range(begins[0], begins[-1] + window.size)
     return [place // window.dilation for place in places if place % window.dilation == 0]
 
 
@@ -37,21 +40,21 @@ def test_reach_is_what_windows_cover(pieces):
     for count, low, stride, size, dilation in itertools.product(*ranges):
         window = Window(low, stride, size, dilation)
         reach = window.reach(count, pieces)
-        lengths = set()
-        for shard, (start, phase) in enumerate(zip(reach.starts, reach.phases, strict=True)):
-            elements = covered(window, count, pieces, shard)
-            lengths.add(len(elements))
-            assert elements == list(range(start, start + len(elements)))
-            first_place = shard * -(-count // pieces) * stride - low
-            assert start * dilation == first_place + phase
+        shard_size = -(-count // pieces)
+        for shard, (start, length) in enumerate(zip(reach.starts, reach.lengths, strict=True)):
+            assert covered(window, count, pieces, shard) == list(range(start, start + length))
+            phase = reach.phases[shard]
+            assert start * dilation == shard * shard_size * stride - low + phase
             assert 0 <= phase < dilation
-        assert reach.length == max(1, *lengths)
+        assert reach.extent == (shard_size - 1) * stride + size
+        assert reach.length >= max(1, *reach.lengths)
+        assert (reach.length - 1) * dilation < max(reach.extent, 1)
 
 
 def test_windows_that_reach_into_a_shard():
     windows = WindowsInto(Window(stride=2, size=3), count=7, size=16, pieces=4)
     assert windows.firsts == (-1, 1, 3, 5)
-    assert windows.length == 3
+    assert windows.numbers == (3, 3, 3, 3)
     assert windows.starts == (-2, 2, 6, 10)
     assert windows.extent == 7
 
@@ -70,6 +73,5 @@ def test_all_windows_that_reach_into_a_shard_are_there(pieces):
                 for index in range(-size, 2 * size)
                 if set(range(index * stride - low, index * stride - low + length)) & set(elements)
             ]
-            if reaching:
-                assert first == reaching[0]
-                assert first + windows.length > reaching[-1]
+            number = windows.numbers[shard]
+            assert list(range(first, first + number)) == reaching

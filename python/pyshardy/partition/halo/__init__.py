@@ -25,9 +25,10 @@ from pyshardy.partition.halo import (
 from pyshardy.partition.halo import slices as _slices  # noqa: F401 (registers)
 from pyshardy.partition.halo.agreement import axes_of_factors, factors_made_whole, find_exchange
 from pyshardy.partition.halo.computation import compute_on_shards
-from pyshardy.partition.halo.form import ExchangeForm, exchanging_operations, form_of
+from pyshardy.partition.halo.form import PASSING_ON, ExchangeForm, exchanging_operations, form_of
 
 __all__ = [
+    "PASSING_ON",
     "ExchangeForm",
     "axes_of_factors",
     "compute_on_shards",

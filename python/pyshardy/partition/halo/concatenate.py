@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from mlir_sdy.values import behind_barriers, get_sharding
-from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
+from pyshardy.partition.halo.form import PASSING_ON, Body, ExchangeForm, exchanges
 from pyshardy.partition.halo.route import Demand, Route, plan_route
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.transfer import transfer
@@ -66,6 +66,7 @@ class ConcatenateForm(ExchangeForm):
             demands.append(
                 Demand(
                     tuple(t * shard_size - part.place + part.begin for t in range(pieces)),
+                    (shard_size,) * pieces,
                     range(part.begin, part.begin + part.length),
                     -(-source_size // pieces),
                     part.source,
@@ -98,10 +99,12 @@ def _origin(operand: ir.Value, dim: int) -> tuple[ir.Value, int]:
     """What an operand is a part of, and where it begins there.
 
     It is a part of what it is a slice of, if this leaves nothing out along the dimension, takes
-    all of the others, and is sharded alike.
+    all of the others, and is sharded as the operand. Reshards in between make no difference.
     """
     value = behind_barriers(operand)
     producer = defining_operation(value)
+    while producer is not None and producer.name in PASSING_ON:
+        producer = defining_operation(producer.operands[0])
     if producer is None or producer.name != "stablehlo.slice":
         return value, 0
     source = behind_barriers(producer.operands[0])

@@ -97,6 +97,9 @@ class Body:
         return copy
 
 
+PASSING_ON = frozenset({"sdy.propagation_barrier", "sdy.reshard"})
+"""Operations that change how a value is sharded at most."""
+
 FormFunction = Callable[[ir.Operation, OpShardingRule], "ExchangeForm | None"]
 
 _FORMS: dict[str, FormFunction] = {}

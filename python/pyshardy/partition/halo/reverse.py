@@ -36,7 +36,7 @@ class ReverseForm(ExchangeForm):
         size = shape_of(self.operation.operands[0].type)[self._dims[factor]]
         shard_size = -(-size // pieces)
         starts = tuple(size - (shard + 1) * shard_size for shard in range(pieces))
-        demand = Demand(starts, range(size), shard_size)
+        demand = Demand(starts, (shard_size,) * pieces, range(size), shard_size)
         return (plan_route(shard_size, (demand,), pieces, mirrored=True),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:

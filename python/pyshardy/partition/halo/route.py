@@ -18,12 +18,14 @@ class Demand:
 
     Attributes:
         starts: for each shard the position of the source that comes first in its buffer.
+        lengths: for each shard how many positions of its buffer it needs.
         valid: the positions that there are to have; a buffer may reach beyond them.
         shard_size: how many positions each shard holds.
         source: which source it is, where there are several.
     """
 
     starts: tuple[int, ...]
+    lengths: tuple[int, ...]
     valid: range
     shard_size: int
     source: int = 0
@@ -68,12 +70,14 @@ class Route:
         length: the length of each buffer.
         moves: what comes where, in any order: no two fill the same position.
         held: for each shard the positions of its buffer from the first to the last filled one.
+        needed: for each shard how many positions of its buffer it needs, filled or not.
         gathered: how many elements a shard would receive if all got the sources whole.
     """
 
     length: int
     moves: tuple[Move, ...]
     held: tuple[range, ...]
+    needed: tuple[int, ...]
     gathered: int
 
     @property
@@ -104,9 +108,9 @@ def plan_route(
        shard if this doesn't make them longer.
 
     Example: 8 positions on 4 shards, of which each needs one more on both sides:
-    `plan_route(4, [Demand((-1, 1, 3, 5), range(8), 2)], 4)` keeps the 2 positions of each shard at
-    1, and sends the last one of each shard to the next one's 0, and the first to the previous
-    one's 3. A shard receives 1.5 elements on average; it would be 6 if all were gathered.
+    `plan_route(4, [Demand((-1, 1, 3, 5), (4,) * 4, range(8), 2)], 4)` keeps the 2 positions of
+    each shard at 1, and sends the last one of each shard to the next one's 0, and the first to the
+    previous one's 3. A shard receives 1.5 elements on average; it would be 6 if all were gathered.
 
     Args:
         length: the length of the buffer.
@@ -118,7 +122,7 @@ def plan_route(
     runs_from: Counter[tuple[int, int, int]] = Counter()
     held = [range(length, 0)] * pieces
     for demand in demands:
-        for run in _runs(demand, length):
+        for run in _runs(demand):
             target = pieces - 1 - run.receiver if mirrored else run.receiver
             distance = run.sender - target
             pair = (demand.source, run.sender, run.receiver)
@@ -135,7 +139,8 @@ def plan_route(
         merged.setdefault((source, distance % pieces, nth, longest, place), []).extend(runs)
     moves = tuple(_move(key[0], runs, sizes[key[0]], pieces) for key, runs in merged.items())
     gathered = (pieces - 1) * sum(sizes.values())
-    return Route(length, moves, tuple(held), gathered)
+    needed = tuple(map(max, *(demand.lengths for demand in demands), (0,) * pieces))
+    return Route(length, moves, tuple(held), needed, gathered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +159,9 @@ class _Run:
         return range(self.place, self.place + self.length)
 
 
-def _runs(demand: Demand, length: int) -> Iterator[_Run]:
+def _runs(demand: Demand) -> Iterator[_Run]:
     size = demand.shard_size
-    for receiver, start in enumerate(demand.starts):
+    for receiver, (start, length) in enumerate(zip(demand.starts, demand.lengths, strict=True)):
         first = max(start, demand.valid.start)
         end = min(start + length, demand.valid.stop)
         while first < end:

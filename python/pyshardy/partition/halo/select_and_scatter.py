@@ -70,18 +70,23 @@ class WindowsInto:
         return tuple(-(-(end + window.low - window.size + 1) // window.stride) for end in ends)
 
     @property
-    def length(self) -> int:
-        """How many windows reach into a shard, at most; at least one.
+    def numbers(self) -> tuple[int, ...]:
+        """For each shard how many windows reach into it.
 
         Example: windows of 3 that move by 2 over 16 elements on 4 shards: into shard 1, elements 4
-        to 7, reach those from 2, 4 and 6 on.
-        `WindowsInto(Window(stride=2, size=3), 7, 16, 4)` has `firsts` (-1, 1, 3, 5), `length` 3.
+        to 7, reach those from 2, 4 and 6 on. `WindowsInto(Window(stride=2, size=3), 7, 16, 4)` has
+        `firsts` (-1, 1, 3, 5) and `numbers` (3, 3, 3, 3).
         """
         low, stride = self.window.low, self.window.stride
         ends = ((shard + 1) * self.shard_size - 1 + low for shard in range(self.pieces))
         lasts = (end // stride for end in ends)
-        numbers = (last - first + 1 for first, last in zip(self.firsts, lasts, strict=True))
-        return max(1, *numbers)
+        columns = zip(self.firsts, lasts, strict=True)
+        return tuple(max(0, last - first + 1) for first, last in columns)
+
+    @property
+    def length(self) -> int:
+        """How many windows each shard computes: what those too many do is cut off."""
+        return max(1, *self.numbers)
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -95,12 +100,15 @@ class WindowsInto:
 
     def route_of_operand(self) -> Route:
         """How each shard gets what its windows cover."""
-        demand = Demand(self.starts, range(self.size), self.shard_size)
+        stride, size = self.window.stride, self.window.size
+        lengths = tuple((number - 1) * stride + size if number else 0 for number in self.numbers)
+        demand = Demand(self.starts, lengths, range(self.size), self.shard_size)
         return plan_route(self.extent, (demand,), self.pieces)
 
     def route_of_source(self) -> Route:
         """How each shard gets the source elements of its windows."""
-        demand = Demand(self.firsts, range(self.count), -(-self.count // self.pieces))
+        shard_size = -(-self.count // self.pieces)
+        demand = Demand(self.firsts, self.numbers, range(self.count), shard_size)
         return plan_route(self.length, (demand,), self.pieces)
 
 

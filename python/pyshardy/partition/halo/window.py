@@ -17,16 +17,18 @@ class Reach:
     Attributes:
         starts: for each shard the position of the first element; before the dimension or beyond
             its end there is only padding.
-        length: the number of elements, the same for all shards.
+        lengths: for each shard the number of elements.
         phases: for each shard the holes between the place where its windows begin and its first
             element; all zero if there are no holes between elements.
-        extent: the length that the windows of a shard cover, holes included.
+        extent: the length that the windows of a whole shard cover, holes included.
+        length: the number of elements that fit into it.
     """
 
     starts: tuple[int, ...]
-    length: int
+    lengths: tuple[int, ...]
     phases: tuple[int, ...]
     extent: int
+    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +51,13 @@ class Window:
         """What the shards of `count` windows cover.
 
         1. A shard has s = ceil(count / pieces) windows. Those of shard t begin at place
-           b = t * s * stride - low, and cover (s - 1) * stride + size places.
+           b = t * s * stride - low, and cover (s - 1) * stride + size places. The last shards may
+           have fewer windows, or none.
         2. The elements are at the places that `dilation` divides. The first one covered is
            f = ceil(b / dilation), which is f * dilation - b places after b: its phase.
-        3. The number of elements may depend on the phase; all shards take the largest one.
 
         Example: windows of 3 that move by 1 over 8 elements with one of padding at each end, on
-        4 shards: `Window(low=1, size=3).reach(8, 4)` begins at -1, 1, 3 and 5 and is 4 long.
+        4 shards: `Window(low=1, size=3).reach(8, 4)` begins at -1, 1, 3 and 5, with 4 elements.
         """
         shard_size = -(-count // pieces)
         extent = (shard_size - 1) * self.stride + self.size
@@ -64,5 +66,12 @@ class Window:
         phases = tuple(
             start * self.dilation - begin for start, begin in zip(starts, begins, strict=True)
         )
+        counts = [min(count - shard * shard_size, shard_size) for shard in range(pieces)]
+        lengths = tuple(
+            max(0, -(-((of_shard - 1) * self.stride + self.size - phase) // self.dilation))
+            if of_shard > 0
+            else 0
+            for of_shard, phase in zip(counts, phases, strict=True)
+        )
         length = max(-(-(extent - phase) // self.dilation) for phase in phases)
-        return Reach(starts, max(length, 1), phases, extent)
+        return Reach(starts, lengths, phases, extent, max(length, 1))

@@ -40,7 +40,7 @@ class WindowedDim:
         """How each piece gets what its windows cover."""
         reach = self.reach(pieces)
         shard_size = -(-self.size // pieces)
-        demand = Demand(reach.starts, range(self.size), shard_size)
+        demand = Demand(reach.starts, reach.lengths, range(self.size), shard_size)
         return plan_route(reach.length, (demand,), pieces)
 
 
