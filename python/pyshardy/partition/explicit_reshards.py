@@ -92,6 +92,10 @@ if TYPE_CHECKING:
 
 _TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
 _MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
+_EDGES = {
+    "sdy.data_flow_edge": "sdy-sink-data-flow-edges",
+    "sdy.func_data_flow_edge": "sdy-sink-func-data-flow-edges",
+}
 _CALL = "func.call"
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
@@ -152,6 +156,7 @@ class _FunctionResharder:
 
     def run(self) -> None:
         check_interface(self.function, self.meshes)
+        self._check_edges()
         self.has_special_shardings = _has_special_shardings(self.function, self.meshes)
         if self.full:
             drop_completing_collectives(self.function, self.meshes)
@@ -175,6 +180,12 @@ class _FunctionResharder:
         if self.full or self.has_special_shardings:
             for source in sources_of_function(self.function):
                 self._convert(source, self.full, before_use=True)
+
+    def _check_edges(self) -> None:
+        """Check that operations through which values flow hold the shardings of these values."""
+        for edge in operations_named(_EDGES, self.function):
+            message = f"'{edge.name}' op is left: run '{_EDGES[edge.name]}' first"
+            raise PassError(error(message, location_of(edge.location)))
 
     def _visit(self, operation: ir.Operation) -> None:
         name = operation.name

@@ -70,17 +70,19 @@ def convert_global_to_local(
         groups_by_axes=enable_rgv3,
     )
     with module.context:
-        _ModuleConverter(operations, builder).run()
+        _ModuleConverter(operations, builder, LocalChecks(module, builder.meshes)).run()
 
 
 class _ModuleConverter:
     """One run over a module."""
 
-    def __init__(self, operations: Sequence[ir.Operation], builder: LocalBuilder):
+    def __init__(
+        self, operations: Sequence[ir.Operation], builder: LocalBuilder, checks: LocalChecks
+    ):
         self.operations = operations
         self.builder = builder
         self.meshes = builder.meshes
-        self.checks = LocalChecks(builder.meshes)
+        self.checks = checks
 
     def run(self) -> None:
         new_types = [
@@ -109,13 +111,14 @@ class _ModuleConverter:
         changed |= {use.owner.operation for value in new_values for use in value.uses}
         to_convert: list[ir.Operation] = []
         for operation in self.operations:
+            if operation.name.startswith("sdy.") and operation.name not in STAY:
+                self.checks.check_own(operation)
+        for operation in self.operations:
             name = operation.name
-            if name == "func.return":
-                self.checks.check_return(operation)
+            self.checks.check_flow(operation)
             if name in STAY:
                 continue
             if name.startswith("sdy."):
-                self.checks.check_own(operation)
                 to_convert.append(operation)
             elif operation in changed or name in DIFFERING:
                 self.checks.check_form(operation)

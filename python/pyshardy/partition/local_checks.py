@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
@@ -14,8 +14,15 @@ from mlir_sdy.model import (
     are_equivalent_if_given,
     mesh_of,
 )
-from mlir_sdy.values import get_sharding, result_shardings
+from mlir_sdy.values import behind_barriers, get_sharding, result_shardings
 from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.data_flow import (
+    FLOW_OPERATIONS,
+    Source,
+    sources_of,
+    sources_of_call,
+    sources_of_function,
+)
 from pyshardy.partition.local import CONVERSIONS, OnlyTypesChange
 from pyshardy.partition.local.builder import sharding_of
 from pyshardy.partition.rules_on_shards import rule_on_shards
@@ -26,6 +33,7 @@ from pyshardy.rules import ShardingRuleLookup
 STAY = frozenset({"sdy.mesh", "sdy.return"})
 """Operations of the dialect that need no conversion: what they belong to sees to them."""
 
+_CUSTOM_CALL = "stablehlo.custom_call"
 _RESHARDS = "sdy-insert-explicit-reshards{enable-full-version=true}"
 _WHOLE = (
     "sdy-insert-explicit-reshards{enable-full-version=true replicate-without-local-form=true}' and "
@@ -51,15 +59,30 @@ def check_no_inner_modules(operations: Iterable[ir.Operation]) -> None:
             _fail(operation, "in a program is a program of its own: partition it by itself")
 
 
+_OF_KNOWN_SIZES = frozenset(
+    {
+        "sdy.all_gather",
+        "sdy.all_slice",
+        "sdy.all_to_all",
+        "sdy.reduce_scatter",
+        "sdy.replicated_to_unreduced",
+        "sdy.sharded_to_unreduced",
+    }
+)
+"""Collectives whose local form says how large things are."""
+
+
 class LocalChecks:
     """Checks of the operations of one module, none of which changes anything.
 
     Args:
-        meshes: the meshes of the module by name.
+        module: the module.
+        meshes: its meshes by name.
     """
 
-    def __init__(self, meshes: Mapping[str, Mesh]):
+    def __init__(self, module: ir.Module, meshes: Mapping[str, Mesh]):
         self._meshes = meshes
+        self._symbols = ir.SymbolTable(module.operation)
         self._rules = ShardingRuleLookup(quiet=True)  # propagation has told already
         self._agree: dict[object, bool] = {}
         self._devices = next((mesh for mesh in meshes.values() if mesh.axes), None)
@@ -90,6 +113,9 @@ class LocalChecks:
         if name not in _REMOVED_BY:
             if name not in CONVERSIONS:
                 _fail(operation, "has no local form")
+            if name in _OF_KNOWN_SIZES and not _has_static_shape(operation.operands[0]):
+                what = operation.operands[0].type
+                _fail(operation, f"can't be computed on {what}: its size must be known")
             return
         ends = [get_sharding(value) for value in (operation.operands[0], operation.results[0])]
         if name == "sdy.reshard" and any(is_on_single_device(end, self._meshes) for end in ends):
@@ -102,23 +128,43 @@ class LocalChecks:
                     self.check_mesh(end, operation)
         _fail(operation, f"is left: {_run_first(_REMOVED_BY[name])}")
 
-    def check_return(self, terminator: ir.Operation) -> None:
-        """Check that a function returns what its results are declared to be.
+    def check_flow(self, operation: ir.Operation) -> None:
+        """Check that values flow into and out of an operation as they are sharded there.
 
         Raises:
-            PassError: a returned value is partial, or sharded in another way.
+            PassError: a value is partial, or sharded in another way.
         """
-        function = terminator.parent
-        assert function is not None, "the verifier refuses returns outside of functions"
-        values = zip(terminator.operands, result_shardings(function), strict=True)
-        for index, (value, wanted) in enumerate(values):
-            found = get_sharding(value)
-            if not are_equivalent_if_given(found, wanted):
+        for source in self._sources(operation):
+            user, index = source.operation, source.index
+            found = get_sharding(behind_barriers(user.operands[index]))
+            if not are_equivalent_if_given(found, source.sharding):
                 _fail(
-                    terminator,
-                    f"returns a value sharded as {found} as result {index}, which is "
-                    f"{_text(wanted)}: {_run_first(_RESHARDS)}",
+                    user,
+                    f"has operand {index}, {_text(found)}, flow to where it is "
+                    f"{_text(source.sharding)}: {_run_first(_RESHARDS)}",
                 )
+
+        if operation.name == "func.call":
+            made = result_shardings(self._callee(operation))
+            for index, (result, found) in enumerate(zip(operation.results, made, strict=True)):
+                if not are_equivalent_if_given(found, get_sharding(result)):
+                    _fail(
+                        operation,
+                        f"has result {index}, {_text(get_sharding(result))}, of a function that "
+                        f"makes it {_text(found)}: {_run_first('sdy-insert-func-call-reshards')}",
+                    )
+
+    def _callee(self, call: ir.Operation) -> ir.Operation:
+        return self._symbols[call.attributes["callee"].value].operation
+
+    def _sources(self, operation: ir.Operation) -> Iterator[Source]:
+        if operation.name in FLOW_OPERATIONS:
+            return sources_of(operation)
+        if operation.name == "func.func":
+            return sources_of_function(operation)
+        if operation.name == "func.call":
+            return sources_of_call(operation, self._callee(operation), self._meshes)
+        return iter(())
 
     def check_form(self, operation: ir.Operation) -> None:
         """Check that an operation with a sharded operand or result can be computed on shards.
@@ -136,6 +182,8 @@ class LocalChecks:
             )
         rule = self._rules.rule(operation)
         if rule is None:
+            if operation.name == _CUSTOM_CALL:
+                _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
             return
         self._check_factors(operation, rule)
         if isinstance(conversion, OnlyTypesChange):
@@ -182,6 +230,10 @@ class LocalChecks:
                 f"has operands and results that are sharded in different ways, {listed}: "
                 f"{_run_first(_RESHARDS)}",
             )
+
+
+def _has_static_shape(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType) and value.type.has_static_shape
 
 
 def _text(sharding: TensorSharding | None) -> str:
