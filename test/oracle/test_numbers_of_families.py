@@ -15,13 +15,16 @@ from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
 from pyshardy.backends.comparison import compare
 from pyshardy.backends.errors import ExecutionError
-from pyshardy.program import partition, run_unpartitioned
+from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
-MESH = Mesh((MeshAxis("x", 2), MeshAxis("y", 3)))
+MESHES = (
+    Mesh((MeshAxis("x", 2), MeshAxis("y", 3))),
+    Mesh((MeshAxis("x", 4), MeshAxis("y", 2))),
+    Mesh((MeshAxis("x", 2), MeshAxis("y", 2)), (2, 0, 3, 1)),
+)
 PER_FAMILY = 8
+PER_FAMILY_OF_XLA = 2
 
-# The reference interpreter can't run batch norms, linear algebra, custom calls, and collectives of
-# devices that an unpartitioned program does not have.
 FAMILIES = (
     rule_cases.broadcast_in_dim,
     rule_cases.concatenate,
@@ -41,11 +44,20 @@ FAMILIES = (
     rule_cases.sort,
     rule_cases.transpose,
 )
+FAMILIES_OF_XLA = (
+    rule_cases.batch_norm_inference,
+    rule_cases.cholesky,
+    rule_cases.fft,
+    rule_cases.rng_bit_generator,
+    rule_cases.triangular_solve,
+)
+"""What the reference interpreter can't run."""
 
 
 def program_of(context, case: str, rng: random.Random) -> ir.Module:
     """The case as a program with sharded arguments, which returns what the operation makes."""
-    module = parse(f"sdy.mesh @mesh = {MESH}\nfunc.func @main{case}", context)
+    mesh = rng.choice(MESHES)
+    module = parse(f"sdy.mesh @mesh = {mesh}\nfunc.func @main{case}", context)
     function = module.body.operations[1].operation
     block = function.regions[0].blocks[0]
     *_, operation, terminator = (view.operation for view in block.operations)
@@ -61,7 +73,7 @@ def program_of(context, case: str, rng: random.Random) -> ir.Module:
         (values.set_result_shardings, results),
     ):
         shardings = {
-            index: random_sharding(rng, values.rank_of(end.type), MESH, "mesh")
+            index: random_sharding(rng, values.rank_of(end.type), mesh, "mesh")
             for index, end in enumerate(ends)
             if rng.random() < 0.7
         }
@@ -69,12 +81,32 @@ def program_of(context, case: str, rng: random.Random) -> ir.Module:
     return module
 
 
-def inputs_of(program, rng: random.Random) -> list[np.ndarray]:
-    """Whole numbers, so that sums are exact; those of integer inputs may serve as indices."""
+def inputs_of(program: PartitionedProgram, rng: random.Random) -> list[np.ndarray]:
+    """Whole numbers, so that sums are exact; of indices, some are out of bounds.
+
+    Square matrices have large diagonals, so that they can be decomposed.
+    """
     generator = np.random.default_rng(rng.randrange(1000))
-    return [
-        generator.integers(0, 4, port.spec.shape).astype(port.spec.dtype) for port in program.inputs
-    ]
+    inputs: list[np.ndarray] = []
+    for port in program.inputs:
+        shape, dtype = port.spec.shape, port.spec.dtype
+        least = {"i": -3, "u": 0}.get(dtype.kind, -4)
+        numbers = generator.integers(least, 9 if dtype.kind == "i" else 5, shape)
+        if len(shape) > 1 and shape[-1] == shape[-2]:
+            numbers = numbers + 64 * np.eye(shape[-1], dtype=numbers.dtype)
+        inputs.append(numbers.astype(dtype))
+    return inputs
+
+
+def check(context, family, rng: random.Random, backend: str) -> None:
+    module = program_of(context, family(rng), rng)
+    propagate(module)
+    program = partition(module)
+    inputs = inputs_of(program, rng)
+    expected = run_unpartitioned(module, inputs, backend)
+    results = program.run(inputs, backend)
+    for output, found, wanted in zip(program.outputs, results, expected, strict=True):
+        assert compare(found, wanted, output.spec).is_small, str(module)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
@@ -82,15 +114,16 @@ def test_family(context, family):
     rng = random.Random(family.__name__)
     num_compared = 0
     while num_compared < PER_FAMILY:
-        module = program_of(context, family(rng), rng)
-        propagate(module)
-        program = partition(module)
-        inputs = inputs_of(program, rng)
         try:
-            expected, results = run_unpartitioned(module, inputs), program.run(inputs)
+            check(context, family, rng, "interpreter")
         except ExecutionError:  # The interpreter fails where a convolution transposes its result.
             assert family is rule_cases.convolution
             continue
-        for output, found, wanted in zip(program.outputs, results, expected, strict=True):
-            assert compare(found, wanted, output.spec).is_small, str(module)
         num_compared += 1
+
+
+@pytest.mark.parametrize("family", FAMILIES_OF_XLA, ids=lambda family: family.__name__)
+def test_family_on_xla(context, family):
+    rng = random.Random(family.__name__)
+    for _ in range(PER_FAMILY_OF_XLA):
+        check(context, family, rng, "xla")

@@ -69,11 +69,7 @@ def _gathered_dims(
     needed: frozenset[int] | None,
 ) -> Iterator[int]:
     for dim, (before, after) in enumerate(zip(old.dim_axes, new.dim_axes, strict=True)):
-        if not before or after:
-            continue
-        if (
-            mapping is None
-            or needed is None
-            or not needed.isdisjoint(mapping.dim_mappings[dim].factor_indices)
-        ):
+        factors = () if mapping is None else mapping.dim_mappings[dim].factor_indices
+        is_needed = needed is None or not needed.isdisjoint(factors)
+        if before and not after and is_needed:
             yield dim

@@ -33,7 +33,7 @@ def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     4. Slices that are in other shards are zeros: the all-reduce behind the operation adds those
        of all devices.
     """
-    slice_sizes = tuple(operation.attributes["slice_sizes"])
+    whole_lengths: tuple[int, ...] = tuple(operation.attributes["slice_sizes"])
     fit_gather(operation)
     numbers: Any = stablehlo.GatherDimensionNumbers(operation.attributes["dimension_numbers"])
     sharding = sharding_of(operation.operands[0])
@@ -42,17 +42,18 @@ def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     partial = {
         dim: axes
         for dim, axes in enumerate(sharding.dim_axes)
-        if axes and slice_sizes[dim] == 1 and dim not in numbers.operand_batching_dims
+        if axes and whole_lengths[dim] == 1 and dim not in numbers.operand_batching_dims
     }
     if not partial:
         return
     mesh = builder.mesh_of(sharding)
     sizes = tuple(ir.RankedTensorType(operation.operands[0].type).shape)
+    lengths: tuple[int, ...] = tuple(operation.attributes["slice_sizes"])
     indexed: list[int] = list(numbers.start_index_map)
     mask: ir.Value | None = None
     if not partial.keys().isdisjoint(indexed):
         components = [
-            _component(slice_sizes[dim], sizes[dim], partial.get(dim, ()), mesh) for dim in indexed
+            _component(lengths[dim], sizes[dim], partial.get(dim, ()), mesh) for dim in indexed
         ]
         moved = indices_into_shard(
             Indices(operation.operands[1], numbers.index_vector_dim), components, mesh, builder
@@ -75,8 +76,8 @@ def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     _mask_result(operation, mask, list(numbers.offset_dims), builder)
 
 
-def _component(slice_size: int, shard_size: int, axes: AxisTuple, mesh: Mesh) -> Component:
-    return Component(axes, shard_size, 0, shard_size * mesh.axes_size(axes) - slice_size)
+def _component(length: int, shard_size: int, axes: AxisTuple, mesh: Mesh) -> Component:
+    return Component(axes, shard_size, 0, shard_size * mesh.axes_size(axes) - length)
 
 
 def _mask_result(
