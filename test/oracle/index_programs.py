@@ -181,8 +181,8 @@ GATHERS = {
         """  %r = "stablehlo.gather"(%table, %indices) {dimension_numbers = #stablehlo.gather<
       offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0, 1],
       index_vector_dim = 1>, slice_sizes = array<i64: 1, 8>}
-      : (tensor<6x8xf32>, tensor<5x2xui32>) -> tensor<5x8xf32>""",
-        {"table": ("6x8xf32", '{"y"}, {"x"}'), "indices": ("5x2xui32", "{}, {}")},
+      : (tensor<24x8xf32>, tensor<5x2xui32>) -> tensor<5x8xf32>""",
+        {"table": ("24x8xf32", '{"y"}, {"x"}'), "indices": ("5x2xui32", "{}, {}")},
         ("5x8xf32", '{}, {"x"}'),
         [("all_reduce", 80)],
         mesh="mesh",
