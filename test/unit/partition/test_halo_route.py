@@ -44,7 +44,7 @@ def demanded(demands: list[Demand], length: int, pieces: int) -> list[list[objec
 
 def test_one_element_of_each_neighbour():
     demand = Demand((-1, 1, 3, 5), (4,) * 4, range(8), 2)
-    route = plan_route(4, [demand], 4)
+    route = plan_route(4, (demand,), 4)
     own, next_one, one_before = route.moves
     assert own.is_local
     assert own.places == (1, 1, 1, 1)
@@ -69,7 +69,7 @@ def test_what_is_rolled_goes_in_a_circle():
         Demand((1, 3, 5, 7), (2,) * 4, range(1, 8), 2),
         Demand((-7, -5, -3, -1), (2,) * 4, range(1), 2),
     ]
-    route = plan_route(2, demands, 4)
+    route = plan_route(2, tuple(demands), 4)
     assert [move.pairs for move in route.moves if not move.is_local] == [
         ((1, 0), (2, 1), (3, 2), (0, 3))
     ]
@@ -79,7 +79,7 @@ def test_what_is_rolled_goes_in_a_circle():
 def test_shards_at_both_ends_change_places():
     """The reverse of 7 positions on 4 shards: parts of two shards for each, of 2 together."""
     demand = Demand((5, 3, 1, -1), (2,) * 4, range(7), 2)
-    route = plan_route(2, [demand], 4, mirrored=True)
+    route = plan_route(2, (demand,), 4, mirrored=True)
     assert sorted(move.pairs for move in route.moves) == [
         ((2, 0), (1, 1), (0, 2)),
         ((3, 0), (2, 1), (1, 2), (0, 3)),
@@ -89,7 +89,7 @@ def test_shards_at_both_ends_change_places():
 
 def test_both_directions_are_apart_if_one_is_longer():
     """They go from one of 2 shards to the other: 3 elements in one direction, 2 in the other."""
-    route = plan_route(7, [Demand((-1, 1), (7, 7), range(8), 4)], 2)
+    route = plan_route(7, (Demand((-1, 1), (7, 7), range(8), 4),), 2)
     assert sorted((move.pairs, move.length) for move in route.moves if not move.is_local) == [
         (((0, 1),), 3),
         (((1, 0),), 2),
@@ -98,7 +98,7 @@ def test_both_directions_are_apart_if_one_is_longer():
 
 def test_nothing_is_sent_that_is_not_needed():
     """The first 4 of 100 positions, one on each shard: all of them are on the first one."""
-    route = plan_route(1, [Demand((0, 1, 2, 3), (1,) * 4, range(100), 25)], 4)
+    route = plan_route(1, (Demand((0, 1, 2, 3), (1,) * 4, range(100), 25),), 4)
     assert route.received == 3 / 4
     assert route.gathered == 75
 
@@ -114,7 +114,7 @@ def test_windows_get_what_they_cover(pieces):
         )  # fmt: skip
         reach = window.reach(count, pieces)
         demands = [Demand(reach.starts, reach.lengths, range(size), -(-size // pieces))]
-        route = plan_route(reach.length, demands, pieces)
+        route = plan_route(reach.length, tuple(demands), pieces)
         buffers = carried_out(route, demands)
         assert buffers == demanded(demands, reach.length, pieces)
         for buffer, held in zip(buffers, route.held, strict=True):
@@ -141,6 +141,6 @@ def test_any_parts_of_several_sources(mirrored):
                 Demand(starts, (length,) * pieces, valid, -(-sizes[source] // pieces), source)
             )
             place += part_length
-        route = plan_route(length, demands, pieces, mirrored=mirrored)
+        route = plan_route(length, tuple(demands), pieces, mirrored=mirrored)
         assert carried_out(route, demands) == demanded(demands, length, pieces)
         assert route.received <= (pieces - 1) * length

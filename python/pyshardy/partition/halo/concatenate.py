@@ -72,7 +72,7 @@ class ConcatenateForm(ExchangeForm):
                     part.source,
                 )
             )
-        return (plan_route(shard_size, demands, pieces),)
+        return (plan_route(shard_size, tuple(demands), pieces),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """The exchange is all there is to do."""

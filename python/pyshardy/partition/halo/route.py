@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,9 @@ class Route:
         return elements / len(self.held)
 
 
+@lru_cache(maxsize=1024)  # Programs repeat themselves.
 def plan_route(
-    length: int, demands: Sequence[Demand], pieces: int, *, mirrored: bool = False
+    length: int, demands: tuple[Demand, ...], pieces: int, *, mirrored: bool = False
 ) -> Route:
     """The moves that fill a buffer on each shard.
 
@@ -108,7 +110,7 @@ def plan_route(
        shard if this doesn't make them longer.
 
     Example: 8 positions on 4 shards, of which each needs one more on both sides:
-    `plan_route(4, [Demand((-1, 1, 3, 5), (4,) * 4, range(8), 2)], 4)` keeps the 2 positions of
+    `plan_route(4, (Demand((-1, 1, 3, 5), (4,) * 4, range(8), 2),), 4)` keeps the 2 positions of
     each shard at 1, and sends the last one of each shard to the next one's 0, and the first to the
     previous one's 3. A shard receives 1.5 elements on average; it would be 6 if all were gathered.
 
