@@ -4,11 +4,14 @@
 import numpy as np
 import pytest
 from index_programs import DYNAMIC_SLICES, GATHERS, OTHERS, REDUCTIONS, SCATTERS, UPDATES
+from rule_cases import example_case, examples_of
 
 from mlir_sdy.assembly import asm, parse
 from pyshardy.api import propagate
 from pyshardy.backends.comparison import compare
+from pyshardy.partition.rules_on_shards import SHARD_RULES, rule_on_shards
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
+from pyshardy.rules import ShardingRuleLookup
 
 PROGRAMS = {
     f"{family}: {name}": program
@@ -46,6 +49,58 @@ def test_numbers_and_bytes(context, name):
         (found,), (wanted,) = program.run(inputs), run_unpartitioned(module, inputs)
         assert compare(found, wanted, program.outputs[0].spec).is_small
     assert [(each.kind, each.nbytes) for each in program.collectives] == case.collectives
+
+
+TENSOR, VECTOR = "tensor<{rows}x6x4xf32>", "tensor<6xf32>"
+BATCH_NORMS = {
+    "training": ("%n, %b, %c", f"({TENSOR}, {VECTOR}, {VECTOR})"),
+    "grad": ("%n, %b, %b, %c, %a", f"({TENSOR}, {VECTOR}, {VECTOR}, {VECTOR}, {TENSOR})"),
+}
+
+
+@pytest.mark.parametrize("rows", [8, 7])
+@pytest.mark.parametrize("name", BATCH_NORMS)
+def test_statistics_are_those_of_all_shards(context, name, rows):
+    operands, types = BATCH_NORMS[name]
+    tensor, types = TENSOR.format(rows=rows), types.format(rows=rows)
+    module = parse(
+        f"""sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: {tensor}, %b: {VECTOR}, %c: {VECTOR}) -> ({tensor}, {VECTOR}, {VECTOR}) {{
+  %m = stablehlo.negate %a : {tensor}
+  %n = sdy.sharding_constraint %m <@mesh, [{{"x"}}, {{}}, {{"y"}}]> : {tensor}
+  %r:3 = "stablehlo.batch_norm_{name}"({operands}) {{epsilon = 0.01 : f32, feature_index = 1 : i64}}
+      : {types} -> ({tensor}, {VECTOR}, {VECTOR})
+  return %r#0, %r#1, %r#2 : {tensor}, {VECTOR}, {VECTOR}
+}}""",
+        context,
+    )
+    propagate(module)
+    program = partition(module)
+    generator = np.random.default_rng(0)
+    inputs = [generator.random(port.spec.shape).astype(np.float32) + 0.5 for port in program.inputs]
+    wanted = run_unpartitioned(module, inputs, "xla")
+    found = program.run(inputs, "xla")
+    for array, expected, port in zip(found, wanted, program.outputs, strict=True):
+        assert compare(array, expected, port.spec).is_small
+    reductions = [each.nbytes for each in program.collectives if each.kind == "all_reduce"]
+    assert reductions == [24, 24]
+
+
+def test_rules_on_shards(context):
+    """The examples in docstrings hold."""
+    lookup = ShardingRuleLookup(quiet=True)
+    num_examples = 0
+    for function in {*SHARD_RULES.values()}:
+        for text, rules in examples_of(function.__doc__ or ""):
+            module = parse(f"func.func @main{example_case(text)}", context)
+            block = module.body.operations[0].regions[0].blocks[0]
+            operation = block.operations[len(block.operations) - 2].operation
+            rule = lookup.rule(operation)
+            assert rule is not None
+            if rule_on_shards(operation, rule) != rule:
+                num_examples += 1
+                assert str(rule_on_shards(operation, rule)) == f"<{rules['']}>"
+    assert num_examples == 3
 
 
 def test_random_numbers(context):

@@ -7,6 +7,9 @@ can do with a dimension that the rule wants whole, the partitioner goes by the r
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.rules.builder import NEED_REPLICATION, REDUCTION, RuleBuilder
@@ -15,16 +18,30 @@ from pyshardy.rules.signature import OperationSignature, TensorType
 
 def rule_on_shards(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
     """The rule by which an operation is partitioned: its sharding rule, or one that allows more."""
-    if rule.is_custom_rule:
+    function = SHARD_RULES.get(operation.name)
+    if function is None or rule.is_custom_rule:
         return rule
-    if operation.name == "stablehlo.dynamic_slice":
-        return _dynamic_slice_rule(operation)
-    if operation.name == "chlo.top_k":
-        return _top_k_rule(operation) or rule
-    return rule
+    return function(operation, rule)
 
 
-def _dynamic_slice_rule(operation: ir.Operation) -> OpShardingRule:
+RuleFunction = Callable[[ir.Operation, OpShardingRule], OpShardingRule]
+
+SHARD_RULES: dict[str, RuleFunction] = {}
+"""The rules of local forms, by the names of operations, made from their sharding rules."""
+
+
+def _rule_of(*names: str) -> Callable[[RuleFunction], RuleFunction]:
+    """Register the rule of the local form of operations."""
+
+    def register(function: RuleFunction) -> RuleFunction:
+        SHARD_RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+@_rule_of("stablehlo.dynamic_slice")
+def _dynamic_slice_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
     """Devices take what they have of a slice, and add that up.
 
     Example:
@@ -46,7 +63,8 @@ def _dynamic_slice_rule(operation: ir.Operation) -> OpShardingRule:
     return builder.build()
 
 
-def _top_k_rule(operation: ir.Operation) -> OpShardingRule | None:
+@_rule_of("chlo.top_k")
+def _top_k_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
     """Devices find the greatest elements of their shards, if that leaves few of them.
 
     Example:
@@ -56,7 +74,7 @@ def _top_k_rule(operation: ir.Operation) -> OpShardingRule | None:
     *batch, size = ir.RankedTensorType(operation.operands[0].type).shape
     count: int = operation.attributes["k"].value
     if _FEW * count > size:
-        return None
+        return rule
     last = len(batch)
     builder = RuleBuilder(_signature(operation)).pointwise(batch)
     builder.factor(size, (last,), kind=REDUCTION)
@@ -65,6 +83,20 @@ def _top_k_rule(operation: ir.Operation) -> OpShardingRule | None:
 
 _FEW = 16
 """How many times as many elements there must be as are sought. As many are sent per device."""
+
+
+@_rule_of("stablehlo.batch_norm_training", "stablehlo.batch_norm_grad")
+def _batch_norm_rule(_: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
+    """Statistics are taken over all shards of the batch.
+
+    Example:
+        "stablehlo.batch_norm_training"(%a, %b, %c) <{epsilon = 0.0 : f32,
+            feature_index = 1 : i64}>
+            : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>)
+            -> (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>)
+        // ([i, j], [j], [j])->([i, j], [j], [j]) {i=4, j=6}
+    """
+    return replace(rule, need_replication_factors=())
 
 
 def _signature(operation: ir.Operation) -> OperationSignature:

@@ -13,12 +13,14 @@
 | `scatter`        | scatters                                                   |
 | `dynamic_slices` | slices and updates at places that are computed             |
 | `reduce`         | reductions                                                 |
+| `batch_norm`     | batch normalisation                                        |
 | `top_k`          | the greatest elements of a dimension                       |
 | `random_numbers` | random numbers                                             |
 | `completing`     | completing partial results by any reduction                |
 | `registry`       | conversions by operation                                   |
 """
 
+from pyshardy.partition.local import batch_norm as _batch_norm  # noqa: F401 (registers)
 from pyshardy.partition.local import collectives as _collectives  # noqa: F401 (registers)
 from pyshardy.partition.local import dynamic_slices as _dynamic_slices  # noqa: F401 (registers)
 from pyshardy.partition.local import gather as _gather  # noqa: F401 (registers)

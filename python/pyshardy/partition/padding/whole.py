@@ -38,6 +38,9 @@ from pyshardy.partition.padding.shapes import padded_shape_of, shape_of
 DimsPerTensor = list[set[int]]
 """Some dimensions of each operand, then of each result."""
 
+_COUNTING = frozenset({"stablehlo.batch_norm_grad", "stablehlo.batch_norm_training"})
+"""Operations that take statistics over the dimensions that some of their tensors lack."""
+
 _COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
 """The collectives that complete partial results."""
 
@@ -78,6 +81,10 @@ def unpaddable_dims(
     unpaddable = blocked | parts
     if neutral_values(operation) is None:
         unpaddable |= {*rule.reduction_factors}
+    if operation.name in _COUNTING:
+        unpaddable |= {
+            factor for factor in range(rule.num_factors) if not _is_everywhere(factor, rule)
+        }
     unpaddable |= {
         factor
         for factor, size in enumerate(rule.factor_sizes)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Batch normalisation on shards: statistics of features are those of all shards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisRef, Mesh, ReductionOp
+from pyshardy.partition.local.arithmetic import (
+    binary,
+    broadcast,
+    convert,
+    element_type_of,
+    fill_body,
+    neutral,
+)
+from pyshardy.partition.local.builder import LocalBuilder, sharding_of
+from pyshardy.partition.local.registry import converts
+
+
+class _Features:
+    """What is computed for each feature of a sharded batch."""
+
+    def __init__(
+        self, data: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh, builder: LocalBuilder
+    ):
+        self.shape = tuple(ir.RankedTensorType(data.type).shape)
+        self.dim = dim
+        self.axes = axes
+        self.mesh = mesh
+        self.builder = builder
+        rest = [size for at, size in enumerate(self.shape) if at != dim]
+        self.count = int(np.prod(rest)) * mesh.axes_size(axes)
+
+    def sum(self, data: ir.Value) -> ir.Value:
+        """The sum of a feature in all shards."""
+        builder = self.builder
+        element_type = element_type_of(data)
+        dims = [dim for dim in range(len(self.shape)) if dim != self.dim]
+        vector = ir.RankedTensorType.get([self.shape[self.dim]], element_type)
+        added = builder.create(
+            "stablehlo.reduce",
+            (data, neutral(builder, "stablehlo.add", element_type)),
+            (vector,),
+            {"dimensions": ir.DenseI64ArrayAttr.get(dims)},
+            regions=1,
+        )
+        fill_body(builder, added.regions[0], element_type, "stablehlo.add")
+        attributes = builder.group_attributes(self.mesh, self.axes, flattened_ids=True)
+        total = builder.create(
+            "stablehlo.all_reduce", (added.result,), (vector,), attributes, regions=1
+        )
+        builder.fill_reduction(total.regions[0], element_type, ReductionOp.SUM)
+        return total.result
+
+    def mean(self, data: ir.Value) -> ir.Value:
+        """The mean of a feature in all shards."""
+        total = self.sum(data)
+        return binary(self.builder, "divide", total, self.number(total, self.count))
+
+    def spread(self, vector: ir.Value) -> ir.Value:
+        """A number for each feature, for all of the batch."""
+        return broadcast(self.builder, vector, self.shape, [self.dim])
+
+    def number(self, like: ir.Value, number: float) -> ir.Value:
+        """A number, repeated to the shape of a tensor."""
+        tensor = ir.RankedTensorType(like.type)
+        literal = ir.DenseElementsAttr.get_splat(
+            tensor, ir.FloatAttr.get(tensor.element_type, number)
+        )
+        return self.builder.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
+
+
+@converts("stablehlo.batch_norm_training")
+def convert_batch_norm_training(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """Training: the mean and the variance are those of all shards; with these, it is inference."""
+    features = _features(operation, builder)
+    if features is None:
+        return
+    data, scale, offset = operation.operands
+    wide = _wide(data, builder)
+    mean = features.mean(wide)
+    centred = binary(builder, "subtract", wide, features.spread(mean))
+    variance = features.mean(binary(builder, "multiply", centred, centred))
+    mean, variance = (convert(builder, each, element_type_of(scale)) for each in (mean, variance))
+    names = ("epsilon", "feature_index")
+    normalised = builder.create(
+        "stablehlo.batch_norm_inference",
+        (data, scale, offset, mean, variance),
+        (operation.results[0].type,),
+        {name: operation.attributes[name] for name in names},
+    ).result
+    _replace(operation, (normalised, mean, variance))
+
+
+@converts("stablehlo.batch_norm_grad")
+def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """The gradient: with d the gradient of the output, c the data less its mean, n their number,
+
+        s = sum(d)    t = sum(d c)    v = variance + epsilon
+
+    it is `scale / sqrt(v) / n * (n d - s - c t / v)`, that of the scale is `t / sqrt(v)`, and that
+    of the offset is `s`.
+    """
+    features = _features(operation, builder)
+    if features is None:
+        return
+    data, scale, mean, variance, gradient = (_wide(each, builder) for each in operation.operands)
+
+    def combine(name: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
+        return binary(builder, name, lhs, rhs)
+
+    centred = combine("subtract", data, features.spread(mean))
+    total = features.sum(gradient)
+    weighted = features.sum(combine("multiply", gradient, centred))
+    epsilon = features.number(variance, operation.attributes["epsilon"].value)
+    variance = combine("add", variance, epsilon)
+    deviation = builder.create("stablehlo.sqrt", (variance,), (variance.type,)).result
+    inner = combine("multiply", gradient, features.number(gradient, features.count))
+    inner = combine("subtract", inner, features.spread(total))
+    slope = features.spread(combine("divide", weighted, variance))
+    inner = combine("subtract", inner, combine("multiply", centred, slope))
+    factor = combine("divide", scale, deviation)
+    factor = combine("divide", factor, features.number(factor, features.count))
+    of_data = combine("multiply", features.spread(factor), inner)
+    gradients = (of_data, combine("divide", weighted, deviation), total)
+    narrow = [
+        convert(builder, value, element_type_of(result))
+        for value, result in zip(gradients, operation.results, strict=True)
+    ]
+    _replace(operation, narrow)
+
+
+def _features(operation: ir.Operation, builder: LocalBuilder) -> _Features | None:
+    """The features of a batch that is sharded along another dimension; else None."""
+    data = operation.operands[0]
+    feature: int = operation.attributes["feature_index"].value
+    sharding = sharding_of(data)
+    if sharding is None:
+        return None
+    axes = [axis for dim, held in enumerate(sharding.dim_axes) if dim != feature for axis in held]
+    if not axes:
+        return None
+    return _Features(data, feature, axes, builder.mesh_of(sharding), builder)
+
+
+def _wide(value: ir.Value, builder: LocalBuilder) -> ir.Value:
+    """A tensor in which sums of many elements are exact enough."""
+    element_type = element_type_of(value)
+    is_narrow = isinstance(element_type, ir.FloatType) and element_type.width < 32
+    return convert(builder, value, ir.F32Type.get()) if is_narrow else value
+
+
+def _replace(operation: ir.Operation, values: Sequence[ir.Value]) -> None:
+    for result, value in zip(operation.results, values, strict=True):
+        result.replace_all_uses_with(value)
+    operation.erase()
