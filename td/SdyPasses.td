@@ -880,6 +880,38 @@ def Sdy_InsertFuncCallReshardsPass : Sdy_ModulePass<"sdy-insert-func-call-reshar
   }];
 }
 
+def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions"> {
+  let summary = "Puts the bodies of small functions in the place of their calls";
+  let description = [{
+    What a function takes and returns is laid out as its signature says, and evenly; inside the
+    caller nothing has to be. Private functions that are called once or have few operations are
+    inlined, those of the attribute `no_inline` are not. `symbol-dce` erases what is not called any
+    more.
+
+    ```mlir
+    %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.add %a, %a : tensor<7xf32>
+    ```
+  }];
+  let options = [
+    Option<"maxOperations", "max-operations", "int64_t", "40",
+           "the operations of a function that is inlined although it is called more than once">
+  ];
+}
+
+def Sdy_RemovePropagationBarriersPass : Sdy_FuncPass<"sdy-remove-propagation-barriers"> {
+  let summary = "Removes propagation barriers";
+  let description = [{
+    Puts the operand of each `sdy.propagation_barrier` in its place. Nothing needs them after
+    propagation, and to devices both are one value.
+  }];
+}
+
 def Sdy_UnshardShortDimensionsPass : Sdy_FuncPass<"sdy-unshard-short-dimensions"> {
   let summary = "Takes axes from dimensions of one element";
   let description = [{

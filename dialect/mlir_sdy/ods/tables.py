@@ -2171,6 +2171,46 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
+    "sdy-inline-small-functions": PassDecl(
+        argument="sdy-inline-small-functions",
+        class_name="InlineSmallFunctionsPass",
+        anchor="builtin.module",
+        summary="Puts the bodies of small functions in the place of their calls",
+        description=(
+                "What a function takes and returns is laid out as its signature says, and evenly; inside the\n"
+                "caller nothing has to be. Private functions that are called once or have few operations are\n"
+                "inlined, those of the attribute `no_inline` are not. `symbol-dce` erases what is not called any\n"
+                "more.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.add %a, %a : tensor<7xf32>\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="max-operations",
+                type="int",
+                default=40,
+                description="the operations of a function that is inlined although it is called more than once",
+            ),
+        ),
+    ),
+    "sdy-remove-propagation-barriers": PassDecl(
+        argument="sdy-remove-propagation-barriers",
+        class_name="RemovePropagationBarriersPass",
+        anchor="func.func",
+        summary="Removes propagation barriers",
+        description=(
+                "Puts the operand of each `sdy.propagation_barrier` in its place. Nothing needs them after\n"
+                "propagation, and to devices both are one value."
+            ),
+    ),
     "sdy-unshard-short-dimensions": PassDecl(
         argument="sdy-unshard-short-dimensions",
         class_name="UnshardShortDimensionsPass",

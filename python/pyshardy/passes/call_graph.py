@@ -63,6 +63,11 @@ class CallGraph:
         for name in self._post_order:
             yield from self.calls[name]
 
+    @property
+    def is_recursive(self) -> bool:
+        """Whether a function calls itself, through others or not."""
+        return bool(self._cycle)
+
     def check_not_recursive(self, purpose: str) -> None:
         """Refuse a module with a function that calls itself.
 

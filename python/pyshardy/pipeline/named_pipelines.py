@@ -10,6 +10,7 @@ from pyshardy.pipeline.registry import register_pipeline
 @register_pipeline("sdy-partition-pipeline")
 def partition_pipeline(
     *,
+    inline_functions: bool = True,
     enable_halo_exchange: bool = True,
     replica_count: int = 1,
     partition_count: int = 1,
@@ -20,6 +21,8 @@ def partition_pipeline(
     """Turns a propagated program into one local program with collectives.
 
     Args:
+        inline_functions: whether small functions are inlined, whose signatures would cost
+            communication
         enable_halo_exchange: whether shards exchange what they need of their neighbours
         replica_count: number of replicas, if devices are the replicas of one program
         partition_count: number of partitions, if devices are the partitions of one program
@@ -35,6 +38,8 @@ def partition_pipeline(
     return ",".join(
         [
             "sdy-lift-inlined-meshes",
+            *(["sdy-inline-small-functions", "symbol-dce"] if inline_functions else []),
+            "func.func(sdy-remove-propagation-barriers)",
             "sdy-sharding-constraint-to-reshard",
             "sdy-close-shardings",
             "sdy-update-non-divisible-input-output-shardings",

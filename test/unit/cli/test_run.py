@@ -56,7 +56,7 @@ def test_standard_input_and_the_report(sdy_run):
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert '<stdin>: 4 devices, mesh <["x"=4]>' in lines
     assert '%arg0 tensor<8xf32> <@mesh, [{"x"}]> tensor<2xf32>' in lines
-    assert "all_reduce x 4 1 4 4" in lines
+    assert "all_reduce sum x 4 1 1 4 6" in lines
 
 
 def test_the_module_is_printed_on_demand(sdy_run):

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-inline-small-functions`: calls that only cost communication are gone.
+
+What a function takes and returns has to be laid out as its signature says, for all its calls, and
+evenly. Inside the caller nothing has to be:
+
+    %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>
+
+becomes
+
+    %0 = stablehlo.add %a, %a : tensor<7xf32>
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import argument_shardings, result_shardings, result_shardings_of
+from pyshardy.passes.call_graph import CallGraph, callee_of
+from pyshardy.passes.functions import returned_values
+
+
+def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> None:
+    """Put the bodies of private functions in the place of their calls.
+
+    1. A function is inlined if it is called once, or has few operations, those of the functions
+       that have been inlined into it included.
+    2. Functions that call themselves, that have several blocks, or the attribute `no_inline`, and
+       those with unreduced arguments or results, stay.
+    3. Values keep the shardings that they have: those of the signature and of the call are dropped.
+    4. Functions without a call left are not erased, since something else may refer to them:
+       `symbol-dce` does that.
+
+    Args:
+        module: the module, which is changed in place.
+        max_operations: the operations that a function may have that is called more than once.
+    """
+    graph = CallGraph(module)
+    if graph.is_recursive:
+        return
+    counts = Counter(callee_of(call) for calls in graph.calls.values() for call in calls)
+    inlined = {
+        name
+        for name, function in graph.functions.items()
+        if counts[name] and _can_be_inlined(function)
+    }
+    for name in graph.post_order:
+        for call in graph.calls[name]:
+            callee = callee_of(call)
+            if callee not in inlined or _is_unreduced(call):
+                continue
+            function = graph.functions[callee]
+            if counts[callee] == 1 or _has_at_most(max_operations, function):
+                _inline(call, function)
+
+
+def _can_be_inlined(function: ir.Operation) -> bool:
+    attributes = function.attributes
+    is_private = "sym_visibility" in attributes and attributes["sym_visibility"].value == "private"
+    shardings = (*argument_shardings(function), *result_shardings(function))
+    return (
+        is_private
+        and "no_inline" not in attributes
+        and len(function.regions[0].blocks) == 1
+        and returned_values(function) is not None
+        and not any(map(_has_unreduced_axes, shardings))
+    )
+
+
+def _is_unreduced(call: ir.Operation) -> bool:
+    return any(map(_has_unreduced_axes, result_shardings_of(call)))
+
+
+def _has_unreduced_axes(sharding: TensorSharding | None) -> bool:
+    return sharding is not None and bool(sharding.unreduced_axes)
+
+
+def _has_at_most(number: int, function: ir.Operation) -> bool:
+    """Whether a function has that many operations or fewer, without its terminator."""
+    # The function itself and its terminator are among those counted.
+    return sum(1 for _ in islice(operations_in(function), number + 3)) <= number + 2
+
+
+def _inline(call: ir.Operation, function: ir.Operation) -> None:
+    """Replace a call by a copy of the function's body."""
+    copy = function.clone(ip=False).operation
+    block = copy.regions[0].blocks[0]
+    for argument, operand in zip(block.arguments, call.operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    *body, terminator = (view.operation for view in block.operations)
+    returned = list(terminator.operands)
+    for operation in body:
+        operation.move_before(call)
+    for result, value in zip(call.results, returned, strict=True):
+        result.replace_all_uses_with(value)
+    call.erase()

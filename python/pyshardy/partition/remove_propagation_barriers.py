@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-remove-propagation-barriers`: after propagation nothing needs them.
+
+A barrier and its operand may be sharded differently, but are one value to devices:
+
+    %1 = sdy.propagation_barrier %0 allowed_direction=FORWARD : tensor<8xf32>
+
+becomes `%0`.
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.passes.walks import operations_named
+
+
+def remove_propagation_barriers(function: ir.OpView) -> None:
+    """Put the operand of each propagation barrier in its place.
+
+    Args:
+        function: the `func.func`.
+    """
+    for barrier in operations_named({"sdy.propagation_barrier"}, function):
+        barrier.results[0].replace_all_uses_with(barrier.operands[0])
+        barrier.erase()
