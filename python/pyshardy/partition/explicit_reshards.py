@@ -84,6 +84,7 @@ from pyshardy.partition.single_device import (
 from pyshardy.partition.sizes import element_bytes
 from pyshardy.partition.static_forms import make_static
 from pyshardy.partition.unreduced import complete, introduce, origin_of
+from pyshardy.passes.constants import use_sdy_constants
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import ShardingRuleLookup
 
@@ -158,6 +159,8 @@ class _FunctionResharder:
         check_interface(self.function, self.meshes)
         self._check_edges()
         self.has_special_shardings = _has_special_shardings(self.function, self.meshes)
+        if self.local_forms is not None:
+            use_sdy_constants(self.function)
         if self.full:
             drop_completing_collectives(self.function, self.meshes)
             manual = operations_named({"sdy.manual_computation"}, self.function)

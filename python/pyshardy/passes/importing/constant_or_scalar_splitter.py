@@ -26,6 +26,7 @@ from typing import Any
 
 from mlir_sdy.host import ir
 from pyshardy.passes.call_graph import CallGraph
+from pyshardy.passes.constants import use_sdy_constants
 from pyshardy.passes.importing.constant_copies import ConstantCopier, is_private, is_scalar
 from pyshardy.passes.importing.constant_expressions import (
     BROADCAST,
@@ -57,7 +58,7 @@ def constant_or_scalar_splitter(module: ir.Module) -> None:
 
     The callee of a call that is copied is copied, too (`FunctionCloner`).
     """
-    _convert_constants(module)
+    use_sdy_constants(module)
     graph = CallGraph(module)
     expressions = ConstantExpressions(graph)
     copier = ConstantCopier(module)
@@ -71,19 +72,6 @@ def constant_or_scalar_splitter(module: ir.Module) -> None:
             else:
                 expressions.learn_function(name, body)
             _Body(body, starting_points, expressions).split(copier)
-
-
-def _convert_constants(module: ir.Module) -> None:
-    for constant in operations_named({"stablehlo.constant"}, module):
-        converted = ir.Operation.create(
-            "sdy.constant",
-            results=[constant.results[0].type],
-            attributes=dict(constant.attributes.items()),
-            loc=constant.location,
-            ip=ir.InsertionPoint(constant),
-        )
-        constant.results[0].replace_all_uses_with(converted.results[0])
-        constant.erase()
 
 
 def _by_body(
