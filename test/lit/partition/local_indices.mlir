@@ -10,7 +10,7 @@ func.func @gather(%arg0: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   // CHECK-NEXT: %[[LOW:.*]] = stablehlo.constant dense<0> : tensor<i32>
   // CHECK-NEXT: %[[HIGH:.*]] = stablehlo.constant dense<7> : tensor<i32>
   // CHECK-NEXT: %[[CUT:.*]] = stablehlo.clamp %[[LOW]], %arg1, %[[HIGH]]
-  // CHECK: stablehlo.constant dense<{{\[\[}}0], [4]]> : tensor<2x1xi64>
+  // CHECK: stablehlo.constant dense<[0, 4]> : tensor<2xi64>
   // CHECK: stablehlo.partition_id
   // CHECK: %[[LOCAL:.*]] = stablehlo.subtract %[[CUT]], %{{.*}} : tensor<5xi32>
   // CHECK: %[[THREE:.*]] = stablehlo.constant dense<3> : tensor<i32>

@@ -105,7 +105,7 @@ def value_where(builder: LocalBuilder, flag: ir.Value, value: ir.Value, name: st
 
 def is_first(builder: LocalBuilder, mesh: Mesh, axes: Sequence[AxisRef]) -> ir.Value:
     """Whether the device comes first of those along some axes, as a scalar truth value."""
-    return compare(builder, "EQ", builder.offset(mesh, axes, 1), builder.index(0))
+    return builder.equals(builder.offset(mesh, axes, 1), builder.index(0))
 
 
 def all_along(builder: LocalBuilder, flags: ir.Value, dim: int) -> ir.Value:
@@ -117,17 +117,5 @@ def all_along(builder: LocalBuilder, flags: ir.Value, dim: int) -> ir.Value:
     result = ir.RankedTensorType.get(shape, boolean())
     attributes = {"dimensions": ir.DenseI64ArrayAttr.get([dim])}
     reduced = builder.create("stablehlo.reduce", (flags, true), (result,), attributes, regions=1)
-    fill_body(builder, reduced.regions[0], boolean(), "stablehlo.and")
+    builder.fill_body(reduced.regions[0], boolean(), "stablehlo.and")
     return reduced.result
-
-
-def fill_body(
-    builder: LocalBuilder, region: ir.Region, element_type: ir.Type, operation: str
-) -> None:
-    """Fill the body of a reduction: one operation on two scalars."""
-    scalar = ir.RankedTensorType.get([], element_type)
-    location = ir.Location.current
-    block = region.blocks.append(scalar, scalar, arg_locs=[location, location])
-    with ir.InsertionPoint(block):
-        result = builder.create(operation, list(block.arguments), (scalar,)).result
-        builder.create("stablehlo.return", (result,), ())

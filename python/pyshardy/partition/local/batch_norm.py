@@ -8,13 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh, ReductionOp
+from mlir_sdy.model import AxisRef, Mesh
 from pyshardy.partition.local.arithmetic import (
     binary,
     broadcast,
     convert,
     element_type_of,
-    fill_body,
     neutral,
 )
 from pyshardy.partition.local.builder import LocalBuilder, sharding_of
@@ -48,13 +47,8 @@ class _Features:
             {"dimensions": ir.DenseI64ArrayAttr.get(dims)},
             regions=1,
         )
-        fill_body(builder, added.regions[0], element_type, "stablehlo.add")
-        attributes = builder.group_attributes(self.mesh, self.axes, flattened_ids=True)
-        total = builder.create(
-            "stablehlo.all_reduce", (added.result,), (vector,), attributes, regions=1
-        )
-        builder.fill_reduction(total.regions[0], element_type, ReductionOp.SUM)
-        return total.result
+        builder.fill_body(added.regions[0], element_type, "stablehlo.add")
+        return builder.all_reduce(added.result, "stablehlo.add", self.axes, self.mesh)
 
     def mean(self, data: ir.Value) -> ir.Value:
         """The mean of a feature in all shards."""
@@ -98,12 +92,14 @@ def convert_batch_norm_training(operation: ir.Operation, builder: LocalBuilder) 
 
 @converts("stablehlo.batch_norm_grad")
 def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """The gradient: with d the gradient of the output, c the data less its mean, n their number,
+    """The gradient: its sums are those of all shards.
+
+    With d the gradient of the output, c the data less its mean, n their number, and
 
         s = sum(d)    t = sum(d c)    v = variance + epsilon
 
-    it is `scale / sqrt(v) / n * (n d - s - c t / v)`, that of the scale is `t / sqrt(v)`, and that
-    of the offset is `s`.
+    the gradient of the data is `scale / sqrt(v) / n * (n d - s - c t / v)`, that of the scale is
+    `t / sqrt(v)`, and that of the offset is `s`.
     """
     features = _features(operation, builder)
     if features is None:

@@ -26,11 +26,12 @@ from pyshardy.passes.replica_groups import groups_along
 _DEVICE_TO_DEVICE = 1
 """The type of a channel between devices."""
 
-_REDUCTION_OPERATIONS = {
+REDUCTION_OPERATIONS = {
     ReductionOp.SUM: "stablehlo.add",
     ReductionOp.MAX: "stablehlo.maximum",
     ReductionOp.MIN: "stablehlo.minimum",
 }
+"""The operation of each kind of reduction."""
 
 
 def sharding_of(value: ir.Value) -> TensorSharding | None:
@@ -243,12 +244,41 @@ class LocalBuilder:
         self._next_channel += 1
         return {"channel_handle": stablehlo.ChannelHandle.get(channel, _DEVICE_TO_DEVICE)}
 
-    def fill_reduction(self, region: ir.Region, element_type: ir.Type, kind: ReductionOp) -> None:
+    def all_gather(
+        self, value: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh
+    ) -> ir.Value:
+        """The shards of all devices along some axes, behind each other in one dimension."""
+        tensor = ir.RankedTensorType(value.type)
+        shape = list(tensor.shape)
+        shape[dim] *= mesh.axes_size(axes)
+        return self.create(
+            "stablehlo.all_gather",
+            (value,),
+            (ir.RankedTensorType.get(shape, tensor.element_type),),
+            {
+                "all_gather_dim": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim),
+                **self.group_attributes(mesh, axes, flattened_ids=True),
+            },
+        ).result
+
+    def all_reduce(
+        self, value: ir.Value, operation: str, axes: Sequence[AxisRef], mesh: Mesh
+    ) -> ir.Value:
+        """The values of all devices along some axes, combined by an operation."""
+        if not axes:
+            return value
+        attributes = self.group_attributes(mesh, axes, flattened_ids=True)
+        reduced = self.create(
+            "stablehlo.all_reduce", (value,), (value.type,), attributes, regions=1
+        )
+        self.fill_body(reduced.regions[0], ir.RankedTensorType(value.type).element_type, operation)
+        return reduced.result
+
+    def fill_body(self, region: ir.Region, element_type: ir.Type, operation: str) -> None:
         """Fill the body of a reduction: one operation on two scalars."""
         scalar = ir.RankedTensorType.get([], element_type)
         location = ir.Location.current
         block = region.blocks.append(scalar, scalar, arg_locs=[location, location])
         with ir.InsertionPoint(block):
-            name = _REDUCTION_OPERATIONS[kind]
-            result = self.create(name, list(block.arguments), (scalar,)).result
+            result = self.create(operation, list(block.arguments), (scalar,)).result
             self.create("stablehlo.return", (result,), ())

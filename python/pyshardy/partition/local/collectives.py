@@ -10,10 +10,10 @@ import numpy as np
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ReductionOp, ordered_refs, shard_index
+from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ordered_refs, shard_index
 from mlir_sdy.values import get_sharding
 from pyshardy.partition.completion import reduction_kind
-from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
 from pyshardy.partition.local.registry import converts
 
 
@@ -40,31 +40,14 @@ def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     gathered = [dim for dim, axes in enumerate(axes_per_dim) if axes]
     if len(gathered) <= 1 or builder.per_dim_all_gather:
         for dim in reversed(gathered):
-            value = _gather(builder, value, dim, axes_per_dim[dim], mesh)
+            value = builder.all_gather(value, dim, axes_per_dim[dim], mesh)
         _replace(operation, value)
         return
     sizes = [mesh.axes_size(axes_per_dim[dim]) for dim in gathered]
     value = builder.with_shape(value, [1, *_shape(value)])
-    value = _gather(builder, value, 0, _all_axes(axes_per_dim), mesh)
+    value = builder.all_gather(value, 0, _all_axes(axes_per_dim), mesh)
     value = _split_leading_dim(builder, value, sizes)
     _replace(operation, _merge_into(builder, value, gathered))
-
-
-def _gather(
-    builder: LocalBuilder, value: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh
-) -> ir.Value:
-    tensor = ir.RankedTensorType(value.type)
-    shape = list(tensor.shape)
-    shape[dim] *= mesh.axes_size(axes)
-    return builder.create(
-        "stablehlo.all_gather",
-        (value,),
-        (ir.RankedTensorType.get(shape, tensor.element_type),),
-        {
-            "all_gather_dim": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim),
-            **builder.group_attributes(mesh, axes, flattened_ids=True),
-        },
-    ).result
 
 
 @converts("sdy.all_slice")
@@ -80,20 +63,8 @@ def convert_all_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     """All-reduce the local operand over the reduction axes."""
     axes = value_of(operation.attributes["reduction_axes"]).value
     mesh = _result_mesh(operation, builder)
-    kind = reduction_kind(operation)
-    _replace(operation, _all_reduce(builder, operation.operands[0], axes, mesh, kind))
-
-
-def _all_reduce(
-    builder: LocalBuilder, value: ir.Value, axes: AxisTuple, mesh: Mesh, kind: ReductionOp
-) -> ir.Value:
-    if not axes:
-        return value
-    attributes = builder.group_attributes(mesh, axes, flattened_ids=True)
-    reduced = builder.create("stablehlo.all_reduce", (value,), (value.type,), attributes, regions=1)
-    element_type = ir.RankedTensorType(value.type).element_type
-    builder.fill_reduction(reduced.regions[0], element_type, kind)
-    return reduced.result
+    reduction = REDUCTION_OPERATIONS[reduction_kind(operation)]
+    _replace(operation, builder.all_reduce(operation.operands[0], reduction, axes, mesh))
 
 
 @converts("sdy.reduce_scatter")
@@ -105,19 +76,19 @@ def convert_reduce_scatter(operation: ir.Operation, builder: LocalBuilder) -> No
     """
     axes_per_dim = _axis_lists(operation.attributes["reduce_scatter_axes"])
     mesh = _result_mesh(operation, builder)
-    kind = reduction_kind(operation)
+    reduction = REDUCTION_OPERATIONS[reduction_kind(operation)]
     value = operation.operands[0]
     axes = _all_axes(axes_per_dim)
     scattered = [dim for dim, axes in enumerate(axes_per_dim) if axes]
     if len(scattered) == 1:
-        value = _reduce_scatter(builder, value, scattered[0], axes, mesh, kind)
+        value = _reduce_scatter(builder, value, scattered[0], axes, mesh, reduction)
     elif builder.combined_reduce_scatter and scattered:
         sizes = [mesh.axes_size(axes_per_dim[dim]) for dim in scattered]
         value = _split_to_front(builder, value, scattered, sizes)
-        value = _reduce_scatter(builder, value, 0, axes, mesh, kind)
+        value = _reduce_scatter(builder, value, 0, axes, mesh, reduction)
         value = builder.with_shape(value, _shape(value)[1:])
     else:
-        reduced = _all_reduce(builder, value, axes, mesh, kind)
+        reduced = builder.all_reduce(value, reduction, axes, mesh)
         value = builder.slice_shard(reduced, mesh, axes_per_dim)
     _replace(operation, value)
 
@@ -128,7 +99,7 @@ def _reduce_scatter(
     dim: int,
     axes: AxisTuple,
     mesh: Mesh,
-    kind: ReductionOp,
+    reduction: str,
 ) -> ir.Value:
     tensor = ir.RankedTensorType(value.type)
     shape = list(tensor.shape)
@@ -143,7 +114,7 @@ def _reduce_scatter(
         },
         regions=1,
     )
-    builder.fill_reduction(scatter.regions[0], tensor.element_type, kind)
+    builder.fill_body(scatter.regions[0], tensor.element_type, reduction)
     return scatter.result
 
 

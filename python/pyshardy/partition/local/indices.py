@@ -58,10 +58,8 @@ class Indices:
         return self.spread(builder, _constant(builder, str(list(numbers)), vector))
 
     def spread(self, builder: LocalBuilder, vector: ir.Value) -> ir.Value:
-        """A vector of numbers for each component, spread over all indices."""
-        shape = tuple(ir.RankedTensorType(self.value.type).shape)
-        if self.vector_dim == len(shape):
-            return broadcast(builder, builder.with_shape(vector, []), shape)
+        """A vector of a number for each component, spread over all indices."""
+        shape = ir.RankedTensorType(self.value.type).shape
         return broadcast(builder, vector, shape, [self.vector_dim])
 
 
@@ -99,19 +97,24 @@ def indices_into_shard(
     cut = Indices(convert(builder, value, signed), indices.vector_dim)
     if not any(part.axes for part in components):
         return cut
+    if len(components) == 1:
+        (part,) = components
+        offset = convert(builder, builder.offset(mesh, part.axes, part.shard_size), signed)
+        offsets = broadcast(builder, offset, ir.RankedTensorType(value.type).shape)
+    else:
+        offset = convert(builder, _offsets(components, mesh, builder), signed)
+        offsets = cut.spread(builder, offset)
+    return Indices(binary(builder, "subtract", cut.value, offsets), indices.vector_dim)
+
+
+def _offsets(components: Sequence[Component], mesh: Mesh, builder: LocalBuilder) -> ir.Value:
+    """Where the device's shard begins, as a vector of a number for each component."""
     rows = [
         [shard_index(mesh, device, part.axes) * part.shard_size for part in components]
         for device in range(mesh.total_size)
     ]
-    offsets = convert(builder, row_of_device(builder, rows), signed)
-    moved = binary(builder, "subtract", cut.value, cut.spread(builder, offsets))
-    return Indices(moved, indices.vector_dim)
-
-
-def row_of_device(builder: LocalBuilder, rows: Sequence[Sequence[int]]) -> ir.Value:
-    """The numbers, as a vector, that are those of the device that runs the program."""
     table = builder.constant(np.array(rows, np.int64))
-    count = len(rows[0])
+    count = len(components)
     row = builder.create(
         "stablehlo.dynamic_slice",
         (table, builder.device_id(), builder.index(0)),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh, ReductionOp, set_difference
+from mlir_sdy.model import AxisRef, Mesh, set_difference
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
 from pyshardy.partition.local.arithmetic import element_type_of, is_first, value_where
@@ -39,14 +39,10 @@ def convert_rng(operation: ir.Operation, builder: LocalBuilder) -> None:
     with ir.InsertionPoint.after(operation):
         first = is_first(builder, mesh, axes)
         masked = value_where(builder, first, result, "stablehlo.add")
-        attributes = builder.group_attributes(mesh, axes, flattened_ids=True)
-        handed = builder.create(
-            "stablehlo.all_reduce", (masked,), (result.type,), attributes, regions=1
-        )
-        element_type = element_type_of(result)
-        kind = ReductionOp.MAX if is_boolean(element_type) else ReductionOp.SUM
-        builder.fill_reduction(handed.regions[0], element_type, kind)
-    result.replace_all_uses_except(handed.result, masked.owner.operation)
+        # Truth values have no sum on some devices.
+        name = "or" if is_boolean(element_type_of(result)) else "add"
+        handed = builder.all_reduce(masked, f"stablehlo.{name}", axes, mesh)
+    result.replace_all_uses_except(handed, masked.owner.operation)
 
 
 def _other_axes(mesh: Mesh, used: list[AxisRef], manual: set[str]) -> tuple[AxisRef, ...]:

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh
 from pyshardy.partition.local.arithmetic import binary, broadcast, convert, element_type_of
 from pyshardy.partition.local.builder import LocalBuilder, axes_of, sharding_of
 from pyshardy.partition.local.registry import converts
@@ -34,7 +31,7 @@ def convert_top_k(operation: ir.Operation, builder: LocalBuilder) -> None:
     offset = convert(builder, builder.offset(mesh, axes, size), index_type)
     shape = ir.RankedTensorType(indices.type).shape
     indices = binary(builder, "add", indices, broadcast(builder, offset, shape))
-    values, indices = (_gathered(each, last, axes, mesh, builder) for each in (values, indices))
+    values, indices = (builder.all_gather(each, last, axes, mesh) for each in (values, indices))
     greatest, places = _top_k(values, wanted, builder)
     found = _taken(indices, places, builder)
     for result, new in zip(operation.results, (greatest, found), strict=True):
@@ -50,23 +47,6 @@ def _top_k(value: ir.Value, count: int, builder: LocalBuilder) -> tuple[ir.Value
     attributes = {"k": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)}
     found = builder.create("chlo.top_k", (value,), types, attributes)
     return found.results[0], found.results[1]
-
-
-def _gathered(
-    value: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh, builder: LocalBuilder
-) -> ir.Value:
-    tensor = ir.RankedTensorType(value.type)
-    shape = list(tensor.shape)
-    shape[dim] *= mesh.axes_size(axes)
-    return builder.create(
-        "stablehlo.all_gather",
-        (value,),
-        (ir.RankedTensorType.get(shape, tensor.element_type),),
-        {
-            "all_gather_dim": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim),
-            **builder.group_attributes(mesh, axes, flattened_ids=True),
-        },
-    ).result
 
 
 def _taken(value: ir.Value, places: ir.Value, builder: LocalBuilder) -> ir.Value:
