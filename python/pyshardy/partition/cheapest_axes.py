@@ -18,8 +18,9 @@ competes with others:
 Example: on a mesh `<["x"=2]>`, `[i, k], [k, j] -> [i, j]` of 4 x 64 and 64 x 64 numbers of four
 bytes, the first operand sharded along `k`, the others not at all. Shardy slices the second operand
 and completes the result of 1,024 bytes by an all-reduce, in which a device sends as many. Gathering
-the first operand sends its half, 512 bytes, and the work of the other half is worth 136 bytes; so that is done. If the
-second operand is sharded along `k`, too, it would have to be gathered as well: the all-reduce stays.
+the first operand sends its half, 512 bytes, and the work of the other half is worth 136; so that is
+done. Were the second operand sharded along `k`, too, it would have to be gathered as well, and the
+all-reduce would stay.
 """
 
 from __future__ import annotations

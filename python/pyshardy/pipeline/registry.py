@@ -118,9 +118,7 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-insert-func-call-reshards": (
         "pyshardy.passes.exporting.insert_func_call_reshards:insert_func_call_reshards"
     ),
-    "sdy-inline-small-functions": (
-        "pyshardy.partition.inline_functions:inline_small_functions"
-    ),
+    "sdy-inline-small-functions": ("pyshardy.partition.inline_functions:inline_small_functions"),
     "sdy-remove-propagation-barriers": (
         "pyshardy.partition.remove_propagation_barriers:remove_propagation_barriers"
     ),
