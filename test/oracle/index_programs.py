@@ -649,6 +649,18 @@ OTHERS = {
         [],
         "mesh",
     ),
+    "a convolution whose padding is known": IndexProgram(
+        """
+  %p = stablehlo.constant dense<[[1, 2]]> : tensor<1x2xi64>
+  %r = "stablehlo.dynamic_conv"(%a, %k, %p) <{batch_group_count = 1 : i64,
+      feature_group_count = 1 : i64,
+      dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>}>
+      : (tensor<2x9x3xf32>, tensor<3x3x5xf32>, tensor<1x2xi64>) -> tensor<2x10x5xf32>""",
+        {"a": ("2x9x3xf32", '{"x"}, {}, {}'), "k": ("3x3x5xf32", "{}, {}, {}")},
+        ("2x10x5xf32", '{"x"}, {}, {}'),
+        [],
+        "mesh",
+    ),
     "a sum of complex numbers": IndexProgram(
         """
   %zero = stablehlo.constant dense<(1.0, -2.0)> : tensor<complex<f32>>
