@@ -5,12 +5,16 @@
 |-----------------|---------------------------------------------------------------------|
 | `window`        | what shards of windows cover of the dimension that they move over   |
 | `route`         | who sends what to whom                                              |
+| `filling`       | what stands around the elements that a device has                   |
 | `lanes`         | operations on one dimension, and between the devices along its axes |
 | `transfer`      | carrying out a route                                                |
 | `form`          | what an operation exchanges and computes, by its name               |
+| `rules`         | rules by which tensors agree                                        |
 | `agreement`     | along which factors that pays                                       |
 | `computation`   | a manual computation in place of an operation                       |
 | `windowed`      | the form of all operations that move windows                        |
+| `attributes`    | numbers for each dimension                                          |
+| `reshape`       | reshapes, which exchange nothing                                    |
 | the other ones  | the forms of single operations                                      |
 """
 

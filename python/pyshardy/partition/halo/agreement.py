@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, mesh_of
+from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from pyshardy.partition.agreement import Agreement, Shardings, shape_of
 from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.factor_axes import Shape
@@ -64,52 +64,47 @@ def factors_made_whole(
         meshes: the meshes of the module by name.
         agree: how tensors agree otherwise.
     """
-    operation = form.operation
-    shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
-    whole = blocked_factors(operation, form.rule) - form.factors
-    while True:
-        agreement = agree(form.rule, whole)
-        refused = _refused(form, shardings, shapes, agreement, meshes) - whole
+    values = (*form.operation.operands, *form.operation.results)
+    shapes = tuple(map(shape_of, values))
+    whole = blocked_factors(form.operation, form.rule) - form.factors
+    while (agreement := agree(form.rule, whole)) is not None:
+        agreed = tuple(new or old for new, old in zip(agreement.shardings, shardings, strict=True))
+        refused = _refused(form, agreed, shapes, _mesh(agreement, meshes)) - whole
         if not refused:
-            return whole
+            break
         whole |= refused
-
-
-def agreed_shardings(shardings: Shardings, agreement: Agreement | None) -> Shardings:
-    """The shardings of an operation after its tensors have been made to agree."""
-    if agreement is None:
-        return shardings
-    return tuple(new or old for new, old in zip(agreement.shardings, shardings, strict=True))
+    return whole
 
 
 def axes_of_factors(
     rule: OpShardingRule, shardings: Shardings, factors: frozenset[int]
 ) -> dict[int, set[AxisTuple]]:
-    """The axes of dimensions that are mapped to nothing but a factor, for each of some factors."""
+    """The different axes of all dimensions of a factor, for each of some factors.
+
+    They must be all that there is to their dimensions.
+    """
     found: dict[int, set[AxisTuple]] = {factor: set() for factor in factors}
     for mapping, sharding in zip(rule.mappings, shardings, strict=True):
         for dim, dim_mapping in enumerate(mapping.dim_mappings):
             for factor in factors.intersection(dim_mapping.factor_indices):
-                found[factor].add(sharding.dim_axes[dim] if sharding is not None else ())
+                found[factor].add(() if sharding is None else sharding.dim_axes[dim])
     return found
 
 
+def _mesh(agreement: Agreement, meshes: Mapping[str, Mesh]) -> Mesh:
+    mesh = agreement.mesh_or_ref
+    return meshes[mesh] if isinstance(mesh, str) else mesh
+
+
 def _refused(
-    form: ExchangeForm,
-    shardings: Shardings,
-    shapes: Sequence[Shape],
-    agreement: Agreement | None,
-    meshes: Mapping[str, Mesh],
+    form: ExchangeForm, shardings: Shardings, shapes: Sequence[Shape], mesh: Mesh
 ) -> frozenset[int]:
-    agreed = agreed_shardings(shardings, agreement)
-    mesh = next((mesh_of(each, meshes) for each in agreed if each is not None), None)
-    if mesh is None:
-        return frozenset()
-    if _pads_a_group(form, agreed, shapes, mesh):
+    """The factors of conditions 2 and 3 of `factors_made_whole`."""
+    if _pads_a_group(form, shardings, shapes, mesh):
         return form.factors
     return frozenset(
         factor
-        for factor, lists in axes_of_factors(form.rule, agreed, form.factors).items()
+        for factor, lists in axes_of_factors(form.rule, shardings, form.factors).items()
         if any(axes and not form.pays(factor, mesh.axes_size(axes)) for axes in lists)
     )
 
@@ -117,16 +112,14 @@ def _refused(
 def _pads_a_group(
     form: ExchangeForm, shardings: Shardings, shapes: Sequence[Shape], mesh: Mesh
 ) -> bool:
-    rule = form.rule
-    for mapping, sharding, shape in zip(rule.mappings, shardings, shapes, strict=True):
+    """Whether padding would be needed along a dimension that is not one factor of more than 1."""
+    for mapping, sharding, shape in zip(form.rule.mappings, shardings, shapes, strict=True):
         if sharding is None or sharding.divides(shape, mesh):
             continue
-        sizes = sharding.local_shape(shape, mesh)
-        padded = sharding.global_shape(sizes, mesh)
+        padded = sharding.global_shape(sharding.local_shape(shape, mesh), mesh)
         for dim, dim_mapping in enumerate(mapping.dim_mappings):
             factors = dim_mapping.factor_indices
-            if padded[dim] == shape[dim] or form.factors.intersection(factors):
-                continue
-            if len(factors) != 1 or rule.factor_sizes[factors[0]] == 1:
+            is_padded = padded[dim] != shape[dim] and not form.factors.intersection(factors)
+            if is_padded and (len(factors) != 1 or form.rule.factor_sizes[factors[0]] == 1):
                 return True
     return False

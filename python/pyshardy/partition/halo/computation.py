@@ -17,6 +17,7 @@ off behind, both without communication.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -57,66 +58,54 @@ def compute_on_shards(
     operation = form.operation
     padding = PaddingBuilder(cache)
     with operation.location, ir.InsertionPoint(operation):
-        operands = [behind_barriers(value) for value in form.operands]
-        in_shardings = [_plain(value, mesh_name) for value in operands]
-        out_shardings = [_plain(value, mesh_name) for value in operation.results]
-        in_local, out_local = (
-            [
-                sharding.local_shape(shape_of(value.type), mesh)
-                for value, sharding in zip(values, shardings, strict=True)
-            ]
-            for values, shardings in (
-                (operands, in_shardings),
-                (operation.results, out_shardings),
-            )
-        )
-
-        def padded(sharding: TensorSharding, local: Shape) -> Shape:
-            return sharding.global_shape(local, mesh)
-
-        padded_operands = [
-            padding.resized(value, padded(sharding, local))
-            for value, sharding, local in zip(operands, in_shardings, in_local, strict=True)
-        ]
-        used = {
-            axis.name
-            for sharding in (*in_shardings, *out_shardings)
-            for axis in sharding.all_axes()
-        }
+        operands = [_Port.of(behind_barriers(value), mesh_name, mesh) for value in form.operands]
+        results = [_Port.of(value, mesh_name, mesh) for value in operation.results]
+        used = {axis.name for port in (*operands, *results) for axis in port.sharding.all_axes()}
         computation = sdy.ManualComputationOp(
-            [
-                with_shape(value.type, padded(sharding, local))
-                for value, sharding, local in zip(
-                    operation.results, out_shardings, out_local, strict=True
-                )
-            ],
-            padded_operands,
-            cache[TensorShardingPerValue(tuple(in_shardings))],
-            cache[TensorShardingPerValue(tuple(out_shardings))],
+            [with_shape(port.value.type, port.padded_shape) for port in results],
+            [padding.resized(port.value, port.padded_shape) for port in operands],
+            _shardings(operands, cache),
+            _shardings(results, cache),
             cache[ManualAxes(tuple(name for name in mesh.axis_names if name in used))],
         ).operation
-        local_types = [
-            with_shape(value.type, local) for value, local in zip(operands, in_local, strict=True)
-        ]
-        locations = [operation.location] * len(local_types)
-        block = computation.regions[0].blocks.append(*local_types, arg_locs=locations)
-        result_types = [
-            with_shape(value.type, local)
-            for value, local in zip(operation.results, out_local, strict=True)
-        ]
+        block = computation.regions[0].blocks.append(
+            *(port.local_type for port in operands), arg_locs=[operation.location] * len(operands)
+        )
         with ir.InsertionPoint(block):
-            values = list(block.arguments)
             lanes = {factor: Lanes(builder, mesh, of_factor) for factor, of_factor in axes.items()}
-            results = form.build(Body(values, lanes, builder, result_types))
-            sdy.ReturnOp(results)
-        for old, new in zip(operation.results, computation.results, strict=True):
-            old.replace_all_uses_with(padding.resized(new, shape_of(old.type)))
+            body = Body(block.arguments, lanes, builder, [port.local_type for port in results])
+            sdy.ReturnOp(form.build(body))
+        for port, new in zip(results, computation.results, strict=True):
+            port.value.replace_all_uses_with(padding.resized(new, shape_of(port.value.type)))
     operation.erase()
 
 
-def _plain(value: ir.Value, mesh_name: str | Mesh) -> TensorSharding:
-    """The axes of a value, all of which are manual in the computation."""
-    sharding = get_sharding(value)
-    if sharding is None:
-        return TensorSharding.fully_closed(rank_of(value.type), mesh_name)
-    return TensorSharding.from_axes(mesh_name, sharding.dim_axes)
+@dataclass(frozen=True, slots=True)
+class _Port:
+    """An operand or a result.
+
+    Attributes:
+        value: the value outside, which may be uneven.
+        sharding: its axes, all of which are manual in the computation.
+        padded_shape: its shape at the edge of the computation.
+        local_type: its type inside.
+    """
+
+    value: ir.Value
+    sharding: TensorSharding
+    padded_shape: Shape
+    local_type: ir.RankedTensorType
+
+    @classmethod
+    def of(cls, value: ir.Value, mesh_name: str | Mesh, mesh: Mesh) -> _Port:
+        """Look at a value."""
+        given = get_sharding(value)
+        axes = ((),) * rank_of(value.type) if given is None else given.dim_axes
+        sharding = TensorSharding.from_axes(mesh_name, axes)
+        local_shape = sharding.local_shape(shape_of(value.type), mesh)
+        padded_shape = sharding.global_shape(local_shape, mesh)
+        return cls(value, sharding, padded_shape, with_shape(value.type, local_shape))
+
+
+def _shardings(ports: list[_Port], cache: AttributeCache) -> ir.Attribute:
+    return cache[TensorShardingPerValue(tuple(port.sharding for port in ports))]

@@ -9,7 +9,8 @@ A spatial dimension is sharded in one of two ways:
    gradient of the size of the input is in its place. A shard of the kernel needs the elements of
    the input that it meets in any window. Its partial results are added up.
 
-Seen from the input, 2. is 1. with kernel and result in each other's place.
+Seen from the input, 2. is 1. with kernel and result in each other's place. If its axes don't divide
+the kernel, it is padded by zeros: an infinity that meets one of them is not a number any more.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ class Rest(Enum):
     """What the positions must hold that are no elements."""
 
     ANYTHING = "anything"
-    ZERO = "zero"
-    SCALAR = "scalar"
+    ZERO = "zero, as far as they are needed"
+    SCALAR = "the scalar, as far as they are needed"
 
 
 class Filling:

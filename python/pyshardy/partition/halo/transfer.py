@@ -73,16 +73,16 @@ def _follow_each_other(moves: list[Move]) -> bool:
 def _holds_other_data(route: Route, joined: range, rest: Rest) -> bool:
     """Whether joined segments hold what must not be there.
 
-    1. If it must be a scalar, where nothing fills a position that is needed.
-    2. If it must be zero, where a shard has nothing for a segment of its own. What a device gets
+    1. If it must be zero, where a shard has nothing for a segment of its own. What a device gets
        that nobody sends to is zero, and so is what sources are padded with.
+    2. If it must be a scalar, where nothing fills a position that is needed.
     """
     if rest is Rest.ZERO:
         return any(move.is_local and not all(map(len, move.filled)) for move in route.moves)
-    wanted = (range(joined.start, min(joined.stop, needed)) for needed in route.needed)
+    needed = (range(joined.start, min(joined.stop, end)) for end in route.needed)
     return rest is Rest.SCALAR and any(
         len(there) > 0 and (held.start > there.start or held.stop < there.stop)
-        for there, held in zip(wanted, route.held, strict=True)
+        for there, held in zip(needed, route.held, strict=True)
     )
 
 
