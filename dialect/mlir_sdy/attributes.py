@@ -42,11 +42,18 @@ def mnemonic_of(value: Any) -> str:
 # Attributes live as long as their context and are unique in it, so the hash of one (its address)
 # identifies it without keeping the context alive, as holding the attribute would.
 _values: weakref.WeakKeyDictionary[ir.Context, dict[int, Any]] = weakref.WeakKeyDictionary()
+# Of the context asked for last, since nearly all questions are about one.
+_last: tuple[weakref.ref[ir.Context] | None, dict[int, Any]] = (None, {})
 
 
 def value_of(attribute: ir.Attribute) -> Any:
     """The plain value of an attribute of the dialect; remembered for each distinct one."""
-    known = _values.setdefault(attribute.context, {})
+    global _last  # noqa: PLW0603
+    context = attribute.context
+    reference, known = _last
+    if reference is None or reference() is not context:
+        known = _values.setdefault(context, {})
+        _last = weakref.ref(context), known
     key = hash(attribute)
     value = known.get(key)
     if value is None:

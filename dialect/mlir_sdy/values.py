@@ -104,6 +104,19 @@ def shardable_value(value: ir.Value) -> ir.Value | None:
 
 def get_sharding(value: ir.Value) -> TensorSharding | None:
     """The sharding of a value; None if it has none."""
+    if not isinstance(value, ir.BlockArgument):
+        operation = value.owner
+        name = operation.name
+        if name not in DATA_FLOW_OPERATIONS:  # most values: nothing else can hold their sharding
+            own = OWN_SHARDING.get(name)
+            attribute = operation.attributes.get(SHARDING if own is None else own)
+            if attribute is None:
+                return None
+            held = value_of(attribute)
+            if own is not None:
+                return held
+            several = len(held.shardings) > 1
+            return _at(held.shardings, ir.OpResult(value).result_number if several else 0)
     holder = shardable_value(value)
     if holder is None:
         return None
@@ -157,11 +170,12 @@ def _at(shardings: Sequence[TensorSharding], index: int) -> TensorSharding | Non
 
 def result_shardings_of(operation: ir.Operation) -> tuple[TensorSharding, ...]:
     """The shardings that an operation holds for its results; empty if it holds none."""
-    attributes = operation.attributes
-    own = OWN_SHARDING.get(operation.name)
+    name = operation.name
+    own = OWN_SHARDING.get(name)
     if own is not None:
-        return (value_of(attributes[own]),) if own in attributes else ()
-    return _list(attributes, _result_list(operation))
+        attribute = operation.attributes.get(own)
+        return () if attribute is None else (value_of(attribute),)
+    return _list(operation.attributes, "out_shardings" if name in COMPUTATIONS else SHARDING)
 
 
 def set_result_shardings_of(
@@ -223,7 +237,8 @@ def _result_list(operation: ir.Operation) -> str:
 
 
 def _list(attributes: ir.OpAttributeMap, name: str) -> tuple[TensorSharding, ...]:
-    return value_of(attributes[name]).shardings if name in attributes else ()
+    attribute = attributes.get(name)
+    return () if attribute is None else value_of(attribute).shardings
 
 
 def _completed(

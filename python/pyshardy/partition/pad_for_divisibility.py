@@ -43,7 +43,6 @@ from pyshardy.partition.padding.indices import clamp_indices
 from pyshardy.partition.padding.neutral import mask_operands
 from pyshardy.partition.padding.shapes import (
     Shape,
-    is_uneven,
     padded_shape,
     padded_shape_of,
     shape_of,
@@ -87,11 +86,12 @@ class _FunctionPadder:
         self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
         self.contents: dict[ir.Value, Shape] = {}
         self.zeros: set[ir.Value] = set()
+        self._known: dict[tuple[int, int], bool] = {}
 
     def run(self) -> None:
         self._drop_barriers()
         self._check_interface()
-        uneven = [operation for operation in self._operations() if self._is_uneven(operation)]
+        uneven = self._uneven_operations()
         if not uneven:
             return
         plans = [(operation, self._whole_dims(operation)) for operation in uneven]
@@ -99,7 +99,7 @@ class _FunctionPadder:
             if any(dims):
                 compute_whole(operation, dims, self.cache, self.meshes)
         if any(any(dims) for _, dims in plans):
-            uneven = [operation for operation in self._operations() if self._is_uneven(operation)]
+            uneven = self._uneven_operations()
         rules = [self._rule(operation) for operation in uneven]  # types are those of the user yet
         padded = [
             (value, shape_of(value.type), wanted)
@@ -121,7 +121,7 @@ class _FunctionPadder:
     def _drop_barriers(self) -> None:
         """Drop propagation barriers, which have done their work, where shardings differ at them."""
         for barrier in operations_named({"sdy.propagation_barrier"}, self.function):
-            if self._is_uneven(barrier):
+            if any(map(self._is_uneven, (*barrier.operands, *barrier.results))):
                 barrier.results[0].replace_all_uses_with(barrier.operands[0])
                 barrier.erase()
 
@@ -172,9 +172,29 @@ class _FunctionPadder:
             yield from operation.results
             yield from _block_arguments(operation)
 
-    def _is_uneven(self, operation: ir.Operation) -> bool:
-        values = (*operation.operands, *operation.results)
-        return any(is_uneven(value, self.meshes) for value in values)
+    def _uneven_operations(self) -> list[ir.Operation]:
+        """The operations that have to do with a value that needs padding, in order."""
+        uneven = set(filter(self._is_uneven, self._values()))
+        if not uneven:
+            return []
+        return [
+            operation
+            for operation in self._operations()
+            if not uneven.isdisjoint((*operation.operands, *operation.results))
+        ]
+
+    def _is_uneven(self, value: ir.Value) -> bool:
+        """Whether a value needs padding; found out once for each type and sharding."""
+        sharding = get_sharding(value)
+        if sharding is None:
+            return False
+        value_type = value.type
+        key = (hash(value_type), id(sharding))  # both live as long as the context
+        known = self._known.get(key)
+        if known is None:
+            shape = shape_of(value_type)
+            known = self._known[key] = padded_shape(shape, sharding, self.meshes) != shape
+        return known
 
     # --- Checks -----------------------------------------------------------------------------
 

@@ -43,8 +43,3 @@ def padded_shape_of(value: ir.Value, meshes: Mapping[str, Mesh]) -> Shape:
     """The padded shape of a value that is not padded yet."""
     shape = shape_of(value.type)
     return padded_shape(shape, get_sharding(value), meshes) if shape else shape
-
-
-def is_uneven(value: ir.Value, meshes: Mapping[str, Mesh]) -> bool:
-    """Whether a value that is not padded yet needs padding."""
-    return padded_shape_of(value, meshes) != shape_of(value.type)
