@@ -103,6 +103,33 @@ def test_rules_on_shards(context):
     assert num_examples == 3
 
 
+def test_composites_of_elementwise_operations(context):
+    """They are taken apart, as their functions are those of whole tensors."""
+    module = parse(
+        """sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.composite "mine.more" %a {decomposition = @more}
+      : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}
+func.func private @more(%a: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %one = stablehlo.constant dense<1.0> : tensor<4x6xf32>
+  %0 = stablehlo.abs %a : tensor<4x6xf32>
+  %1 = stablehlo.add %0, %one : tensor<4x6xf32>
+  return %1 : tensor<4x6xf32>
+}""",
+        context,
+    )
+    propagate(module)
+    program = partition(module)
+    assert program.collectives == ()
+    assert "stablehlo.composite" not in asm(program.module)
+    (matrix,) = inputs_of(program, 0)
+    (found,) = program.run([matrix])
+    np.testing.assert_array_equal(found, abs(matrix) + 1)
+
+
 def test_random_numbers(context):
     """Shards have numbers of their own, and devices that hold the same shard have the same."""
     module = parse(

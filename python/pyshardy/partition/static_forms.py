@@ -45,17 +45,18 @@ class StaticForm:
 
 FormFunction = Callable[[ir.Operation], StaticForm | None]
 
-_FORMS: dict[str, FormFunction] = {}
+FORMS: dict[str, FormFunction] = {}
+"""What finds the static form of an operation, by its name."""
 
 
 def make_static(function: ir.OpView | ir.Operation) -> None:
     """Put static forms in the place of all operations of a function that have one."""
-    for operation in operations_named(_FORMS, function):
+    for operation in operations_named(FORMS, function):
         values = (*operation.operands, *operation.results)
         if not all(_is_static(value.type) for value in values):
             continue
         with operation.context, operation.location, ir.InsertionPoint(operation):
-            form = _FORMS[operation.name](operation)
+            form = FORMS[operation.name](operation)
             if form is not None:
                 _replace(operation, form)
 
@@ -81,7 +82,7 @@ def _form_of(name: str) -> Callable[[FormFunction], FormFunction]:
     """Register what finds the static form of an operation."""
 
     def register(function: FormFunction) -> FormFunction:
-        _FORMS[f"stablehlo.{name}"] = function
+        FORMS[f"stablehlo.{name}"] = function
         return function
 
     return register

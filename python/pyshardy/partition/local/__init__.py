@@ -14,6 +14,7 @@
 | `dynamic_slices` | slices and updates at places that are computed             |
 | `reduce`         | reductions                                                 |
 | `batch_norm`     | batch normalisation                                        |
+| `composite`      | composite operations                                       |
 | `top_k`          | the greatest elements of a dimension                       |
 | `random_numbers` | random numbers                                             |
 | `completing`     | completing partial results by any reduction                |
@@ -22,6 +23,7 @@
 
 from pyshardy.partition.local import batch_norm as _batch_norm  # noqa: F401 (registers)
 from pyshardy.partition.local import collectives as _collectives  # noqa: F401 (registers)
+from pyshardy.partition.local import composite as _composite  # noqa: F401 (registers)
 from pyshardy.partition.local import dynamic_slices as _dynamic_slices  # noqa: F401 (registers)
 from pyshardy.partition.local import gather as _gather  # noqa: F401 (registers)
 from pyshardy.partition.local import operations as _operations  # noqa: F401 (registers)

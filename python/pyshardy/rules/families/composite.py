@@ -39,7 +39,7 @@ def composite_rule(op: OperationSignature) -> OpShardingRule | None:
     return pointwise(op)
 
 
-_CONSTANTS = frozenset({"chlo.constant", "stablehlo.constant"})
+_CONSTANTS = frozenset({"chlo.constant", "sdy.constant", "stablehlo.constant"})
 
 
 def _is_pointwise(body: ir.Block, shape: tuple[int, ...]) -> bool:

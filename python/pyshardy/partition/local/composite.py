@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Composite operations on shards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir_sdy.host import ir
+from mlir_sdy.symbols import enclosing_module
+from pyshardy.partition.local.arithmetic import element_type_of
+from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.local.registry import converts
+
+
+@converts("stablehlo.composite")
+def convert_composite(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """A composite: what it is made of takes its place.
+
+    The function that says so is one of whole tensors. Composites that have a rule are point-wise,
+    so that its operations, of which all tensors have one shape, do the same on shards.
+    """
+    module = enclosing_module(operation)
+    assert module is not None, "a rule has looked into the function"
+    name = operation.attributes["decomposition"].value
+    body = ir.SymbolTable(module)[name].operation.regions[0].blocks[0]
+    shape = next(shape for result in operation.results if (shape := _shape(result)))
+    values: dict[ir.Value, ir.Value] = {
+        argument: operation.operands[index] for index, argument in enumerate(body.arguments)
+    }
+    *inner, terminator = (view.operation for view in body.operations)
+    for original in inner:
+        copy = _local_copy(original, values, shape, builder)
+        values |= {result: copy.results[index] for index, result in enumerate(original.results)}
+    for result, returned in zip(operation.results, terminator.operands, strict=True):
+        result.replace_all_uses_with(values[returned])
+    operation.erase()
+
+
+def _local_copy(
+    original: ir.Operation,
+    values: Mapping[ir.Value, ir.Value],
+    shape: tuple[int, ...],
+    builder: LocalBuilder,
+) -> ir.Operation:
+    """An operation on other values, whose results have a given shape unless they are scalars."""
+    types = [
+        ir.RankedTensorType.get(list(shape) if _shape(result) else [], element_type_of(result))
+        for result in original.results
+    ]
+    if "value" in original.attributes:
+        number = original.attributes["value"].get_splat_value()
+        splat = {"value": ir.DenseElementsAttr.get_splat(types[0], number)}
+        return builder.create("stablehlo.constant", (), types, splat)
+    copy = original.clone().operation
+    for index, operand in enumerate(original.operands):
+        copy.operands[index] = values[operand]
+    for result, local in zip(copy.results, types, strict=True):
+        result.set_type(local)
+    return copy
+
+
+def _shape(value: ir.Value) -> tuple[int, ...]:
+    return tuple(ir.RankedTensorType(value.type).shape)
