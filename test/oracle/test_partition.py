@@ -6,7 +6,6 @@ Where results differ on purpose, `test_numbers.py` shows that ours are right:
 | where                                      | Shardy                   | here                  |
 |--------------------------------------------|--------------------------|-----------------------|
 | refs that cut an axis in different ways    | fails, or drops them     | gathers and slices    |
-| a reshape by axes that split no factor     | its own search for axes  | the general one       |
 | a reduction that is not a sum              | all-reduces by a sum     | by the same, or whole |
 | from a copy on each device to another mesh | slices, then permutes    | slices                |
 | a value behind a propagation barrier       | takes it for a whole one | looks behind it       |
@@ -22,7 +21,6 @@ import pytest
 from partition_programs import (
     OTHER_SIZES,
     POWERS_OF_TWO,
-    Program,
     one_operation_program,
     random_reshard,
 )
@@ -136,20 +134,16 @@ def test_one_operation(shardy, context, block):
         assert own == expected, printed
 
 
-def is_different_on_purpose(program: Program) -> bool:
-    return program.operation == "reshape" or not program.refs_coexist
-
-
 @pytest.mark.parametrize("block", range(3))
 def test_one_operation_on_other_meshes(shardy, context, block):
     found = Counter()
     for seed in seeds(block):
         program = one_operation_program(random.Random(seed), OTHER_SIZES)
         printed, own, expected = answers(shardy, context, program.text, EXPLICIT_RESHARDS)
-        if not is_different_on_purpose(program):
+        if program.refs_coexist and expected is not None:
             assert own == expected, printed
         found[own == expected] += 1
-    assert found[True] > 0.8 * CASES_PER_TEST
+    assert found[True] > 0.9 * CASES_PER_TEST
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -21,6 +21,7 @@ from mlir_sdy.model import (
 from pyshardy.partition.cheapest_axes import Tensor, cheapest_factor_axes
 from pyshardy.partition.dot_result import better_result_axes
 from pyshardy.partition.factor_axes import Shape, choose_factor_axes
+from pyshardy.partition.reshape_axes import reshape_axes
 from pyshardy.propagation.projection import ShardingProjection
 
 Shardings = tuple[TensorSharding | None, ...]
@@ -51,6 +52,8 @@ def full_agreement(
     meshes: Mapping[str, Mesh],
     element_bytes: tuple[int, ...] | None = None,
     manual_axes: frozenset[str] = frozenset(),
+    *,
+    is_reshape: bool = False,
 ) -> Agreement | None:
     """All tensors sharded alike along each factor; None without a mesh in common.
 
@@ -63,13 +66,17 @@ def full_agreement(
         element_bytes: the bytes of an element of each tensor, if the fewest bytes are to be sent.
             Without, Shardy's choice is taken.
         manual_axes: the axes of the manual computations around.
+        is_reshape: whether the operation is a `stablehlo.reshape`.
     """
     mesh_or_ref = majority_mesh(shardings, meshes)
     mesh = _mesh(mesh_or_ref, meshes)
     if mesh_or_ref is None or mesh is None or mesh.is_maximal:
         return None
     projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
-    axes = list(choose_factor_axes(rule, projection, shapes, mesh))
+    if is_reshape and any(tensor.has_overflow for tensor in projection.tensors):
+        axes = list(reshape_axes(rule, projection, mesh))
+    else:
+        axes = list(choose_factor_axes(rule, projection, shapes, mesh))
     for factor in blocked:
         axes[factor] = ()
     if element_bytes is not None and _can_be_judged(shardings, shapes, mesh, meshes):

@@ -100,6 +100,7 @@ _EDGES = {
 _CALL = "func.call"
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
+_RESHAPE = "stablehlo.reshape"
 _RESHARD = "sdy.reshard"
 
 # Without unreduced axes and single devices the partial version looks at these only.
@@ -357,15 +358,25 @@ class _FunctionResharder:
         if self.local_forms is not None:
             nbytes = tuple(map(element_bytes, (*operation.operands, *operation.results)))
         manual = self._manual_axes(operation) if nbytes is not None else frozenset[str]()
+        is_reshape = operation.name == _RESHAPE
 
         def agree(rule: OpShardingRule, blocked: frozenset[int]) -> Agreement | None:
-            return full_agreement(rule, shardings, shapes, blocked, self.meshes, nbytes, manual)
+            return full_agreement(
+                rule,
+                shardings,
+                shapes,
+                blocked,
+                self.meshes,
+                nbytes,
+                manual,
+                is_reshape=is_reshape,
+            )
 
         if full and self.find_exchange is not None:
             exchange = self.find_exchange(operation, rule, shardings, self.meshes, agree)
             if exchange is not None:
                 rule, blocked = exchange
-        key = (rule, shardings, shapes, blocked, full, nbytes, manual)
+        key = (rule, shardings, shapes, blocked, full, nbytes, manual, is_reshape)
         if key not in self._agreements:
             if full:
                 agreement = agree(rule, blocked)
