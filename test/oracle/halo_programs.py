@@ -17,6 +17,7 @@ SHARDINGS = """
 #tiles = #sdy.sharding<@mesh, [{"x"}, {"y"}]>
 #fine = #sdy.sharding<@mesh, [{"y", "x"}, {}]>
 #part = #sdy.sharding<@mesh, [{"x":(2)2}, {"y"}]>
+#part_tiles = #sdy.sharding<@mesh, [{"x":(2)2}, {"x":(1)2, "y"}]>
 #image = #sdy.sharding<@mesh, [{}, {"x"}, {}, {}]>
 #image_tiles = #sdy.sharding<@mesh, [{}, {"x"}, {"y"}, {}]>
 #features = #sdy.sharding<@mesh, [{}, {"x"}, {}, {"y"}]>
@@ -180,6 +181,14 @@ PROGRAMS = {
     "reverse": case(
         "%r = stablehlo.reverse %0, dims = [0] : tensor<16x8xf32>", ["16x8 #fine"], "16x8 #fine",
         permutes(128), SHUFFLED,
+    ),
+    "reverse of tiles": case(
+        "%r = stablehlo.reverse %0, dims = [0, 1] : tensor<12x8xf32>", ["12x8 #tiles"],
+        "12x8 #tiles", permutes(64), GRID,
+    ),
+    "reverse of tiles by parts of axes": case(
+        "%r = stablehlo.reverse %0, dims = [0, 1] : tensor<12x8xf32>",
+        ["12x8 #part_tiles"], "12x8 #part_tiles", permutes(48), PARTS,
     ),
     # The slices need nothing. Of the reverse, each shard gets 2 rows of two others.
     "reverse, uneven": case(

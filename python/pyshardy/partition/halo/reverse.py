@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
+from pyshardy.partition.halo.lanes import Lanes
 from pyshardy.partition.halo.route import Demand, Route, plan_route
 from pyshardy.partition.halo.transfer import transfer
 from pyshardy.partition.halo.windowed import any_filling
@@ -33,17 +34,40 @@ class ReverseForm(ExchangeForm):
 
     def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
         """Shards at both ends change places."""
-        size = shape_of(self.operation.operands[0].type)[self._dims[factor]]
+        size = self._size(factor)
         shard_size = -(-size // pieces)
         starts = tuple(size - (shard + 1) * shard_size for shard in range(pieces))
         demand = Demand(starts, (shard_size,) * pieces, range(size), shard_size)
         return (plan_route(shard_size, (demand,), pieces, mirrored=True),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
-        """Exchange the elements of each dimension, then reverse them."""
+        """Exchange the elements of each dimension, then reverse them.
+
+        Whole shards change places along all dimensions at once.
+        """
         (value,) = body.values
-        for factor in body.lanes:
-            lanes = body.lanes[factor]
+        sizes = {factor: self._size(factor) for factor in body.lanes}
+        even = [lanes for f, lanes in body.lanes.items() if sizes[f] % lanes.pieces == 0]
+        if even:
+            value = _mirrored(value, even)
+        for factor, lanes in body.lanes.items():
+            if lanes in even:
+                continue
             (route,) = self.routes(factor, lanes.pieces)
             value = transfer(route, {0: value}, self._dims[factor], lanes, any_filling(body, 0))
         return list(body.local_copy(self.operation, [value], {}).results)
+
+    def _size(self, factor: int) -> int:
+        return shape_of(self.operation.operands[0].type)[self._dims[factor]]
+
+
+def _mirrored(value: ir.Value, lanes_of_dims: Sequence[Lanes]) -> ir.Value:
+    """The shard at the other end of several dimensions.
+
+    Counted along all their axes, it is as far from the last one as the device is from the first.
+    """
+    some = lanes_of_dims[0]
+    axes = tuple(axis for lanes in lanes_of_dims for axis in lanes.axes)
+    together = Lanes(some.builder, some.mesh, axes)
+    last = together.pieces - 1
+    return together.send(value, [(last - shard, shard) for shard in range(last + 1)])
