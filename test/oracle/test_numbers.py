@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from manual_programs import random_manual_program
 from partition_cases import (
     CONTROL_FLOW,
     OPERATIONS,
@@ -153,6 +154,19 @@ def test_chains_of_reshards(context):
         inputs = whole_numbers(program, seed)
         found, expected = program.run(inputs), run_unpartitioned(module, inputs)
         np.testing.assert_array_equal(found, expected, text)
+
+
+@pytest.mark.parametrize("propagated", [True, False])
+def test_random_manual_computations(context, propagated):
+    """One in the other, with free axes in their bodies."""
+    for seed in range(30):
+        text, plain = random_manual_program(random.Random(seed))
+        module = parse(text, context)
+        if propagated:
+            propagate(module)
+        program = partition(module)
+        inputs = whole_numbers(program, seed)
+        check(program, program.run(inputs), run_unpartitioned(parse(plain, context), inputs))
 
 
 # --- Programs by hand ---------------------------------------------------------------------------
