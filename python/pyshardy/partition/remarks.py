@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlir_sdy.diagnostics import emit, remark
 from mlir_sdy.host import ir, location_of
@@ -36,30 +36,66 @@ def remark_on_whole_dimensions(
     if rule is not None:
         mappings = rule.mappings
     count = len(operation.operands)
-    messages: list[str] = []
+    has_told = False
     columns = zip(values, mappings, shardings, agreement.shardings, strict=True)
     for index, (value, mapping, old, new) in enumerate(columns):
         mesh = None if old is None else mesh_of(old, meshes)
-        if index >= count and messages:
+        if index >= count and has_told:
             break  # That results are whole, too, goes without saying.
         if old is None or new is None or mesh is None:
             continue
         dims = list(_gathered_dims(old, new, mapping, needed))
-        shape = shape_of(value)
-        before, after = tuple(old.dim_axes), tuple(new.dim_axes)
-        if not dims or local_elements(shape, after, mesh) <= local_elements(shape, before, mesh):
+        before, after = (
+            local_elements(shape_of(value), tuple(each.dim_axes), mesh) for each in (old, new)
+        )
+        if not dims or after <= before:
             continue
-        listed = f"dimension{'s' if len(dims) > 1 else ''} {' and '.join(map(str, dims))}"
+        has_told = True
         if index < count:
-            sent = reshard_cost(shape, element_bytes(value), before, after, mesh)
-            messages.append(
-                f"needs {listed} of operand {index} whole: to gather {old}, a device sends "
-                f"{sent:,.0f} bytes"
-            )
+            remark_on_gathering(operation, index, old, new, dims, meshes)
         else:
-            messages.append(f"makes {listed} of result {index - count} whole on each device")
-    for message in messages:
-        emit(remark(f"'{operation.name}' op {message}", location_of(operation.location)))
+            _tell(
+                operation, f"makes {_listed(dims)} of result {index - count} whole on each device"
+            )
+
+
+def remark_on_gathering(
+    operation: ir.Operation,
+    index: int,
+    old: TensorSharding,
+    new: TensorSharding,
+    dims: Iterable[int],
+    meshes: Mapping[str, Mesh],
+) -> None:
+    """Tell that an operation needs dimensions of an operand whole, and what gathering them costs.
+
+    Args:
+        operation: the operation.
+        index: the position of the operand.
+        old: the sharding of the operand.
+        new: the one that it is needed in.
+        dims: the dimensions that are gathered.
+        meshes: the meshes of the module by name.
+    """
+    mesh = mesh_of(old, meshes)
+    assert mesh is not None, "what is gathered is on a mesh"
+    value = operation.operands[index]
+    before, after = tuple(old.dim_axes), tuple(new.dim_axes)
+    sent = reshard_cost(shape_of(value), element_bytes(value), before, after, mesh)
+    _tell(
+        operation,
+        f"needs {_listed(dims)} of operand {index} whole: to gather {old}, a device sends "
+        f"{sent:,.0f} bytes",
+    )
+
+
+def _tell(operation: ir.Operation, message: str) -> None:
+    emit(remark(f"'{operation.name}' op {message}", location_of(operation.location)))
+
+
+def _listed(dims: Iterable[int]) -> str:
+    numbers = [str(dim) for dim in sorted(dims)]
+    return f"dimension{'s' if len(numbers) > 1 else ''} {' and '.join(numbers)}"
 
 
 def _gathered_dims(

@@ -7,10 +7,10 @@
 sdy.mesh @mesh = <["x"=4]>
 
 func.func @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
-                %state: tensor<2xui64>)
+                %b: tensor<1023x2xf32>, %state: tensor<2xui64>)
     -> (tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
         tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
-        tensor<8xui32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+        tensor<8xui32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<2046xf32>) {
   // Rows are as independent as columns, but 4 devices don't divide 6 of them.
   // expected-remark@+1 {{'stablehlo.sort' op needs dimension 1 of operand 0 whole: to gather <@mesh, [{}, {"x"}]>, a device sends 144 bytes}}
   %0 = "stablehlo.sort"(%a) <{dimension = 1 : i64}> ({
@@ -26,5 +26,9 @@ func.func @main(%a: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
   %2:2 = stablehlo.rng_bit_generator %state, algorithm = DEFAULT
       {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>, <@mesh, [{"x"}]>]>}
       : (tensor<2xui64>) -> (tensor<2xui64>, tensor<8xui32>)
-  return %0, %1, %2#1 : tensor<6x8xf32>, tensor<6x8xf32>, tensor<8xui32>
+  // The padding would not stay at the end.
+  %3 = sdy.sharding_constraint %b <@mesh, [{"x"}, {}]> : tensor<1023x2xf32>
+  // expected-remark@+1 {{'stablehlo.reshape' op needs dimension 0 of operand 0 whole}}
+  %4 = stablehlo.reshape %3 : (tensor<1023x2xf32>) -> tensor<2046xf32>
+  return %0, %1, %2#1, %4 : tensor<6x8xf32>, tensor<6x8xf32>, tensor<8xui32>, tensor<2046xf32>
 }

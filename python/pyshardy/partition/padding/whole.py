@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
-from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.diagnostics import PassError, are_remarks_wanted, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
     AxisRef,
@@ -34,6 +34,7 @@ from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.in_place import factors_in_place
 from pyshardy.partition.padding.neutral import neutral_values
 from pyshardy.partition.padding.shapes import padded_shape_of, shape_of
+from pyshardy.partition.remarks import remark_on_gathering
 
 DimsPerTensor = list[set[int]]
 """Some dimensions of each operand, then of each result."""
@@ -124,6 +125,9 @@ def compute_whole(
         if gathered:
             sharding, axes = _without(operation.operands[index], gathered)
             complete.update(axis for held in axes for axis in held)
+            old = get_sharding(operation.operands[index])
+            if old is not None and are_remarks_wanted():
+                remark_on_gathering(operation, index, old, sharding, gathered, meshes)
             operation.operands[index] = sdy.all_gather(
                 operation.operands[index],
                 cache[lists_of(axes)],
