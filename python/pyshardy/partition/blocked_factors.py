@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Factors along which devices can't compute an operation on their shards alone.
 
-1. Factors that need replication, and those whose shards would have to be exchanged.
+1. Factors that need replication, and those whose shards would have to be exchanged. Where an
+   operation has a form that does so (see `halo`), that takes its place before.
 2. Factors that are reduced, if nothing completes partial results (see `reductions`).
 3. For some operations also others, although they pass through: a generator of random bits makes
    the same ones for each shard.

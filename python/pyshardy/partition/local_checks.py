@@ -36,8 +36,8 @@ STAY = frozenset({"sdy.mesh", "sdy.return"})
 _CUSTOM_CALL = "stablehlo.custom_call"
 _RESHARDS = "sdy-insert-explicit-reshards{enable-full-version=true}"
 _WHOLE = (
-    "sdy-insert-explicit-reshards{enable-full-version=true replicate-without-local-form=true}' and "
-    "'sdy-reshard-to-collectives"
+    "sdy-insert-explicit-reshards{enable-full-version=true replicate-without-local-form=true}', "
+    "'sdy-resolve-permutation-factors' and 'sdy-reshard-to-collectives"
 )
 _REMOVED_BY = {
     "sdy.data_flow_edge": "sdy-sink-data-flow-edges",
