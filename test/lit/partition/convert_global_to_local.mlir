@@ -3,11 +3,22 @@
 // RUN:   | FileCheck %s --check-prefix=REPLICAS
 // RUN: sdy-opt %s "-sdy-convert-global-to-local=per-dim-all-gather=true" \
 // RUN:   | FileCheck %s --check-prefix=PER-DIM
+// RUN: sdy-opt %s "-sdy-convert-global-to-local=combine-multi-dimension-reduce-scatter=true" \
+// RUN:   | FileCheck %s --check-prefix=COMBINED
+// RUN: sdy-opt %s "-sdy-convert-global-to-local=enable-rgv3=true" \
+// RUN:   | FileCheck %s --check-prefix=BY-AXES
+// RUN: sdy-opt %s "-sdy-convert-global-to-local=enable-rgv3=true" -sdy-drop-sharding-and-mesh \
+// RUN:   | FileCheck %s --check-prefix=DROPPED
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
 // CHECK-LABEL: func.func @gather(%arg0: tensor<4x4xf32>
 // PER-DIM-LABEL: func.func @gather
+// BY-AXES-LABEL: func.func @gather
+// BY-AXES: "stablehlo.all_gather"
+// BY-AXES-SAME: replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">, #stablehlo.axis_ref<name = "y">]>
+// DROPPED: replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "x", size = 2>, <name = "y", size = 2>]>
+// DROPPED-NOT: @mesh
 func.func @gather(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
     -> tensor<8x8xf32> {
   // CHECK-NEXT: [[ONE:%.+]] = stablehlo.reshape %arg0 : (tensor<4x4xf32>) -> tensor<1x4x4xf32>
@@ -97,4 +108,68 @@ func.func @manual(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
     sdy.return %1 : tensor<4xf32>
   } : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
+}
+
+// Dimensions that are not scattered stay as they are.
+// CHECK-LABEL: func.func @several_dimensions
+// COMBINED-LABEL: func.func @several_dimensions
+func.func @several_dimensions(%arg0: tensor<8x6x4xf32>)
+    -> (tensor<8x6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}, {"x"}]>}) {
+  // CHECK-NEXT: "stablehlo.all_reduce"(%arg0)
+  // CHECK: stablehlo.dynamic_slice {{.*}} sizes = [4, 6, 2]
+  // COMBINED-NEXT: [[SPLIT:%.+]] = stablehlo.reshape %arg0 : {{.*}} -> tensor<2x4x6x2x2xf32>
+  // COMBINED-NEXT: [[TURNED:%.+]] = stablehlo.transpose [[SPLIT]], dims = [0, 3, 1, 2, 4]
+  // COMBINED-NEXT: [[FRONT:%.+]] = stablehlo.reshape [[TURNED]] : {{.*}} -> tensor<4x4x6x2xf32>
+  // COMBINED-NEXT: "stablehlo.reduce_scatter"([[FRONT]])
+  // COMBINED-SAME: replica_groups = dense<{{\[\[}}0, 2, 1, 3]]>
+  // COMBINED-SAME: scatter_dimension = 0
+  // COMBINED: (tensor<4x4x6x2xf32>) -> tensor<1x4x6x2xf32>
+  // COMBINED-NEXT: stablehlo.reshape {{.*}} -> tensor<4x6x2xf32>
+  %0 = sdy.reduce_scatter [{"y"}, {}, {"x"}] %arg0 out_sharding=<@mesh, [{"y"}, {}, {"x"}]>
+      : tensor<8x6x4xf32>
+  return %0 : tensor<8x6x4xf32>
+}
+
+// CHECK-LABEL: func.func @several_moves
+func.func @several_moves(
+    %arg0: tensor<4x4x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {}, {}]>})
+    -> (tensor<4x4x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"y"}, {"x"}]>}) {
+  // CHECK-NEXT: stablehlo.reshape %arg0 : (tensor<2x2x8x8xf32>) -> tensor<2x2x2x4x2x4xf32>
+  // CHECK-NEXT: stablehlo.transpose {{.*}} dims = [2, 4, 0, 1, 3, 5]
+  // CHECK-NEXT: stablehlo.reshape {{.*}} -> tensor<4x2x2x4x4xf32>
+  // CHECK-NEXT: "stablehlo.all_to_all"
+  // CHECK-SAME: replica_groups = dense<{{\[\[}}0, 2, 1, 3]]>
+  // CHECK-NEXT: stablehlo.reshape {{.*}} -> tensor<2x2x2x2x4x4xf32>
+  // CHECK-NEXT: stablehlo.transpose {{.*}} dims = [1, 2, 0, 3, 4, 5]
+  // CHECK-NEXT: stablehlo.reshape {{.*}} -> tensor<4x4x4x4xf32>
+  // CHECK-NOT: all_to_all
+  %0 = sdy.all_to_all [{"x"}: 0->3, {"y"}: 1->2] %arg0
+      out_sharding=<@mesh, [{}, {}, {"y"}, {"x"}]> : tensor<4x4x8x8xf32>
+  return %0 : tensor<4x4x8x8xf32>
+}
+
+// What counts several times otherwise is kept by one device, or at one place.
+// CHECK-LABEL: func.func @unreduced
+func.func @unreduced(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced={"y"}>},
+        tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
+  // CHECK: [[FIRST:%.+]] = stablehlo.compare EQ
+  // CHECK: [[NOTHING:%.+]] = stablehlo.constant dense<-0.000000e+00> : tensor<4xf32>
+  // CHECK-NEXT: stablehlo.select [[FIRST]], %arg0, [[NOTHING]]
+  %0 = sdy.replicated_to_unreduced {"y"} %arg0 out_sharding=<@mesh, [{"x"}], unreduced={"y"}>
+      : tensor<8xf32>
+  // CHECK: [[ALL:%.+]] = stablehlo.constant dense<-0.000000e+00> : tensor<8xf32>
+  // CHECK-NEXT: stablehlo.dynamic_update_slice [[ALL]], %arg0, {{.*}} -> tensor<8xf32>
+  %1 = sdy.sharded_to_unreduced [{"x"}] %arg0 out_sharding=<@mesh, [{}], unreduced={"x"}>
+      : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @nothing_to_do
+// CHECK-NEXT: return %arg0
+func.func @nothing_to_do(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = sdy.all_gather [{}] %arg0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  return %1 : tensor<8xf32>
 }
