@@ -43,6 +43,11 @@ class Agreement:
     mesh_or_ref: str | Mesh
     contracted_axes: AxisTuple = ()
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the tensors agree as they are, and no result is partial."""
+        return not self.reduced_axes and not any(self.shardings)
+
 
 def full_agreement(
     rule: OpShardingRule,

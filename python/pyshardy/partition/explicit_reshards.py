@@ -155,6 +155,7 @@ class _FunctionResharder:
         self.has_special_shardings = True
         self.has_manual_computations = True
         self._agreements: dict[object, Agreement | None] = {}
+        self._agreements_by_types: dict[object, Agreement | None] = {}
 
     def run(self) -> None:
         check_interface(self.function, self.meshes)
@@ -325,7 +326,7 @@ class _FunctionResharder:
         if all(map(is_plain, shardings)):
             return
         agreement = self._agreement(operation, shardings)
-        if agreement is None:
+        if agreement is None or (agreement.is_kept and not self.has_special_shardings):
             return
         if self.local_forms is not None and are_remarks_wanted():
             rule = self.rules.rule(operation) if operation.name in self.local_forms else None
@@ -340,6 +341,16 @@ class _FunctionResharder:
         self._set_results(operation, results, agreement)
 
     def _agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
+        """How the tensors of an operation have to agree; found out once for all that are alike."""
+        if self.has_manual_computations or not self.rules.goes_by_types(operation):
+            return self._find_agreement(operation, shardings)
+        values = (*operation.operands, *operation.results)
+        key = (operation.name, tuple(hash(value.type) for value in values), shardings)
+        if key not in self._agreements_by_types:
+            self._agreements_by_types[key] = self._find_agreement(operation, shardings)
+        return self._agreements_by_types[key]
+
+    def _find_agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
         rule = self.rules.rule(operation)
         full = self.full or _needs_full_version(operation)
         if rule is None:

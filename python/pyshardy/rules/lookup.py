@@ -43,6 +43,7 @@ class ShardingRuleLookup:
         self._rules: dict[Hashable, Any] = {}
         self._types: dict[int, TensorType | None] = {}
         self._reported: set[Hashable] = set()
+        self._going_by_types: dict[str, bool] = {}
         # One rule for all equal ones, kept for as long as somebody may ask for its identity.
         self._equal_rules: dict[OpShardingRule, OpShardingRule] = {}
 
@@ -64,6 +65,21 @@ class ShardingRuleLookup:
             tuple(self.type_key(operand.type) for operand in operation.operands),
             tuple(self.type_key(result.type) for result in operation.results),
         )
+
+    def goes_by_types(self, operation: ir.Operation) -> bool:
+        """Whether the rule of an operation depends on nothing but its name and its types."""
+        name = operation.name
+        known = self._going_by_types.get(name)
+        if known is None:
+            registered = registered_rule(name, None) if name != CUSTOM_CALL else None
+            known = self._going_by_types[name] = (
+                registered is not None
+                and registered.function is not None
+                and registered.memoised
+                and registered.reads == ()
+                and registered.observes is None
+            )
+        return known and SHARDING_RULE not in operation.attributes
 
     def registered_rule(
         self,
