@@ -6,6 +6,7 @@ import random
 import pytest
 
 from pyshardy.partition.halo.route import Demand, Move, Route, plan_route
+from pyshardy.partition.halo.transfer import joined_places
 from pyshardy.partition.halo.window import Window
 
 
@@ -101,6 +102,24 @@ def test_nothing_is_sent_that_is_not_needed():
     route = plan_route(1, (Demand((0, 1, 2, 3), (1,) * 4, range(100), 25),), 4)
     assert route.received == 3 / 4
     assert route.gathered == 75
+
+
+def by_place(route: Route) -> list[Move]:
+    return sorted(route.moves, key=lambda move: min(move.places))
+
+
+def test_segments_are_joined_and_cut():
+    """The last 2 of 4 positions and the next one; the last 3 of the next 4."""
+    own, next_one = by_place(plan_route(3, (Demand((2, 5), (3, 3), range(8), 4),), 2))
+    assert (own.length, own.begins, own.places) == (3, (1, 1), (-1, 0))
+    assert (next_one.length, next_one.places[0]) == (1, 2)
+    assert joined_places([own, next_one]) == (-1, 0)
+
+
+def test_segments_of_which_shards_need_different_ones_are_not_joined():
+    """All of one source on the first shard, and all of another one on the second."""
+    demands = Demand((0, 8), (8, 8), range(8), 4, 0), Demand((-8, 0), (8, 8), range(8), 4, 1)
+    assert joined_places(by_place(plan_route(8, demands, 2))) is None
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 3, 4, 6])

@@ -53,11 +53,6 @@ class Move:
     filled: tuple[range, ...]
 
     @property
-    def is_aligned(self) -> bool:
-        """Whether the segment comes to the same place on all shards."""
-        return len(set(self.places)) == 1
-
-    @property
     def is_local(self) -> bool:
         """Whether all shards keep their segments, so that nothing is sent."""
         return all(sender == receiver for sender, receiver in self.pairs)

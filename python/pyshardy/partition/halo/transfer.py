@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mlir_sdy.host import ir
 from pyshardy.partition.halo.filling import Filling, Rest
@@ -18,9 +17,9 @@ def transfer(
     """The buffer that a device gets by a route.
 
     1. Of each move, a device cuts its segment and sends it, if it isn't its own.
-    2. If the segments come to the same places on all shards, one behind the other, they are
-       joined. Positions that nothing fills are overwritten where they may hold something else
-       (see `_holds_other_data`).
+    2. If on each shard the segments that it needs come one behind the other, they are joined, and
+       the buffer is cut from that. Positions that nothing fills are overwritten where they may
+       hold something else (see `_holds_other_data`).
     3. Otherwise each segment is put into a buffer, and is taken at the positions that it fills.
        The first one may be the buffer itself, with the filling around it.
 
@@ -33,12 +32,12 @@ def transfer(
     """
     moves = sorted(route.moves, key=lambda move: min(move.places))
     segments = [_segment(move, sources[move.source], dim, lanes) for move in moves]
-    if moves and _follow_each_other(moves):
-        first = moves[0].places[0]
-        end = moves[-1].places[0] + moves[-1].length
-        buffer = lanes.place(lanes.join(segments, dim), dim, filling, (first,), route.length)
-        sent = range(max(first, 0), min(end, route.length))
-        if _holds_other_data(route, sent, filling.rest):
+    if not moves:
+        return lanes.spread(filling.scalar, next(iter(sources.values())), {dim: route.length})
+    places = joined_places(moves)
+    if places is not None:
+        buffer = lanes.place(lanes.join(segments, dim), dim, filling, places, route.length)
+        if _holds_other_data(route, places, filling.rest):
             buffer = lanes.choose(route.held, buffer, lanes.spread(filling.scalar, buffer), dim)
         return buffer
     buffer = None
@@ -46,16 +45,36 @@ def transfer(
         zip(moves, segments, strict=True), key=lambda each: not _is_everywhere(each[0], route)
     ):
         placed = lanes.place(segment, dim, filling, move.places, route.length)
-        if buffer is not None:
-            buffer = lanes.choose(move.filled, placed, buffer, dim)
-        elif _is_everywhere(move, route):
+        if buffer is None and _is_everywhere(move, route):
             buffer = placed
         else:
-            buffer = lanes.choose(move.filled, placed, lanes.spread(filling.scalar, placed), dim)
-    if buffer is None:
-        some = next(iter(sources.values()))
-        return lanes.spread(filling.scalar, some, {dim: route.length})
+            others = lanes.spread(filling.scalar, placed) if buffer is None else buffer
+            buffer = lanes.choose(move.filled, placed, others, dim)
+    assert buffer is not None, "there are moves"
     return buffer
+
+
+def joined_places(moves: Sequence[Move]) -> tuple[int, ...] | None:
+    """Where joined segments begin in the buffer of each shard; None if they can't be joined.
+
+    Each segment that fills a part of a buffer must come where it does if all are joined. A shard
+    that needs none of them takes them anywhere.
+
+    Example: a shard of 4 that needs its last 2 elements and the first one of the next shard, and a
+    second one that needs its last 3. Both cut 3 elements of their own; joined with 1 of the next
+    shard they begin at -1 and 0.
+    """
+    places: list[int | None] = [None] * len(moves[0].places)
+    before = 0
+    for move in moves:
+        for shard, (place, filled) in enumerate(zip(move.places, move.filled, strict=True)):
+            if filled and places[shard] not in (None, place - before):
+                return None
+            if filled:
+                places[shard] = place - before
+        before += move.length
+    some = next(place for place in places if place is not None)
+    return tuple(some if place is None else place for place in places)
 
 
 def _segment(move: Move, source: ir.Value, dim: int, lanes: Lanes) -> ir.Value:
@@ -63,14 +82,7 @@ def _segment(move: Move, source: ir.Value, dim: int, lanes: Lanes) -> ir.Value:
     return segment if move.is_local else lanes.send(segment, move.pairs)
 
 
-def _follow_each_other(moves: list[Move]) -> bool:
-    """Whether segments come to the same places everywhere, without gaps between them."""
-    return all(move.is_aligned for move in moves) and all(
-        move.places[0] + move.length == after.places[0] for move, after in itertools.pairwise(moves)
-    )
-
-
-def _holds_other_data(route: Route, joined: range, rest: Rest) -> bool:
+def _holds_other_data(route: Route, places: Sequence[int], rest: Rest) -> bool:
     """Whether joined segments hold what must not be there.
 
     1. If it must be zero, where a shard has nothing for a segment of its own. What a device gets
@@ -79,7 +91,11 @@ def _holds_other_data(route: Route, joined: range, rest: Rest) -> bool:
     """
     if rest is Rest.ZERO:
         return any(move.is_local and not all(map(len, move.filled)) for move in route.moves)
-    needed = (range(joined.start, min(joined.stop, end)) for end in route.needed)
+    total = sum(move.length for move in route.moves)
+    needed = (
+        range(max(place, 0), min(place + total, end))
+        for place, end in zip(places, route.needed, strict=True)
+    )
     return rest is Rest.SCALAR and any(
         len(there) > 0 and (held.start > there.start or held.stop < there.stop)
         for there, held in zip(needed, route.held, strict=True)
