@@ -11,11 +11,23 @@ from random_exchanges import FAMILIES, random_program
 from mlir_sdy.assembly import asm, parse
 from pyshardy.api import propagate
 from pyshardy.backends.comparison import compare
-from pyshardy.backends.modules import copy_of
-from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 PER_FAMILY = 6
+
+IN_SHARDYS_ORDER = ",".join(
+    [
+        "sdy-sharding-constraint-to-reshard",
+        "sdy-close-shardings",
+        "sdy-update-non-divisible-input-output-shardings",
+        "sdy-insert-explicit-reshards{enable-full-version=true}",
+        "sdy-resolve-permutation-factors",
+        "sdy-reshard-to-collectives",
+        "func.func(sdy-pad-for-divisibility)",
+        "sdy-convert-global-to-local",
+        "sdy-drop-sharding-and-mesh",
+    ]
+)
 
 
 def check(module, backend: str = "interpreter") -> PartitionedProgram:
@@ -55,16 +67,22 @@ def test_random_programs(context, family):
 
 
 @pytest.mark.parametrize("name", ["convolution", "pad", "maximum of windows", "reverse, uneven"])
-def test_in_the_order_of_shardy(context, name):
+def test_in_the_order_of_shardy(context, monkeypatch, name):
     """Explicit reshards may leave sharded along what is exchanged, by the rules of Shardy."""
-    module = parse(PROGRAMS[name].text, context)
-    propagate(module)
-    local = copy_of(module)
-    run_pipeline(
-        local,
-        "sdy-close-shardings,"
-        "sdy-insert-explicit-reshards{enable-full-version=true},"
-        "sdy-resolve-permutation-factors",
+    monkeypatch.setattr("pyshardy.program._PIPELINE", IN_SHARDYS_ORDER)
+    case = PROGRAMS[name]
+    program = check(parse(case.text, context))
+    found = [(collective.kind, collective.nbytes) for collective in program.collectives]
+    assert found == list(case.collectives)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_without_exchange(context, monkeypatch, family):
+    """Dimensions are made whole instead."""
+    without = IN_SHARDYS_ORDER.replace(
+        "permutation-factors", "permutation-factors{enable-halo-exchange=false}"
     )
-    assert "sdy.manual_computation" in asm(local)
-    assert "sdy.all_gather" not in asm(local)
+    monkeypatch.setattr("pyshardy.program._PIPELINE", without)
+    rng = random.Random(family)
+    for _ in range(2):
+        check(parse(random_program(family, rng), context))
