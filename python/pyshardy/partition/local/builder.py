@@ -17,7 +17,7 @@ from mlir_sdy.model import (
     TensorSharding,
     mesh_of,
     replica_groups,
-    shard_index,
+    shard_indices,
 )
 from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.partition.neutral_elements import neutral_elements
@@ -73,6 +73,9 @@ class LocalBuilder:
         self.groups_by_axes = groups_by_axes
         self._names = {mesh: name for name, mesh in meshes.items()}
         self._next_channel = first_channel
+        # Repeated as often as layers repeat, and as long as there are devices.
+        self._shards_along: dict[tuple[Mesh, AxisTuple], np.ndarray] = {}
+        self._groups_along: dict[tuple[Mesh, AxisTuple], ir.Attribute] = {}
 
     def mesh_of(self, sharding: TensorSharding) -> Mesh:
         """The mesh of a sharding of the module, which is verified to exist."""
@@ -140,7 +143,7 @@ class LocalBuilder:
         device = self.create(name, (), (scalar,)).result
         return self.create("stablehlo.convert", (device,), (self._scalar_index_type(),)).result
 
-    def per_device(self, values: Sequence[int]) -> ir.Value:
+    def per_device(self, values: Sequence[int] | np.ndarray) -> ir.Value:
         """The entry of `values` for the device that runs the program, as an i64 scalar."""
         table = self.constant(np.array(values, np.int64))
         one = ir.DenseI64ArrayAttr.get([1])
@@ -162,8 +165,16 @@ class LocalBuilder:
         """Where the device's shard of a dimension begins: its index along `axes` times its size."""
         if not axes:
             return self.index(0)
-        devices = range(mesh.total_size)
-        return self.per_device([shard_index(mesh, device, axes) * shard_size for device in devices])
+        return self.per_device(self._shards(mesh, tuple(axes)) * shard_size)
+
+    def _shards(self, mesh: Mesh, axes: AxisTuple) -> np.ndarray:
+        """The index of each device's shard along some axes, by the ids of devices."""
+        known = self._shards_along.get((mesh, axes))
+        if known is None:
+            held = dict(zip(mesh.devices, shard_indices(mesh, axes), strict=True))
+            by_device = [held[device] for device in range(mesh.total_size)]
+            known = self._shards_along[mesh, axes] = np.array(by_device, np.int64)
+        return known
 
     def slice_shard(
         self, value: ir.Value, mesh: Mesh, axes_per_dim: Sequence[Sequence[AxisRef]]
@@ -234,7 +245,12 @@ class LocalBuilder:
         if self.groups_by_axes and all(axis.sub_axis_info is None for axis in axes):
             names = [axis.name for axis in axes]
             return groups_along(self._names.get(mesh, mesh), names, current_context())
-        return ir.DenseElementsAttr.get(np.array(replica_groups(mesh, axes), np.int64))
+        key = mesh, tuple(axes)
+        known = self._groups_along.get(key)
+        if known is None:
+            groups = np.array(replica_groups(mesh, axes), np.int64)
+            known = self._groups_along[key] = ir.DenseElementsAttr.get(groups)
+        return known
 
     def channel_attributes(self) -> dict[str, ir.Attribute]:
         """A channel of its own for a collective; none between replicas, whose ids are plain."""
