@@ -105,7 +105,7 @@ def shardable_value(value: ir.Value) -> ir.Value | None:
 def get_sharding(value: ir.Value) -> TensorSharding | None:
     """The sharding of a value; None if it has none."""
     if not isinstance(value, ir.BlockArgument):
-        operation = value.owner
+        operation = value.owner.operation  # its view may have another `name`, an attribute
         name = operation.name
         if name not in DATA_FLOW_OPERATIONS:  # most values: nothing else can hold their sharding
             own = OWN_SHARDING.get(name)
