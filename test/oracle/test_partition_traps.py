@@ -389,6 +389,28 @@ func.func @main(%a: {T} {{sdy.sharding = #rows}}, %n: tensor<i32>)
     )
 
 
+def test_named_computations(context):
+    """Their bodies are sharded as they say, whatever goes in and is wanted of them."""
+    check(
+        context,
+        f"""
+func.func @main(%a: {T} {{sdy.sharding = #tiles}}) -> ({T} {{sdy.sharding = #rows}}, {T}) {{
+  %0:2 = sdy.named_computation<"f">(%a) in_shardings=[<@mesh, [{{}}, {{"x"}}]>]
+      out_shardings=[<@mesh, [{{"y"}}, {{}}]>, <@mesh, [{{"x", "y"}}, {{}}]>] (%b: {T}) {{
+    %1 = stablehlo.add %b, %b {given("#rows")} : {T}
+    %2 = sdy.named_computation<"g">(%1) in_shardings=[<@mesh, [{{"x"}}, {{}}]>]
+        out_shardings=[<@mesh, [{{}}, {{"y"}}]>] (%c: {T}) {{
+      %3 = stablehlo.transpose %c, dims = [1, 0] {given("#columns")} : ({T}) -> {T}
+      sdy.return %3 : {T}
+    }} : ({T}) -> {T}
+    sdy.return %1, %2 : {T}, {T}
+  }} : ({T}) -> ({T}, {T})
+  %4 = stablehlo.negate %0#0 {given("#columns")} : {T}
+  return %4, %0#1 : {T}, {T}
+}}""",
+    )
+
+
 def test_uneven_arguments_and_results(context):
     """Each is laid out by what of its sharding divides it."""
     program = check(
