@@ -3,29 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
+from mlir_sdy.model.communication import share_sent
 from pyshardy.backends.group_axes import axes_of_groups, axes_of_moves
 from pyshardy.backends.groups import Layout, process_groups, process_pairs
 from pyshardy.backends.pieces import COLLECTIVES
 from pyshardy.backends.repetitions import Repetitions
 from pyshardy.backends.values import spec_of
 from pyshardy.passes.walks import operations_named
-
-_SHARE_SENT: dict[str, Callable[[int], Fraction]] = {
-    "all_gather": lambda n: Fraction(n - 1),
-    "all_reduce": lambda n: Fraction(2 * (n - 1), n),
-    "all_to_all": lambda n: Fraction(n - 1, n),
-    "collective_broadcast": lambda n: Fraction(min(n - 1, 1)),
-    "collective_permute": lambda n: Fraction(min(n, 1)),
-    "reduce_scatter": lambda n: Fraction(n - 1, n),
-}
-"""What a device sends in each kind of collective, in multiples of its operands, in a group of n."""
 
 _REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product"}
 
@@ -61,18 +51,9 @@ class Collective:
     def nbytes_sent(self) -> int:
         """The bytes that a device has to send each time, at the least, rounded up.
 
-        With *b* bytes of operands on each device, and *n* devices in a group:
-
-        | kind                   | bytes sent     | in other words              |
-        |------------------------|----------------|-----------------------------|
-        | `all_gather`           | *b* (n - 1)    | (n - 1) / n of its result   |
-        | `all_reduce`           | *2b* (n - 1)/n | a reduce-scatter and gather |
-        | `reduce_scatter`       | *b* (n - 1)/n  | all but the own part        |
-        | `all_to_all`           | *b* (n - 1)/n  | all but the own part        |
-        | `collective_permute`   | *b*            | 0 if no device sends        |
-        | `collective_broadcast` | *b*            | 0 in groups of one          |
+        They are `nbytes` times what `share_sent` says of the kind and the size of the group.
         """
-        return -int(-self.nbytes * _SHARE_SENT[self.kind](self.group_size) // 1)
+        return math.ceil(self.nbytes * share_sent(self.kind, self.group_size))
 
 
 def collectives_of(module: ir.Module, mesh: Mesh) -> tuple[Collective, ...]:
