@@ -1217,6 +1217,31 @@ def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-par
   ];
 }
 
+def Sdy_CombineCollectivesPass : Sdy_FuncPass<"sdy-combine-collectives"> {
+  let summary = "Combines collectives that do not need each other's results";
+  let description = [{
+    All-reduces, all-gathers and all-to-alls of a local program that differ only in the shapes of
+    their operands become one at the place of the last.
+
+    ```mlir
+    %1 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]\]>}> ({ ... })
+    %2 = stablehlo.negate %b
+    %3 = "stablehlo.all_reduce"(%2) <{replica_groups = dense<[[0, 1]\]>}> ({ ... })
+    ```
+
+    becomes
+
+    ```mlir
+    %2 = stablehlo.negate %b
+    %1:2 = "stablehlo.all_reduce"(%a, %2) <{replica_groups = dense<[[0, 1]\]>}> ({ ... })
+    ```
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", "33554432",
+           "the bytes of the operands of a combined collective on each device">
+  ];
+}
+
 def Sdy_DropShardingAndMeshPass : Sdy_ModulePass<"sdy-drop-sharding-and-mesh"> {
   let summary = "Removes shardings and meshes";
   let description = [{

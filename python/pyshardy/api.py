@@ -11,8 +11,8 @@ from mlir_sdy import assembly
 from mlir_sdy.assembly.attribute_text import read_stripped
 from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
-from pyshardy.pipeline import OptionText, PassPipeline, PassUse, run_pipeline
-from pyshardy.pipeline.options import option_text
+from pyshardy.pipeline import PassPipeline, run_pipeline
+from pyshardy.pipeline.options import pass_use
 from pyshardy.pipeline.syntax import MODULE_ANCHOR
 
 if TYPE_CHECKING:
@@ -87,10 +87,7 @@ def propagate(module: ir.Module, **options: OptionValue) -> Propagation:
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415 (loads the host)
     from pyshardy.propagation.record import Propagation  # noqa: PLC0415
 
-    written = tuple(
-        OptionText(name.replace("_", "-"), option_text(value)) for name, value in options.items()
-    )
-    pipeline = PassPipeline(MODULE_ANCHOR, (PassUse("sdy-propagation-pipeline", written),))
+    pipeline = PassPipeline(MODULE_ANCHOR, (pass_use("sdy-propagation-pipeline", options),))
     record = Propagation()
     with observed_by(record):
         run_pipeline(module, pipeline)

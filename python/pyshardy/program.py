@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,12 @@ from pyshardy.backends.unsharded import unsharded
 from pyshardy.backends.values import spec_of
 from pyshardy.partition.local_checks import check_no_inner_modules
 from pyshardy.passes.walks import operations_named
-from pyshardy.pipeline import run_pipeline
+from pyshardy.pipeline import PassPipeline, run_pipeline
+from pyshardy.pipeline.options import pass_use
+from pyshardy.pipeline.syntax import MODULE_ANCHOR
+
+if TYPE_CHECKING:
+    from pyshardy.pipeline.options import OptionValue
 
 __all__ = [
     "Collective",
@@ -143,15 +149,20 @@ class PartitionedProgram:
         ]
 
 
-def partition(module: ir.Module) -> PartitionedProgram:
+def partition(module: ir.Module, **options: OptionValue) -> PartitionedProgram:
     """Make the local program that each device of the module's mesh runs.
+
+        program = sdy.partition(module, combine_collectives=True)
 
     Args:
         module: a program whose shardings have been propagated. It isn't changed. Its entry is
             the function `@main`, or the only one.
+        options: those of `sdy-partition-pipeline` (`sdy-opt --help` lists them), with underscores
+            for dashes.
 
     Raises:
-        UsageError: it has no mesh, or no entry, or arguments of dynamic shape.
+        UsageError: it has no mesh, or no entry, or arguments of dynamic shape; there is no such
+            option.
         PipelineError: it can't be partitioned.
     """
     local = _entered_at_main(module)
@@ -162,7 +173,8 @@ def partition(module: ir.Module) -> PartitionedProgram:
     shardings = argument_shardings(entry), result_shardings(entry)
     global_specs = _signature(entry)
     meshes = meshes_of(local)
-    run_pipeline(local, _PIPELINE, restore_on_failure=False)
+    pipeline = PassPipeline(MODULE_ANCHOR, (pass_use(_PIPELINE, options),))
+    run_pipeline(local, pipeline, restore_on_failure=False)
     local_specs = _signature(_main(local))
     port_meshes = [[_counting_mesh(s, meshes, mesh) for s in some] for some in shardings]
     inputs, outputs = (

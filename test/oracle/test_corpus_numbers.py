@@ -19,7 +19,8 @@ from pyshardy.backends.groups import Layout
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.random_inputs import random_inputs
 from pyshardy.backends.specs import Array
-from pyshardy.backends.xla.program import XlaProgram
+from pyshardy.backends.xla.program import XlaProgram, local_xla_program
+from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "corpus" / "mlir").glob("*.mlir"))
@@ -79,6 +80,28 @@ def test_numbers(path, context):
             assert np.isfinite(theirs).all(), port.name
             difference = compare(ours, theirs, port.spec, tolerance)
             assert difference.is_small, (backend, port.name, difference)
+
+
+@pytest.mark.parametrize("name", ["transformer_train_sgd", "statistics"])
+def test_numbers_of_combined_collectives(name, context):
+    """As replicas of one program: XLA's partitioner lets only single all-reduces through."""
+    module = parse((PROGRAMS[0].parent / f"{name}.mlir").read_text(), context)
+    propagate(module)
+    plain, combined = partition(module), partition(module, combine_collectives=True)
+    kinds = [[one.kind for one in program.collectives] for program in (plain, combined)]
+    assert len(kinds[1]) < len(kinds[0])
+    sent = [sum(one.nbytes_sent for one in program.collectives) for program in (plain, combined)]
+    assert abs(sent[0] - sent[1]) <= len(kinds[0])  # rounded up for each
+    inputs = inputs_of(plain, name)
+    layout = Layout(plain.mesh.total_size, 1)
+    run_pipeline(
+        module,
+        f"sdy-partition-pipeline{{combine-collectives=true replica-count={layout.size}}}",
+    )
+    replicas = local_xla_program(module, layout)
+    found, expected = plain.gather(replicas.run(plain.scatter(inputs))), plain.run(inputs, "xla")
+    for port, ours, wanted in zip(plain.outputs, found, expected, strict=True):
+        assert compare(ours, wanted, port.spec, ROUNDING).is_small, port.name
 
 
 @pytest.mark.parametrize("name", sorted(NOT_RUNNABLE))

@@ -2599,6 +2599,37 @@ PASSES: dict[str, PassDecl] = {
             ),
         ),
     ),
+    "sdy-combine-collectives": PassDecl(
+        argument="sdy-combine-collectives",
+        class_name="CombineCollectivesPass",
+        anchor="func.func",
+        summary="Combines collectives that do not need each other's results",
+        description=(
+                "All-reduces, all-gathers and all-to-alls of a local program that differ only in the shapes of\n"
+                "their operands become one at the place of the last.\n"
+                "\n"
+                "```mlir\n"
+                "%1 = \"stablehlo.all_reduce\"(%a) <{replica_groups = dense<[[0, 1]\\]>}> ({ ... })\n"
+                "%2 = stablehlo.negate %b\n"
+                "%3 = \"stablehlo.all_reduce\"(%2) <{replica_groups = dense<[[0, 1]\\]>}> ({ ... })\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%2 = stablehlo.negate %b\n"
+                "%1:2 = \"stablehlo.all_reduce\"(%a, %2) <{replica_groups = dense<[[0, 1]\\]>}> ({ ... })\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="max-bytes",
+                type="int",
+                default=33554432,
+                description="the bytes of the operands of a combined collective on each device",
+            ),
+        ),
+    ),
     "sdy-drop-sharding-and-mesh": PassDecl(
         argument="sdy-drop-sharding-and-mesh",
         class_name="DropShardingAndMeshPass",

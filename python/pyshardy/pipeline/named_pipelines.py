@@ -16,6 +16,7 @@ def partition_pipeline(
     partition_count: int = 1,
     per_dim_all_gather: bool = False,
     combine_multi_dimension_reduce_scatter: bool = True,
+    combine_collectives: bool = False,
     enable_rgv3: bool = False,
 ) -> str:
     """Turns a propagated program into one local program with collectives.
@@ -29,6 +30,7 @@ def partition_pipeline(
         per_dim_all_gather: whether an all-gather of several dimensions becomes one for each
         combine_multi_dimension_reduce_scatter: whether a reduce-scatter of several dimensions
             becomes one of all of them, instead of an all-reduce and a slice
+        combine_collectives: whether collectives that don't need each other's results become one
         enable_rgv3: whether replica groups along whole axes are given by the axes of the mesh
     """
     counts = {
@@ -66,6 +68,7 @@ def partition_pipeline(
                 enable_rgv3=enable_rgv3,
                 **counts,
             ),
+            *(["func.func(sdy-combine-collectives)"] if combine_collectives else []),
             "sdy-drop-sharding-and-mesh",
         ]
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -108,12 +108,21 @@ def pass_text(argument: str, /, **options: OptionValue) -> str:
 
     `pass_text("a-pass", keep_rules=True, directory="")` is `a-pass{keep-rules=true}`.
     """
+    present = {
+        keyword: value
+        for keyword, value in options.items()
+        if value is not False and value not in ("", ())
+    }
+    return str(pass_use(argument, present))
+
+
+def pass_use(argument: str, options: Mapping[str, OptionValue]) -> PassUse:
+    """A pass or a named pipeline with options by their keywords, underscores for dashes."""
     written = tuple(
         OptionText(keyword.replace("_", "-"), option_text(value))
         for keyword, value in options.items()
-        if value is not False and value not in ("", ())
     )
-    return str(PassUse(argument, written))
+    return PassUse(argument, written)
 
 
 def read_options(use: PassUse, declared: Iterable[Option]) -> dict[str, OptionValue]:

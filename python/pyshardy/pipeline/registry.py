@@ -143,6 +143,7 @@ IMPLEMENTATIONS: dict[str, str] = {
         "pyshardy.partition.resolve_single_device_sharding:resolve_single_device_sharding"
     ),
     "sdy-convert-global-to-local": "pyshardy.partition.global_to_local:convert_global_to_local",
+    "sdy-combine-collectives": "pyshardy.partition.combine_collectives:combine_collectives",
     "sdy-drop-sharding-and-mesh": (
         "pyshardy.passes.exporting.drop_sharding_and_mesh:drop_sharding_and_mesh"
     ),
