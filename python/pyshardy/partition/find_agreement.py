@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Finding how the tensors of an operation have to agree: once for operations that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh, OpShardingRule
+from mlir_sdy.values import get_sharding
+from mlir_sdy.verify.operations import bound_manual_axes
+from pyshardy.partition.agreement import (
+    Agreement,
+    Shardings,
+    full_agreement,
+    partial_agreement,
+    replicated_agreement,
+    shape_of,
+)
+from pyshardy.partition.blocked_factors import blocked_factors, uncompletable_factors
+from pyshardy.partition.dot_result import DOT_OPERATIONS
+from pyshardy.partition.factor_axes import Shape
+from pyshardy.partition.rules_on_shards import rule_on_shards
+from pyshardy.partition.sizes import element_bytes
+from pyshardy.rules import ShardingRuleLookup
+
+if TYPE_CHECKING:
+    from pyshardy.partition.halo.agreement import FindExchange
+
+_MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
+_CONCATENATE = "stablehlo.concatenate"
+_RAGGED_DOT = "mhlo.ragged_dot"
+_RESHAPE = "stablehlo.reshape"
+
+PARTIAL_OPERATIONS = DOT_OPERATIONS | {_CONCATENATE, _RAGGED_DOT}
+"""What has to be looked at where not all tensors have to agree, and no value is special."""
+
+
+class AgreementFinder:
+    """Finds agreements for the operations of one function.
+
+    Args:
+        meshes: the meshes of the module by name.
+        rules: finds sharding rules.
+        full: whether all tensors have to agree.
+
+    Attributes:
+        local_forms: the operations that have a local form, if others are to be computed whole.
+        find_exchange: says where shards exchange data, if they are to.
+        has_manual_computations: whether there are any in the function.
+    """
+
+    def __init__(self, meshes: Mapping[str, Mesh], rules: ShardingRuleLookup, *, full: bool):
+        self.meshes = meshes
+        self.rules = rules
+        self.full = full
+        self.local_forms: Collection[str] | None = None
+        self.find_exchange: FindExchange | None = None
+        self.has_manual_computations = True
+        self._agreements: dict[object, Agreement | None] = {}
+        self._agreements_by_types: dict[object, Agreement | None] = {}
+
+    def agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
+        """How the tensors of an operation have to agree; found out once for all that are alike."""
+        if self.has_manual_computations or not self.rules.goes_by_types(operation):
+            return self._find_agreement(operation, shardings)
+        values = (*operation.operands, *operation.results)
+        key = (operation.name, tuple(hash(value.type) for value in values), shardings)
+        if key not in self._agreements_by_types:
+            self._agreements_by_types[key] = self._find_agreement(operation, shardings)
+        return self._agreements_by_types[key]
+
+    def _find_agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
+        rule = self.rules.rule(operation)
+        full = self.full or _needs_full_version(operation)
+        if rule is None:
+            if not self.full or operation.name in _MAKES_ANY_SHARDING:
+                return None
+            return replicated_agreement(shardings)
+        if self.full and self.local_forms is not None and operation.name not in self.local_forms:
+            return replicated_agreement(shardings)
+        if rule.is_custom_rule and self.local_forms is None:
+            return None
+        if full and self.local_forms is not None:
+            rule = rule_on_shards(operation, rule)
+        blocked = self._blocked_factors(operation, rule) if full else frozenset[int]()
+        shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
+        nbytes = None
+        if self.local_forms is not None:
+            nbytes = tuple(map(element_bytes, (*operation.operands, *operation.results)))
+        manual = self._manual_axes(operation) if nbytes is not None else frozenset[str]()
+        is_reshape = operation.name == _RESHAPE
+
+        def agree(rule: OpShardingRule, blocked: frozenset[int]) -> Agreement | None:
+            return full_agreement(
+                rule,
+                shardings,
+                shapes,
+                blocked,
+                self.meshes,
+                nbytes,
+                manual,
+                is_reshape=is_reshape,
+            )
+
+        if full and self.find_exchange is not None:
+            exchange = self.find_exchange(operation, rule, shardings, self.meshes, agree)
+            if exchange is not None:
+                rule, blocked = exchange
+        key = (rule, shardings, shapes, blocked, full, nbytes, manual, is_reshape)
+        if key not in self._agreements:
+            if full:
+                agreement = agree(rule, blocked)
+            else:
+                agreement = self._partial_agreement(operation, rule, shardings, shapes)
+            self._agreements[key] = agreement
+        return self._agreements[key]
+
+    def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
+        """The axes of the manual computations around an operation."""
+        if not self.has_manual_computations:
+            return frozenset()
+        return frozenset(bound_manual_axes(operation))
+
+    def _blocked_factors(self, operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
+        """The factors that the operation must not be sharded along, in the full version."""
+        if self.local_forms is not None:
+            return blocked_factors(operation, rule)
+        return uncompletable_factors(operation, rule)
+
+    def _partial_agreement(
+        self,
+        operation: ir.Operation,
+        rule: OpShardingRule,
+        shardings: Shardings,
+        shapes: Sequence[Shape],
+    ) -> Agreement | None:
+        is_dot = operation.name in DOT_OPERATIONS
+        try:
+            return partial_agreement(rule, shardings, shapes, self.meshes, is_dot=is_dot)
+        except ValueError as problem:
+            message = f"'{operation.name}' op can't leave its result unreduced: {problem}"
+            raise PassError(error(message, location_of(operation.location))) from None
+
+
+def _needs_full_version(operation: ir.Operation) -> bool:
+    """Whether all tensors must agree even where others may not.
+
+    A concatenation of operands that are sharded in other ways than its result is.
+    """
+    if operation.name == _CONCATENATE:
+        result = get_sharding(operation.results[0])
+        return any(get_sharding(operand) != result for operand in operation.operands)
+    return operation.name == _RAGGED_DOT

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Uses of values that must have a given sharding: where they flow, and where they are completed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import (
+    Mesh,
+    TensorSharding,
+    are_equivalent_if_given,
+    common_mesh,
+    mesh_of,
+)
+from mlir_sdy.values import behind_barriers, get_sharding, rank_of, result_shardings_of
+from pyshardy.partition.data_flow import Source
+from pyshardy.partition.unreduced import complete, introduce, origin_of
+
+
+class UseConverter:
+    """Converts uses of values by reshards, and by what changes unreduced axes.
+
+    Args:
+        meshes: the meshes of the module by name.
+        cache: makes attributes.
+        looks_behind_barriers: whether a value is sharded as it is before propagation barriers. On
+            devices a barrier is nothing; Shardy looks behind it only for what has to agree.
+    """
+
+    def __init__(
+        self, meshes: Mapping[str, Mesh], cache: AttributeCache, *, looks_behind_barriers: bool
+    ):
+        self.meshes = meshes
+        self.cache = cache
+        self.looks_behind_barriers = looks_behind_barriers
+
+    def convert(self, source: Source, full: bool, *, before_use: bool = False) -> None:
+        """Give an operand the sharding of the place where its value flows.
+
+        1. It is completed along unreduced axes that this sharding lacks.
+        2. It is made unreduced along those that only this sharding has.
+        3. In the full version, it is resharded where the two still differ.
+        """
+        value: ir.Value = source.operation.operands[source.index]
+        current = get_sharding(behind_barriers(value) if self.looks_behind_barriers else value)
+        wanted = source.sharding
+        if are_equivalent_if_given(current, wanted):
+            return
+        place = ir.InsertionPoint(source.operation) if before_use else insertion_point_after(value)
+        if current is not None:
+            kept = () if wanted is None else wanted.unreduced_axes
+            mesh = self.mesh(current)
+            value, current = complete(value, current, kept, mesh, place, self.cache)
+        if wanted is not None and wanted.unreduced_axes:
+            value, current = self.introduce(value, current, wanted, place)
+        if full and not are_equivalent_if_given(current, wanted):
+            if wanted is None:
+                assert current is not None, "two absent shardings are equivalent"
+                wanted = TensorSharding.fully_closed(rank_of(value.type), current.mesh_or_ref)
+            value = self.reshard(value, wanted, place)
+        if value != source.operation.operands[source.index]:
+            source.operation.operands[source.index] = value
+
+    def introduce(
+        self,
+        value: ir.Value,
+        current: TensorSharding | None,
+        wanted: TensorSharding,
+        place: ir.InsertionPoint,
+    ) -> tuple[ir.Value, TensorSharding]:
+        """Make a value unreduced along the axes that only `wanted` has; it, and its sharding.
+
+        Raises:
+            PassError: that would be on another mesh.
+        """
+        mesh = self.mesh(wanted)
+        if current is None:
+            current = TensorSharding.fully_closed(rank_of(value.type), wanted.mesh_or_ref)
+        elif mesh_of(current, self.meshes) != mesh:
+            message = f"unreduced axes can't be added while the mesh changes: {current} to {wanted}"
+            raise PassError(error(message, location_of(origin_of(value))))
+        return introduce(value, current, wanted, mesh, place, self.cache)
+
+    def expand_reshard(self, reshard: ir.Operation) -> None:
+        """Say how a reshard changes unreduced axes: collectives do that, reshards don't."""
+        self.complete_operands(reshard)
+        value: ir.Value = reshard.operands[0]
+        wanted = get_sharding(reshard.results[0])
+        if wanted is None or not wanted.unreduced_axes:
+            return
+        current = get_sharding(value)
+        last, _ = self.introduce(value, current, wanted, ir.InsertionPoint(reshard))
+        if last != value:
+            reshard.results[0].replace_all_uses_with(last)
+            reshard.erase()
+
+    def complete_operands(self, operation: ir.Operation) -> None:
+        """Complete each operand along the unreduced axes that the results don't have."""
+        results = result_shardings_of(operation)
+        kept = results[0].unreduced_axes if results else ()
+        for index, value in enumerate(operation.operands):
+            current = get_sharding(behind_barriers(value))
+            if current is None or not current.unreduced_axes:
+                continue
+            self._check_unreduced(operation, current, results)
+            place = ir.InsertionPoint(operation)
+            mesh = self.mesh(current)
+            completed, _ = complete(value, current, kept, mesh, place, self.cache)
+            if completed != value:
+                operation.operands[index] = completed
+
+    def _check_unreduced(
+        self, operation: ir.Operation, operand: TensorSharding, results: Sequence[TensorSharding]
+    ) -> None:
+        problem = None
+        if not operation.results:
+            problem = f"has no results, but an operand with unreduced axes: {operand}"
+        elif len({frozenset(sharding.unreduced_axes) for sharding in results}) > 1:
+            problem = "has results that differ in their unreduced axes: " + ", ".join(
+                map(str, results)
+            )
+        elif results and common_mesh((operand, results[0]), self.meshes) is None:
+            problem = f"has an unreduced operand and a result on different meshes: {operand}, " + (
+                str(results[0])
+            )
+        if problem is not None:
+            where = location_of(operation.location)
+            raise PassError(error(f"'{operation.name}' op {problem}", where))
+
+    def reshard(
+        self, value: ir.Value, sharding: TensorSharding, place: ir.InsertionPoint
+    ) -> ir.Value:
+        """Build a reshard of a value."""
+        return sdy.reshard(value, self.cache[sharding], loc=origin_of(value), ip=place)
+
+    def mesh(self, sharding: TensorSharding) -> Mesh:
+        """The mesh of a sharding; the empty one if it isn't there, which the verifier refuses."""
+        return mesh_of(sharding, self.meshes) or Mesh()
+
+
+def insertion_point_after(value: ir.Value) -> ir.InsertionPoint:
+    """Right after what makes a value."""
+    if isinstance(value, ir.BlockArgument):
+        return ir.InsertionPoint.at_block_begin(value.owner)
+    return ir.InsertionPoint.after(value.owner.operation)
