@@ -11,29 +11,16 @@ from random_exchanges import FAMILIES, random_program
 from mlir_sdy.assembly import asm, parse
 from pyshardy.api import propagate
 from pyshardy.backends.comparison import compare
+from pyshardy.pipeline.registry import register_pipeline, unregister
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 PER_FAMILY = 6
 
-IN_SHARDYS_ORDER = ",".join(
-    [
-        "sdy-sharding-constraint-to-reshard",
-        "sdy-close-shardings",
-        "sdy-update-non-divisible-input-output-shardings",
-        "sdy-insert-explicit-reshards{enable-full-version=true}",
-        "sdy-resolve-permutation-factors",
-        "sdy-reshard-to-collectives",
-        "func.func(sdy-pad-for-divisibility)",
-        "sdy-convert-global-to-local",
-        "sdy-drop-sharding-and-mesh",
-    ]
-)
 
-
-def check(module, backend: str = "interpreter") -> PartitionedProgram:
+def check(module, backend: str = "interpreter", **options) -> PartitionedProgram:
     """Compare the numbers of a module with those of the partitioned program, which is returned."""
     propagate(module)
-    program = partition(module)
+    program = partition(module, **options)
     generator = np.random.default_rng(0)
     # No zeros, so that those of padding differ from what is really there.
     inputs = [
@@ -66,10 +53,35 @@ def test_random_programs(context, family):
     assert num_exchanging
 
 
+@pytest.fixture
+def in_shardys_order(monkeypatch):
+    """Partitions by the passes that Shardy has, in its order."""
+
+    @register_pipeline("partition-in-shardys-order")
+    def in_order() -> str:
+        """Partitions."""
+        return ",".join(
+            [
+                "sdy-close-shardings",
+                "sdy-update-non-divisible-input-output-shardings",
+                "sdy-insert-explicit-reshards{enable-full-version=true}",
+                "sdy-resolve-permutation-factors",
+                "sdy-reshard-to-collectives",
+                "func.func(sdy-pad-for-divisibility)",
+                "sdy-convert-global-to-local",
+                "sdy-drop-sharding-and-mesh",
+            ]
+        )
+
+    monkeypatch.setattr("pyshardy.program._PIPELINE", "partition-in-shardys-order")
+    yield
+    unregister("partition-in-shardys-order")
+
+
+@pytest.mark.usefixtures("in_shardys_order")
 @pytest.mark.parametrize("name", ["convolution", "pad", "maximum of windows", "reverse, uneven"])
-def test_in_the_order_of_shardy(context, monkeypatch, name):
+def test_in_the_order_of_shardy(context, name):
     """Explicit reshards may leave sharded along what is exchanged, by the rules of Shardy."""
-    monkeypatch.setattr("pyshardy.program._PIPELINE", IN_SHARDYS_ORDER)
     case = PROGRAMS[name]
     program = check(parse(case.text, context))
     found = [(collective.kind, collective.nbytes) for collective in program.collectives]
@@ -77,12 +89,8 @@ def test_in_the_order_of_shardy(context, monkeypatch, name):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_without_exchange(context, monkeypatch, family):
+def test_without_exchange(context, family):
     """Dimensions are made whole instead."""
-    without = IN_SHARDYS_ORDER.replace(
-        "permutation-factors", "permutation-factors{enable-halo-exchange=false}"
-    )
-    monkeypatch.setattr("pyshardy.program._PIPELINE", without)
     rng = random.Random(family)
     for _ in range(2):
-        check(parse(random_program(family, rng), context))
+        check(parse(random_program(family, rng), context), enable_halo_exchange=False)
