@@ -83,13 +83,16 @@ class _ModuleConverter:
         self.builder = builder
         self.meshes = builder.meshes
         self.checks = checks
+        self._local_types: dict[tuple[int, int], ir.Type | None] = {}
 
     def run(self) -> None:
-        new_types = [
-            (value, local)
-            for value, place in self._values()
-            if (local := self._local_type(value.type, sharding_of(value), place)) != value.type
-        ]
+        new_types: list[tuple[ir.Value, ir.Type]] = []
+        for value, place in self._values():
+            sharding = self.checks.shardings[value] = sharding_of(value)
+            if sharding is not None:
+                local = self._local_type(value.type, sharding, place)
+                if local is not None:
+                    new_types.append((value, local))
         functions = [operation for operation in self.operations if _is_function(operation)]
         function_types = [self._function_type(function) for function in functions]
         to_convert = self._to_convert([value for value, _ in new_types])
@@ -136,9 +139,19 @@ class _ModuleConverter:
                         yield argument, operation
 
     def _local_type(
-        self, value_type: ir.Type, sharding: TensorSharding | None, place: ir.Operation
+        self, value_type: ir.Type, sharding: TensorSharding, place: ir.Operation
+    ) -> ir.Type | None:
+        """The type on each device; None if it is the same. Found once for type and sharding."""
+        key = (hash(value_type), id(sharding))  # both live as long as the context
+        if key not in self._local_types:
+            local = self._make_local_type(value_type, sharding, place)
+            self._local_types[key] = None if local == value_type else local
+        return self._local_types[key]
+
+    def _make_local_type(
+        self, value_type: ir.Type, sharding: TensorSharding, place: ir.Operation
     ) -> ir.Type:
-        if sharding is None or sharding.is_fully_replicated:
+        if sharding.is_fully_replicated:
             return value_type
         mesh = mesh_of(sharding, self.meshes)
         if mesh is None or mesh.is_maximal or not isinstance(value_type, ir.RankedTensorType):
@@ -158,7 +171,9 @@ class _ModuleConverter:
         types = function.attributes["function_type"].value
         inputs, results = (
             [
-                self._local_type(value_type, sharding, function)
+                value_type
+                if sharding is None
+                else self._local_type(value_type, sharding, function) or value_type
                 for value_type, sharding in zip(values, shardings, strict=True)
             ]
             for values, shardings in (

@@ -33,6 +33,8 @@ from pyshardy.rules import ShardingRuleLookup
 STAY = frozenset({"sdy.mesh", "sdy.return"})
 """Operations of the dialect that need no conversion: what they belong to sees to them."""
 
+Shardings = tuple[TensorSharding | None, ...]
+
 _CUSTOM_CALL = "stablehlo.custom_call"
 _RESHARDS = "sdy-insert-explicit-reshards{enable-full-version=true}"
 _WHOLE = (
@@ -78,13 +80,18 @@ class LocalChecks:
     Args:
         module: the module.
         meshes: its meshes by name.
+
+    Attributes:
+        shardings: those of values, as far as they have been read already.
     """
 
     def __init__(self, module: ir.Module, meshes: Mapping[str, Mesh]):
         self._meshes = meshes
         self._symbols = ir.SymbolTable(module.operation)
         self._rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+        self.shardings: dict[ir.Value, TensorSharding | None] = {}
         self._agree: dict[object, bool] = {}
+        self._sound: set[object] = set()
         self._devices = next((mesh for mesh in meshes.values() if mesh.axes), None)
 
     def check_mesh(self, sharding: TensorSharding, place: ir.Operation) -> None:
@@ -180,23 +187,35 @@ class LocalChecks:
                 "has no local form: its operands and results must be replicated; "
                 f"run '{_WHOLE}' first",
             )
+        values = (*operation.operands, *operation.results)
+        shardings = tuple(map(self._sharding, values))
+        key = None
+        if self._rules.goes_by_types(operation):
+            key = (operation.name, tuple(hash(value.type) for value in values), shardings)
+            if key in self._sound:
+                return
         rule = self._rules.rule(operation)
         if rule is None:
             if operation.name == _CUSTOM_CALL:
                 _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
             return
-        self._check_factors(operation, rule)
+        self._check_factors(operation, rule, shardings)
         if isinstance(conversion, OnlyTypesChange):
-            self._check_agreement(operation, rule)
+            self._check_agreement(operation, rule, shardings)
+        if key is not None:
+            self._sound.add(key)
 
-    def _check_factors(self, operation: ir.Operation, rule: OpShardingRule) -> None:
+    def _sharding(self, value: ir.Value) -> TensorSharding | None:
+        return self.shardings[value] if value in self.shardings else sharding_of(value)
+
+    def _check_factors(
+        self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
+    ) -> None:
         rule = rule_on_shards(operation, rule)
         blocked = blocked_factors(operation, rule)
         if not blocked:
             return
-        values = (*operation.operands, *operation.results)
-        for position, (value, mapping) in enumerate(zip(values, rule.mappings, strict=True)):
-            sharding = sharding_of(value)
+        for position, (sharding, mapping) in enumerate(zip(shardings, rule.mappings, strict=True)):
             if sharding is None or not sharding.dim_shardings:
                 continue
             dims = zip(sharding.dim_shardings, mapping.dim_mappings, strict=True)
@@ -209,8 +228,9 @@ class LocalChecks:
                         f"{dim_sharding} and needs data of other devices; run '{_WHOLE}' first",
                     )
 
-    def _check_agreement(self, operation: ir.Operation, rule: OpShardingRule) -> None:
-        shardings = tuple(map(sharding_of, (*operation.operands, *operation.results)))
+    def _check_agreement(
+        self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
+    ) -> None:
         given = [each for each in shardings if each is not None and not each.is_fully_replicated]
         mesh = mesh_of(given[0], self._meshes) if given else None
         if mesh is None or mesh.is_maximal:
