@@ -132,14 +132,17 @@ def _dims_of_calls(operation: ir.Operation) -> Iterator[Place]:
     3. Dimensions that are searched.
     """
     target = operation.attributes["call_target_name"].value
-    shape, *_ = (tuple(ir.RankedTensorType(value.type).shape) for value in operation.operands)
+    is_known = target in _CALLS_ON_MATRICES | _SEARCHING_CALLS
+    if not (is_known or target.startswith("_SPMDInternalOp_")):
+        return
+    shape = ir.RankedTensorType(operation.operands[0].type).shape
     if target in _CALLS_ON_MATRICES:
         yield from ((0, dim) for dim in range(max(len(shape) - 2, 0), len(shape)))
-    elif target.startswith("_SPMDInternalOp_"):
-        yield from ((0, dim) for dim in range(len(shape)))
     elif target in _SEARCHING_CALLS:
         result = ir.RankedTensorType(operation.results[0].type).shape
         yield from ((0, dim) for dim, size in enumerate(shape) if size != result[dim])
+    else:
+        yield from ((0, dim) for dim in range(len(shape)))
 
 
 _CALLS_ON_MATRICES = frozenset(

@@ -135,7 +135,9 @@ def is_neutral(value: ir.Value, name: str) -> bool:
 
 
 def _kind(name: str, result: ir.Type) -> ReductionOp | None:
-    element_type = ir.RankedTensorType(result).element_type
+    if not isinstance(result, ir.RankedTensorType):
+        return None
+    element_type = result.element_type
     if isinstance(element_type, ir.ComplexType) and name != "stablehlo.add":
         return None
     return (_KINDS_OF_BOOLEANS if is_boolean(element_type) else _KINDS).get(name)

@@ -2,13 +2,12 @@
 """Slices and updates at places that are computed, on shards.
 
 A slice of a sharded dimension overlaps a shard in some part, or not at all. What a device can take
-of it is a *window* of its shard, as long as the slice if the shard is: a device for which the slice
-begins at `start` of its shard, which may be before the beginning or behind the end, takes
-
+of it is a *window* of its shard, as long as the slice if the shard is. If the slice begins at
+`start` of the shard, which may be before its beginning or behind its end, the window has
 
     taken = min(length, size) elements from at = clamp(0, start, size - taken)
 
-Element 0 of the window then is element `at - start` of the slice.
+and its element 0 is element `at - start` of the slice.
 
 Example: shards of 4 elements, and a slice of 3 that begins at 2 of the first shard, -2 of the
 second one. The first device takes its elements 1 to 3, the second one 0 to 2. Element 0 of these
