@@ -19,46 +19,27 @@ that is partitioned wrongly, halve the range of numbers that the filter chooses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.diagnostics import PassError, SdyError, error, note
+from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
     ManualAxes,
-    Mesh,
-    ReductionOp,
-    TensorSharding,
     TensorShardingPerValue,
-    common_mesh,
 )
-from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
-    argument_shardings,
     get_sharding,
-    rank_of,
-    result_shardings,
-    set_argument_shardings,
-    set_result_shardings,
-    set_result_shardings_of,
 )
 from pyshardy.partition.channels import channel_of, first_free_channel, set_channel
-from pyshardy.partition.completion import completed_axes
 from pyshardy.partition.device_kind import are_replicas
+from pyshardy.partition.local_instruction import LocalInstruction, Outliner
 from pyshardy.partition.per_instruction_filter import InstructionFilter
-from pyshardy.partition.reductions import completion_of
 from pyshardy.passes.functions import functions_of, has_body
 from pyshardy.pipeline.options import pass_text
-from pyshardy.pipeline.runner import run_pipeline
-from pyshardy.rules import ShardingRuleLookup
 
-_ENTRY = "main"
-_EDGES = (
-    "sdy-lift-inlined-meshes,sdy-update-non-divisible-input-output-shardings,sdy-close-shardings"
-)
 _STAY_GLOBAL = frozenset(
     {
         "func.return",
@@ -123,7 +104,7 @@ def per_instruction_partitioning(
         partition_count="" if partition_count == 1 else partition_count,
     )
     with module.context:
-        outliner = _Outliner(module, pipeline)
+        outliner = Outliner(module, pipeline)
         instructions = [
             outliner.outline(operation, number)
             for number, operation in enumerate(list(_candidates(module)))
@@ -136,135 +117,6 @@ def per_instruction_partitioning(
             channel = _renumber_channels(instruction.body, channel)
         for instruction in reversed(instructions):  # as later ones hold results of earlier ones
             _replace(instruction, cache)
-
-
-@dataclass(frozen=True, slots=True)
-class _Instruction:
-    """An operation and its local form.
-
-    Attributes:
-        operation: the operation in the module.
-        inputs: the values it uses, in its regions too.
-        in_shardings: how they go into the local form.
-        out_shardings: how results come out of it.
-        manual_axes: all axes that its shardings mention.
-        local: the program of one device; it owns `body`.
-        body: what its only function does.
-    """
-
-    operation: ir.Operation
-    inputs: tuple[ir.Value, ...]
-    in_shardings: tuple[TensorSharding, ...]
-    out_shardings: tuple[TensorSharding, ...]
-    manual_axes: tuple[str, ...]
-    local: ir.Module
-    body: ir.Block
-
-
-class _Outliner:
-    """Makes programs of single operations, and partitions them."""
-
-    def __init__(self, module: ir.Module, pipeline: str):
-        self._meshes = meshes_of(module)
-        self._mesh_operations = [
-            view.operation for view in module.body.operations if view.operation.name == "sdy.mesh"
-        ]
-        self._pipeline = pipeline
-        self._rules = ShardingRuleLookup(quiet=True)
-
-    def outline(self, operation: ir.Operation, number: int) -> _Instruction:
-        """The local form of an operation."""
-        inputs = tuple(_values_used(operation))
-        given = [get_sharding(value) for value in (*inputs, *operation.results)]
-        reference = self._common_mesh(operation, given)
-        local = ir.Module.create(operation.location)
-        for mesh in self._mesh_operations:
-            local.body.append(mesh.clone(ip=False))
-        function = self._function(local, operation, inputs, given, reference)
-        try:
-            run_pipeline(local, _EDGES, restore_on_failure=False)
-            in_shardings, out_shardings = argument_shardings(function), result_shardings(function)
-            run_pipeline(local, self._pipeline, restore_on_failure=False)
-        except SdyError as failure:
-            what = f"'{operation.name}' op, number {number}, is partitioned by itself here"
-            where = note(what, location_of(operation.location))
-            raise PassError(*failure.diagnostics, where) from None
-        body = _function_in(local).regions[0].blocks[0]
-        return _Instruction(
-            operation,
-            inputs,
-            tuple(s.with_mesh(reference) for s in in_shardings if s is not None),
-            tuple(s.with_mesh(reference) for s in out_shardings if s is not None),
-            tuple(
-                dict.fromkeys(axis.name for s in given if s is not None for axis in s.all_axes())
-            ),
-            local,
-            body,
-        )
-
-    def _common_mesh(
-        self, operation: ir.Operation, given: Sequence[TensorSharding | None]
-    ) -> str | Mesh:
-        shardings = [sharding for sharding in given if sharding is not None]
-        if common_mesh(shardings, self._meshes) is None:
-            names = " and ".join(sorted({str(sharding.mesh_or_ref) for sharding in shardings}))
-            raise PassError(
-                error(
-                    f"'{operation.name}' op has operands and results on different meshes: {names}: "
-                    "run 'sdy-insert-explicit-reshards{enable-full-version=true}' first",
-                    location_of(operation.location),
-                )
-            )
-        return next(s.mesh_or_ref for s in shardings if not s.is_fully_replicated)
-
-    def _function(
-        self,
-        local: ir.Module,
-        operation: ir.Operation,
-        inputs: Sequence[ir.Value],
-        given: Sequence[TensorSharding | None],
-        reference: str | Mesh,
-    ) -> ir.Operation:
-        """A function in `local` that does what the operation does."""
-        values = (*inputs, *operation.results)
-        shardings = [
-            TensorSharding.fully_closed(rank_of(value.type), reference) if s is None else s
-            for value, s in zip(values, given, strict=True)
-        ]
-        types = [value.type for value in values]
-        with operation.location, ir.InsertionPoint(local.body):
-            function = ir.Operation.create(
-                "func.func",
-                attributes={
-                    "sym_name": ir.StringAttr.get(_ENTRY),
-                    "function_type": ir.TypeAttr.get(
-                        ir.FunctionType.get(types[: len(inputs)], types[len(inputs) :])
-                    ),
-                },
-                regions=1,
-            )
-            locations = [operation.location] * len(inputs)
-            block = function.regions[0].blocks.append(*types[: len(inputs)], arg_locs=locations)
-        set_argument_shardings(function, dict(enumerate(shardings[: len(inputs)])))
-        partial = completed_axes(operation, self._rules, self._meshes)
-        completion = completion_of(operation) if partial else None
-        kinds = completion.kinds if completion else (ReductionOp.SUM,) * len(operation.results)
-        results = [
-            replace(sharding, unreduced_axes=partial, reduction_kind=kind)
-            for sharding, kind in zip(shardings[len(inputs) :], kinds, strict=True)
-        ]
-        set_result_shardings(function, dict(enumerate(results)))
-        with operation.location, ir.InsertionPoint(block):
-            copy = operation.clone().operation
-            if partial:
-                set_result_shardings_of(copy, dict(enumerate(results)))
-            stands_for = dict(zip(inputs, block.arguments, strict=True))
-            for inner in operations_in(copy):
-                for index, operand in enumerate(inner.operation.operands):
-                    if operand in stands_for:
-                        inner.operation.operands[index] = stands_for[operand]
-            ir.Operation.create("func.return", operands=list(copy.results))
-        return function
 
 
 def _candidates(module: ir.Module) -> Iterator[ir.Operation]:
@@ -295,25 +147,6 @@ def _has_tensors_only(operation: ir.Operation) -> bool:
     )
 
 
-def _values_used(operation: ir.Operation) -> Iterator[ir.Value]:
-    """The operands of an operation, and other values of the surroundings used in its regions."""
-    inside: set[ir.Value] = set()
-    seen: set[ir.Value] = set()
-    for view in operations_in(operation):
-        for operand in view.operation.operands:
-            if operand not in inside and operand not in seen:
-                seen.add(operand)
-                yield operand
-        inside.update(view.operation.results)
-        for region in view.operation.regions:
-            for block in region.blocks:
-                inside.update(block.arguments)
-
-
-def _function_in(local: ir.Module) -> ir.Operation:
-    return ir.SymbolTable(local.operation)[_ENTRY].operation
-
-
 def _renumber_channels(body: ir.Block, channel: int) -> int:
     """Give the collectives in a block channels from a number on; the number after the last one."""
     for top in body.operations:
@@ -324,7 +157,7 @@ def _renumber_channels(body: ir.Block, channel: int) -> int:
     return channel
 
 
-def _replace(instruction: _Instruction, cache: AttributeCache) -> None:
+def _replace(instruction: LocalInstruction, cache: AttributeCache) -> None:
     operation, body = instruction.operation, instruction.body
     computation = sdy.ManualComputationOp(
         [result.type for result in operation.results],
