@@ -29,6 +29,10 @@ OPERATIONS_PER_BYTE = 4096
 ACCESSES_PER_BYTE = 64
 """Bytes that a device reads or writes in its memory while it sends a byte."""
 
+BYTES_TO_START = 256
+"""Bytes that a device could send while it waits for a collective to begin. Between hosts it is
+more by far; but where whole tensors are that small, nobody counts."""
+
 Shape = tuple[int, ...]
 
 
@@ -43,7 +47,7 @@ def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
 def reshard_cost(
     shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
 ) -> float:
-    """The bytes that a device sends to reshard a tensor.
+    """The bytes that a device sends to reshard a tensor, and could send while it waits.
 
     Args:
         shape: the global shape.
@@ -53,7 +57,8 @@ def reshard_cost(
         mesh: the mesh of both.
 
     Example: on a mesh `<["x"=2, "y"=4]>`, a `tensor<8x8xf32>` from `[{"x"}, {}]` to `[{}, {}]` is
-    gathered from halves of 128 bytes: 128. From `[{"x"}, {}]` to `[{}, {"x"}]` half of them: 64.
+    gathered from halves of 128 bytes: 128 bytes, and the wait for a collective. From `[{"x"}, {}]`
+    to `[{}, {"x"}]` half of them are sent: 64. Slices cost nothing.
     """
     if source == target:
         return 0.0
@@ -61,7 +66,7 @@ def reshard_cost(
     axes = source
     for step in plan_reshard(source, target, shape, mesh, reorder=False):
         kind, group = _kind_and_group(step, mesh)
-        sent += nbytes * local_elements(shape, axes, mesh) * float(share_sent(kind, group))
+        sent += _collective_cost(kind, group, nbytes * local_elements(shape, axes, mesh))
         axes = step.result
     return sent
 
@@ -74,7 +79,7 @@ def completion_cost(
     target: AxesPerDim,
     mesh: Mesh,
 ) -> float:
-    """The bytes that a device sends to complete partial results, and to reshard them.
+    """The bytes that a device sends to complete partial results and to reshard them, with waits.
 
     An all-reduce whose result is then sliced along the same axes is a reduce-scatter.
 
@@ -92,9 +97,9 @@ def completion_cost(
     put_in = nbytes * local_elements(shape, computed, mesh)
     first = next(iter(plan_reshard(computed, target, shape, mesh, reorder=False)), None)
     if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
-        scattered = put_in * float(share_sent("reduce_scatter", group))
+        scattered = _collective_cost("reduce_scatter", group, put_in)
         return scattered + reshard_cost(shape, nbytes, first.result, target, mesh)
-    completed = put_in * float(share_sent("all_reduce", group))
+    completed = _collective_cost("all_reduce", group, put_in)
     return completed + reshard_cost(shape, nbytes, computed, target, mesh)
 
 
@@ -106,6 +111,12 @@ def work_cost(operations: int, accessed: int) -> float:
         accessed: the bytes that it reads and writes.
     """
     return max(operations / OPERATIONS_PER_BYTE, accessed / ACCESSES_PER_BYTE)
+
+
+def _collective_cost(kind: str, group: int, put_in: int) -> float:
+    """The bytes that a device sends of those it puts in, and what it waits for."""
+    sent = put_in * float(share_sent(kind, group))
+    return sent + BYTES_TO_START if sent else 0.0
 
 
 def _kind_and_group(step: Step, mesh: Mesh) -> tuple[str, int]:

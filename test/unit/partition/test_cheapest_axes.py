@@ -8,7 +8,13 @@ from model_helpers import mesh_of_sizes, refs, sharding
 from test_factor_axes import rule
 
 from pyshardy.partition.cheapest_axes import Tensor, cheapest_factor_axes
-from pyshardy.partition.cost import completion_cost, local_elements, reshard_cost, work_cost
+from pyshardy.partition.cost import (
+    BYTES_TO_START,
+    completion_cost,
+    local_elements,
+    reshard_cost,
+    work_cost,
+)
 from pyshardy.partition.factor_axes import choose_factor_axes
 from pyshardy.propagation.projection import ShardingProjection
 
@@ -100,13 +106,14 @@ def test_no_axis_is_used_twice(data):
 )
 def test_reshard_cost(source, target, expected):
     ends = [sharding(*dims).dim_axes for dims in (source, target)]
-    assert reshard_cost((8, 8), 4, *ends, MESH) == expected
+    waits = BYTES_TO_START if expected else 0
+    assert reshard_cost((8, 8), 4, *ends, MESH) == expected + waits
 
 
 def test_completion_cost():
     whole, scattered = (sharding(*dims).dim_axes for dims in (("", ""), ("x", "")))
-    assert completion_cost((8, 8), 4, whole, refs("x"), whole, MESH) == 256
-    assert completion_cost((8, 8), 4, whole, refs("x"), scattered, MESH) == 128
+    assert completion_cost((8, 8), 4, whole, refs("x"), whole, MESH) == 256 + BYTES_TO_START
+    assert completion_cost((8, 8), 4, whole, refs("x"), scattered, MESH) == 128 + BYTES_TO_START
     assert completion_cost((8, 8), 4, whole, (), scattered, MESH) == 0
 
 
