@@ -66,6 +66,10 @@ def reshard_cost(
     axes = source
     for step in plan_reshard(source, target, shape, mesh, reorder=False):
         kind, group = _kind_and_group(step, mesh)
+        if _moves_padding(shape, axes, step.result, mesh):
+            # Such a dimension is gathered and sliced instead; see `padding.collectives`.
+            ends = zip(axes, step.result, strict=True)
+            kind, group = "all_gather", math.prod(mesh.axes_size(a) for a, b in ends if a != b)
         sent += _collective_cost(kind, group, nbytes * local_elements(shape, axes, mesh))
         axes = step.result
     return sent
@@ -117,6 +121,16 @@ def _collective_cost(kind: str, group: int, put_in: int) -> float:
     """The bytes that a device sends of those it puts in, and what it waits for."""
     sent = put_in * float(share_sent(kind, group))
     return sent + BYTES_TO_START if sent else 0.0
+
+
+def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: Mesh) -> bool:
+    """Whether some dimension is sharded on both sides, but its padding is of another size."""
+    for size, before, after in zip(shape, source, target, strict=True):
+        if before and after and before != after:
+            shards = [mesh.axes_size(axes) for axes in (before, after)]
+            if len({-(-size // count) * count for count in shards}) > 1:
+                return True
+    return False
 
 
 def _kind_and_group(step: Step, mesh: Mesh) -> tuple[str, int]:

@@ -110,6 +110,14 @@ def test_reshard_cost(source, target, expected):
     assert reshard_cost((8, 8), 4, *ends, MESH) == expected + waits
 
 
+def test_reshard_cost_where_padding_moves():
+    """10 elements are 5 and 5, or 3, 3, 3 and 1: they are gathered, and sliced again."""
+    mesh = mesh_of_sizes(x=2, z=2)
+    halves, finer = (sharding(axes).dim_axes for axes in ("x", "x z"))
+    assert reshard_cost((10,), 4, halves, finer, mesh) == 20 + BYTES_TO_START
+    assert reshard_cost((12,), 4, halves, finer, mesh) == 0
+
+
 def test_completion_cost():
     whole, scattered = (sharding(*dims).dim_axes for dims in (("", ""), ("x", "")))
     assert completion_cost((8, 8), 4, whole, refs("x"), whole, MESH) == 256 + BYTES_TO_START
