@@ -60,17 +60,20 @@ class AgreementFinder:
         self.find_exchange: FindExchange | None = None
         self.has_manual_computations = True
         self._agreements: dict[object, Agreement | None] = {}
-        self._agreements_by_types: dict[object, Agreement | None] = {}
+        self._agreements_by_rule: dict[object, Agreement | None] = {}
 
     def agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
         """How the tensors of an operation have to agree; found out once for all that are alike."""
-        if self.has_manual_computations or not self.rules.goes_by_types(operation):
+        key = None if self.has_manual_computations else self.rules.rule_key(operation)
+        if key is None:
             return self._find_agreement(operation, shardings)
-        values = (*operation.operands, *operation.results)
-        key = (operation.name, tuple(hash(value.type) for value in values), shardings)
-        if key not in self._agreements_by_types:
-            self._agreements_by_types[key] = self._find_agreement(operation, shardings)
-        return self._agreements_by_types[key]
+        key = (key, shardings)
+        if key in self._agreements_by_rule:
+            return self._agreements_by_rule[key]
+        agreement = self._find_agreement(operation, shardings)
+        if goes_by_rule(operation, self.rules.rule(operation)):
+            self._agreements_by_rule[key] = agreement
+        return agreement
 
     def _find_agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
         rule = self.rules.rule(operation)
@@ -143,6 +146,19 @@ class AgreementFinder:
         except ValueError as problem:
             message = f"'{operation.name}' op can't leave its result unreduced: {problem}"
             raise PassError(error(message, location_of(operation.location))) from None
+
+
+def goes_by_rule(operation: ir.Operation, rule: OpShardingRule | None) -> bool:
+    """Whether the form of an operation on shards depends on its rule, and on nothing else.
+
+    What reduces may do so by a body, and what permutes has forms of its own; a matrix product is
+    always completed by a sum.
+    """
+    return (
+        rule is None
+        or operation.name in DOT_OPERATIONS
+        or not (rule.reduction_factors or rule.permutation_factors or rule.need_replication_factors)
+    )
 
 
 def _needs_full_version(operation: ir.Operation) -> bool:

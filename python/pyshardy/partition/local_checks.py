@@ -23,6 +23,7 @@ from pyshardy.partition.data_flow import (
     sources_of_call,
     sources_of_function,
 )
+from pyshardy.partition.find_agreement import goes_by_rule
 from pyshardy.partition.local import CONVERSIONS, OnlyTypesChange
 from pyshardy.partition.local.builder import sharding_of
 from pyshardy.partition.rules_on_shards import rule_on_shards
@@ -189,11 +190,9 @@ class LocalChecks:
             )
         values = (*operation.operands, *operation.results)
         shardings = tuple(map(self._sharding, values))
-        key = None
-        if self._rules.goes_by_types(operation):
-            key = (operation.name, tuple(hash(value.type) for value in values), shardings)
-            if key in self._sound:
-                return
+        key = (self._rules.rule_key(operation), shardings)
+        if key in self._sound:
+            return
         rule = self._rules.rule(operation)
         if rule is None:
             if operation.name == _CUSTOM_CALL:
@@ -202,7 +201,7 @@ class LocalChecks:
         self._check_factors(operation, rule, shardings)
         if isinstance(conversion, OnlyTypesChange):
             self._check_agreement(operation, rule, shardings)
-        if key is not None:
+        if key[0] is not None and goes_by_rule(operation, rule):
             self._sound.add(key)
 
     def _sharding(self, value: ir.Value) -> TensorSharding | None:

@@ -43,7 +43,7 @@ class ShardingRuleLookup:
         self._rules: dict[Hashable, Any] = {}
         self._types: dict[int, TensorType | None] = {}
         self._reported: set[Hashable] = set()
-        self._going_by_types: dict[str, bool] = {}
+        self._reads: dict[str, Any] = {}
         # One rule for all equal ones, kept for as long as somebody may ask for its identity.
         self._equal_rules: dict[OpShardingRule, OpShardingRule] = {}
 
@@ -66,20 +66,21 @@ class ShardingRuleLookup:
             tuple(self.type_key(result.type) for result in operation.results),
         )
 
-    def goes_by_types(self, operation: ir.Operation) -> bool:
-        """Whether the rule of an operation depends on nothing but its name and its types."""
+    def rule_key(self, operation: ir.Operation) -> Hashable | None:
+        """What the rule of an operation depends on: alike in that, operations have equal rules.
+
+        None if the operation has a rule of its own, or must be looked at for its rule.
+        """
         name = operation.name
-        known = self._going_by_types.get(name)
-        if known is None:
-            registered = registered_rule(name, None) if name != CUSTOM_CALL else None
-            known = self._going_by_types[name] = (
-                registered is not None
-                and registered.function is not None
-                and registered.memoised
-                and registered.reads == ()
-                and registered.observes is None
-            )
-        return known and SHARDING_RULE not in operation.attributes
+        reads = self._reads.get(name, _UNKNOWN)
+        if reads is _UNKNOWN:
+            reads = self._reads[name] = _attributes_read(name)
+        attributes = operation.attributes
+        if reads is None or SHARDING_RULE in attributes:
+            return None
+        values = (*operation.operands, *operation.results)
+        read = tuple([hash(attributes.get(attribute)) for attribute in reads])
+        return name, tuple([hash(value.type) for value in values]), read
 
     def registered_rule(
         self,
@@ -192,6 +193,14 @@ class ShardingRuleLookup:
 
 
 _NO_RULE = RegisteredRule(None, ())
+
+
+def _attributes_read(name: str) -> tuple[str, ...] | None:
+    """The attributes that rules of operations of a name depend on, besides types; None if more."""
+    registered = registered_rule(name, None) if name != CUSTOM_CALL else None
+    if registered is None or registered.function is None or registered.observes is not None:
+        return None
+    return registered.reads if registered.memoised else None
 
 
 def _attribute_key(operation: ir.Operation, reads: tuple[str, ...] | None) -> Hashable:
