@@ -6,6 +6,8 @@ import random
 import numpy as np
 import pytest
 import rule_cases
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from programs import random_sharding
 
 from mlir_sdy import values
@@ -127,3 +129,13 @@ def test_family_on_xla(context, family):
     rng = random.Random(family.__name__)
     for _ in range(PER_FAMILY_OF_XLA):
         check(context, family, rng, "xla")
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(
+    st.sampled_from([family for family in FAMILIES if family is not rule_cases.convolution]),
+    st.integers(0, 10**9),
+)
+def test_drawn_programs(context, family, seed):
+    """Operations of all families."""
+    check(context, family, random.Random(seed), "interpreter")
