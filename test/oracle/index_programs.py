@@ -609,10 +609,10 @@ OTHERS = {
   ^bb0(%p: tensor<f32>, %q: tensor<f32>):
     %less = stablehlo.compare LT, %p, %q : (tensor<f32>, tensor<f32>) -> tensor<i1>
     stablehlo.return %less : tensor<i1>
-  }) : (tensor<6x6xf32>) -> tensor<6x6xf32>""",
-        {"a": ("6x6xf32", '{}, {"y"}')},
-        ("6x6xf32", '{}, {"y"}'),
-        [("all_to_all", 48), ("all_to_all", 48)],
+  }) : (tensor<48x48xf32>) -> tensor<48x48xf32>""",
+        {"a": ("48x48xf32", '{}, {"y"}')},
+        ("48x48xf32", '{}, {"y"}'),
+        [("all_to_all", 3072), ("all_to_all", 3072)],
     ),
     "branches that use what is sharded outside": IndexProgram(
         """
