@@ -44,10 +44,10 @@ def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
 
 
 @lru_cache(maxsize=65536)
-def reshard_cost(
+def reshard_traffic(
     shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
-) -> float:
-    """The bytes that a device sends to reshard a tensor, and could send while it waits.
+) -> tuple[float, int]:
+    """The bytes that a device sends to reshard a tensor, and in how many collectives.
 
     Args:
         shape: the global shape.
@@ -57,22 +57,34 @@ def reshard_cost(
         mesh: the mesh of both.
 
     Example: on a mesh `<["x"=2, "y"=4]>`, a `tensor<8x8xf32>` from `[{"x"}, {}]` to `[{}, {}]` is
-    gathered from halves of 128 bytes: 128 bytes, and the wait for a collective. From `[{"x"}, {}]`
-    to `[{}, {"x"}]` half of them are sent: 64. Slices cost nothing.
+    gathered from halves of 128 bytes: 128 bytes in one collective. From `[{"x"}, {}]` to
+    `[{}, {"x"}]` half of them are sent: 64. Slices send nothing.
     """
-    if source == target:
-        return 0.0
-    sent = 0.0
+    sent, count = 0.0, 0
     axes = source
-    for step in plan_reshard(source, target, shape, mesh, reorder=False):
+    steps = plan_reshard(source, target, shape, mesh, reorder=False) if source != target else ()
+    for step in steps:
         kind, group = _kind_and_group(step, mesh)
         if _moves_padding(shape, axes, step.result, mesh):
             # Such a dimension is gathered and sliced instead; see `padding.collectives`.
             ends = zip(axes, step.result, strict=True)
             kind, group = "all_gather", math.prod(mesh.axes_size(a) for a, b in ends if a != b)
-        sent += _collective_cost(kind, group, nbytes * local_elements(shape, axes, mesh))
+        share = share_sent(kind, group)
+        sent += nbytes * local_elements(shape, axes, mesh) * float(share)
+        count += share > 0
         axes = step.result
-    return sent
+    return sent, count
+
+
+def reshard_cost(
+    shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
+) -> float:
+    """The bytes that a device sends to reshard a tensor, and could send while it waits.
+
+    See `reshard_traffic` for the arguments.
+    """
+    sent, count = reshard_traffic(shape, nbytes, source, target, mesh)
+    return sent + count * BYTES_TO_START
 
 
 def completion_cost(

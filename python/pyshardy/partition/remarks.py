@@ -10,7 +10,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorMapping, TensorSharding, mesh_of
 from pyshardy.partition.agreement import Agreement, Shardings, shape_of
 from pyshardy.partition.blocked_factors import blocked_factors
-from pyshardy.partition.cost import local_elements, reshard_cost
+from pyshardy.partition.cost import local_elements, reshard_traffic
 from pyshardy.partition.sizes import element_bytes
 
 
@@ -81,7 +81,7 @@ def remark_on_gathering(
     assert mesh is not None, "what is gathered is on a mesh"
     value = operation.operands[index]
     before, after = tuple(old.dim_axes), tuple(new.dim_axes)
-    sent = reshard_cost(shape_of(value), element_bytes(value), before, after, mesh)
+    sent, _ = reshard_traffic(shape_of(value), element_bytes(value), before, after, mesh)
     _tell(
         operation,
         f"needs {_listed(dims)} of operand {index} whole: to gather {old}, a device sends "
