@@ -973,8 +973,8 @@ def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"
            "whether to make every operation compatible">
   ,
     Option<"replicateWithoutLocalForm", "replicate-without-local-form", "bool", "false",
-        "whether operations that sdy-convert-global-to-local has no local form of are computed on "
-        "whole tensors">
+        "whether to go by the local forms of sdy-convert-global-to-local: tensors agree on what "
+        "sends the fewest bytes, and what has no local form is computed on whole tensors">
   ];
 }
 

@@ -2281,7 +2281,7 @@ PASSES: dict[str, PassDecl] = {
                 name="replicate-without-local-form",
                 type="bool",
                 default=False,
-                description="whether operations that sdy-convert-global-to-local has no local form of are computed on whole tensors",
+                description="whether to go by the local forms of sdy-convert-global-to-local: tensors agree on what sends the fewest bytes, and what has no local form is computed on whole tensors",
             ),
         ),
     ),

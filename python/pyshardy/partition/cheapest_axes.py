@@ -41,12 +41,12 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from pyshardy.partition.cost import (
-    Shape,
     completion_cost,
     local_elements,
     reshard_cost,
     work_cost,
 )
+from pyshardy.partition.factor_axes import Shape
 from pyshardy.partition.reshard_plan import AxesPerDim
 from pyshardy.propagation.projection import ShardingProjection
 

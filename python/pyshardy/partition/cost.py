@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from mlir_sdy.model import AxisTuple, Mesh
 from mlir_sdy.model.communication import share_sent
+from pyshardy.partition.factor_axes import Shape
 from pyshardy.partition.reshard_plan import (
     AllGather,
     AllSlice,
@@ -32,8 +33,6 @@ ACCESSES_PER_BYTE = 64
 BYTES_TO_START = 256
 """Bytes that a device could send while it waits for a collective to begin. Between hosts it is
 more by far; but where whole tensors are that small, nobody counts."""
-
-Shape = tuple[int, ...]
 
 
 def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:

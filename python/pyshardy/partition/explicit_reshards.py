@@ -92,8 +92,9 @@ def insert_explicit_reshards(
             partitions the program would treat badly: operands of calls, concatenations of
             differently sharded operands, some results of matrix products (see `dot_result`), and
             all that has to do with unreduced axes and single devices.
-        replicate_without_local_form: compute operations on whole tensors that
-            `sdy-convert-global-to-local` has no local form of, in the full version.
+        replicate_without_local_form: go by the local forms of `sdy-convert-global-to-local`, in the
+            full version: tensors agree on what sends the fewest bytes (see `cheapest_axes`), and
+            operations without such a form are computed on whole tensors.
 
     Raises:
         PassError: unreduced axes are where they can't be, or values on a single device.

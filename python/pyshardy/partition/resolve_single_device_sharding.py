@@ -38,6 +38,7 @@ from pyshardy.partition.single_device import (
     is_on_single_device,
     single_device_sharding,
 )
+from pyshardy.partition.sizes import bytes_of
 from pyshardy.passes.walks import operations_named
 
 _INTEGER_WIDTHS = frozenset({2, 4, 8, 16, 32, 64})
@@ -182,7 +183,7 @@ class _Resolver:
         """What a device that doesn't compute has for a result."""
         if not isinstance(value_type, ir.RankedTensorType):
             return self.builder.create("stablehlo.after_all", (), (value_type,)).result
-        bits = "00" * _num_bytes(value_type.element_type)
+        bits = "00" * bytes_of(value_type.element_type)
         zeros = ir.Attribute.parse(f'dense<"0x{bits}"> : {value_type}')
         return self.builder.create("stablehlo.constant", (), (value_type,), {"value": zeros}).result
 
@@ -257,11 +258,3 @@ def _check_type(value_type: ir.Type, operation: ir.Operation) -> None:
             location_of(operation.location),
         )
     )
-
-
-def _num_bytes(element: ir.Type) -> int:
-    """How many bytes a constant holds for an element."""
-    if isinstance(element, ir.ComplexType):
-        return 2 * _num_bytes(element.element_type)
-    width = element.width if isinstance(element, ir.IntegerType) else ir.FloatType(element).width
-    return -(-width // 8)

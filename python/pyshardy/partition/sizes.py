@@ -12,11 +12,13 @@ def element_bytes(value: ir.Value) -> int:
     Those of `tensor<4xbf16>` have two, those of `tensor<4xcomplex<f32>>` eight.
     """
     value_type = value.type
-    if not isinstance(value_type, ir.RankedTensorType):
-        return 0
-    element = value_type.element_type
-    parts = 1
+    is_tensor = isinstance(value_type, ir.RankedTensorType)
+    return bytes_of(value_type.element_type) if is_tensor else 0
+
+
+def bytes_of(element: ir.Type) -> int:
+    """The bytes of an element type, at least one."""
     if isinstance(element, ir.ComplexType):
-        element, parts = element.element_type, 2
+        return 2 * bytes_of(element.element_type)
     is_number = isinstance(element, ir.IntegerType | ir.FloatType)
-    return parts * max(1, element.width // 8) if is_number else 1
+    return -(-element.width // 8) if is_number else 1
