@@ -99,13 +99,17 @@ def check_numbers(name, module, program) -> None:
     inputs = [
         generator.integers(0, 4, port.spec.shape).astype(port.spec.dtype) for port in program.inputs
     ]
-    try:
-        wanted = run_unpartitioned(module, inputs)
-        found = program.run(inputs)
-    except ExecutionError:  # The interpreter can't run everything.
+    for backend in ("interpreter", "xla"):
+        try:
+            wanted = run_unpartitioned(module, inputs, backend)
+        except ExecutionError:  # Not every engine can run everything.
+            continue
+        found = program.run(inputs, backend)  # devices agree on what several of them hold
+        if name.startswith("stablehlo.rng,"):
+            return  # its numbers are others in each program
+        for port, array, expected in zip(program.outputs, found, wanted, strict=True):
+            assert compare(array, expected, port.spec).is_small, name
         return
-    for port, array, expected in zip(program.outputs, found, wanted, strict=True):
-        assert compare(array, expected, port.spec).is_small, name
 
 
 def test_table(context):
