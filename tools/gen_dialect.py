@@ -26,29 +26,36 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from dialect_generator.attributes import AttributeClasses
 from dialect_generator.bindings import enum_builders, operation_classes
-from dialect_generator.declarations import Declarations
+from dialect_generator.declarations import Declarations, OperationDeclarations
 from dialect_generator.irdl import IrdlWriter
 from dialect_generator.layout import ODS, REFERENCE, ROOT
 from dialect_generator.pipelines import pipeline_reference
 from dialect_generator.reference import reference
 from dialect_generator.tablegen import INSTALL, MissingToolError
-from dialect_generator.tables import tables_source
+from dialect_generator.tables import shard_tables_source, tables_source
 
 
 def generate() -> dict[Path, str]:
     """The text of every generated file."""
     declarations = Declarations()
+    shard = OperationDeclarations("Shard.td", "shard", "Shard_")
     irdl = IrdlWriter(declarations)
     return {
         ODS / "tables.py": tables_source(declarations),
+        ODS / "shard_tables.py": shard_tables_source(shard),
         ODS / "attributes.py": AttributeClasses(declarations).source(),
         ODS / "_sdy_enum_gen.py": enum_builders(),
         ODS / "_sdy_ops_gen.py": operation_classes(declarations),
         ODS / "sdy_attributes.irdl.mlir": irdl.attributes(),
         ODS / "sdy_operations.irdl.mlir": irdl.operations(),
         REFERENCE / "dialect.md": reference("-gen-dialect-doc", "SdyOps.td", "", "-dialect=sdy"),
+        REFERENCE / "shard.md": reference("-gen-dialect-doc", "Shard.td", "", "-dialect=shard"),
         REFERENCE / "passes.md": "\n".join(
-            [reference("-gen-pass-doc", "SdyPasses.td", "# Passes\n\n"), pipeline_reference()]
+            [
+                reference("-gen-pass-doc", "SdyPasses.td", "# Passes\n\n"),
+                reference("-gen-pass-doc", "ShardPasses.td", "# Passes on the shard dialect\n\n"),
+                pipeline_reference(),
+            ]
         ),
     }
 

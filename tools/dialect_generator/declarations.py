@@ -28,29 +28,26 @@ from mlir_sdy.ods.declarations import (
 )
 
 
-class Declarations:
-    """The declarations of the dialect, from its records."""
+class OperationDeclarations:
+    """The operations and enums of a dialect, from its records.
 
-    def __init__(self) -> None:
-        self.records = Records("SdyOps.td")
-        records = self.records
-        self.mnemonics = {
-            record["cppClassName"]: record["mnemonic"] for record in records.of_dialect("AttrDef")
-        }
+    Args:
+        source: the file in td/.
+        dialect: the name of the dialect.
+        prefix: what the names of its records begin with.
+    """
+
+    def __init__(self, source: str, dialect: str, prefix: str):
+        self.records = Records(source)
+        self.dialect = dialect
+        self.prefix = prefix
         self.enums = {
-            record["className"]: self._enum(record) for record in records.of_dialect("EnumInfo")
-        }
-        self.attributes = {
-            record["mnemonic"]: self._attribute(record) for record in records.of_dialect("AttrDef")
+            record["className"]: self._enum(record)
+            for record in self.records.of_dialect("EnumInfo", prefix)
         }
         self.operations = {
-            f"sdy.{record['opName']}": self._operation(record)
-            for record in records.of_dialect("Op")
-        }
-        self.pass_records = Records("SdyPasses.td")
-        self.passes = {
-            record["argument"]: self._pass(record)
-            for record in self.pass_records.of_dialect("PassBase")
+            f"{dialect}.{record['opName']}": self._operation(record)
+            for record in self.records.of_dialect("Op", prefix)
         }
 
     def _enum(self, record: Record) -> EnumDecl:
@@ -60,6 +57,121 @@ class Declarations:
             summary=record["summary"],
             cases=tuple(EnumCaseDecl(case["symbol"], case["str"], case["value"]) for case in cases),
         )
+
+    # Operations
+
+    def _operation(self, record: Record) -> OperationDecl:
+        arguments = self.records.arguments(record["arguments"])
+        operands = tuple(
+            self._value(constraint, name)
+            for constraint, name in arguments
+            if "TypeConstraint" in constraint["!superclasses"]
+        )
+        attributes = tuple(
+            self._op_attribute(constraint, name)
+            for constraint, name in arguments
+            if "AttrConstraint" in constraint["!superclasses"]
+        )
+        results = tuple(
+            self._value(constraint, name)
+            for constraint, name in self.records.arguments(record["results"])
+        )
+        regions = tuple(
+            self._region(constraint, name)
+            for constraint, name in self.records.arguments(record["regions"])
+        )
+        assembly_format = " ".join(text_of(record["assemblyFormat"]).split())
+        variables: dict[str, Directive] = {
+            **{operand.name: OperandVariable(operand.name) for operand in operands},
+            **{attribute.name: AttributeVariable(attribute.name) for attribute in attributes},
+            **{region.name: RegionVariable(region.name) for region in regions},
+        }
+        # An operand and a result may share a name (`results` of `sdy.return`), never both in use.
+        for result in results:
+            variables.setdefault(result.name, ResultVariable(result.name))
+        return OperationDecl(
+            name=f"{self.dialect}.{record['opName']}",
+            class_name=record["!name"].removeprefix(self.prefix),
+            summary=record["summary"],
+            operands=operands,
+            attributes=attributes,
+            results=results,
+            regions=regions,
+            traits=tuple(dict.fromkeys(self._traits(map(self.records.resolve, record["traits"])))),
+            assembly_format=assembly_format,
+            directives=FormatParser(assembly_format, variables).parse(),
+        )
+
+    def _value(self, record: Record, name: str) -> ValueDecl:
+        variadic = "Variadic" in record["!superclasses"]
+        constraint = self.records.resolve(record["baseType"]) if variadic else record
+        return ValueDecl(name, constraint["!name"], variadic)
+
+    def _op_attribute(self, record: Record, name: str) -> OpAttributeDecl:
+        optional, default = False, None
+        while record.get("baseAttr"):
+            optional = True
+            if record["defaultValue"]:
+                default = unqualified(record["defaultValue"])
+            record = self.records.resolve(record["baseAttr"])
+        return OpAttributeDecl(name, self._op_attribute_kind(record), optional, default)
+
+    def _op_attribute_kind(self, record: Record) -> str:
+        if "AttrDef" in record["!superclasses"]:
+            return f"{self.dialect}.{record['mnemonic']}"
+        if "EnumAttrInfo" in record["!superclasses"]:
+            return f"enum {record['className']}"
+        return {
+            "I64Attr": "i64",
+            "StrAttr": "string",
+            "SymbolNameAttr": "symbol",
+            "ElementsAttr": "elements",
+            "FlatSymbolRefAttr": "reference",
+            "IndexAttr": "index",
+            "DenseI64ArrayAttr": "i64 array",
+            "Shard_GridAxesAttr": "i16 array",
+            "UnitAttr": "unit",
+        }[record["!name"]]
+
+    def _region(self, record: Record, name: str) -> RegionDecl:
+        size = re.search(r"region with (\d+) blocks", record["summary"])
+        return RegionDecl(name, int(size[1]) if size else None)
+
+    def _traits(self, records: Iterator[Record]) -> Iterator[str]:
+        for record in records:
+            if not record["!anonymous"]:
+                yield record["!name"].removeprefix(self.prefix)
+            elif "traits" in record and "TraitList" in record["!superclasses"]:
+                yield from self._traits(map(self.records.resolve, record["traits"]))
+            elif record.get("cppInterfaceName"):
+                yield record["cppInterfaceName"]
+            elif "trait" not in record:
+                yield record["!superclasses"][-1]  # a condition written in C++
+            else:
+                trait = record["trait"].removesuffix("::Impl")
+                yield re.sub(r"(\w+::|::)+", "", trait)
+
+
+class Declarations(OperationDeclarations):
+    """All declarations of the sdy dialect, and the passes of the project."""
+
+    def __init__(self) -> None:
+        super().__init__("SdyOps.td", "sdy", "Sdy_")
+        records = self.records
+        self.mnemonics = {
+            record["cppClassName"]: record["mnemonic"] for record in records.of_dialect("AttrDef")
+        }
+        self.attributes = {
+            record["mnemonic"]: self._attribute(record) for record in records.of_dialect("AttrDef")
+        }
+        self.passes = {
+            record["argument"]: self._pass(record, pass_records)
+            for pass_records, prefix in (
+                (Records("SdyPasses.td"), "Sdy_"),
+                (Records("ShardPasses.td"), "Shard_"),
+            )
+            for record in pass_records.of_dialect("PassBase", prefix)
+        }
 
     # Attributes
 
@@ -110,104 +222,18 @@ class Declarations:
             return f"attr:{self.mnemonics[name]}"
         return {"int64_t": "int", "bool": "bool", "StringRef": "string"}[name]
 
-    # Operations
-
-    def _operation(self, record: Record) -> OperationDecl:
-        arguments = self.records.arguments(record["arguments"])
-        operands = tuple(
-            self._value(constraint, name)
-            for constraint, name in arguments
-            if "TypeConstraint" in constraint["!superclasses"]
-        )
-        attributes = tuple(
-            self._op_attribute(constraint, name)
-            for constraint, name in arguments
-            if "AttrConstraint" in constraint["!superclasses"]
-        )
-        results = tuple(
-            self._value(constraint, name)
-            for constraint, name in self.records.arguments(record["results"])
-        )
-        regions = tuple(
-            self._region(constraint, name)
-            for constraint, name in self.records.arguments(record["regions"])
-        )
-        assembly_format = " ".join(text_of(record["assemblyFormat"]).split())
-        variables: dict[str, Directive] = {
-            **{operand.name: OperandVariable(operand.name) for operand in operands},
-            **{attribute.name: AttributeVariable(attribute.name) for attribute in attributes},
-            **{region.name: RegionVariable(region.name) for region in regions},
-        }
-        # An operand and a result may share a name (`results` of `sdy.return`), never both in use.
-        for result in results:
-            variables.setdefault(result.name, ResultVariable(result.name))
-        return OperationDecl(
-            name=f"sdy.{record['opName']}",
-            class_name=record["!name"].removeprefix("Sdy_"),
-            summary=record["summary"],
-            operands=operands,
-            attributes=attributes,
-            results=results,
-            regions=regions,
-            traits=tuple(dict.fromkeys(self._traits(map(self.records.resolve, record["traits"])))),
-            assembly_format=assembly_format,
-            directives=FormatParser(assembly_format, variables).parse(),
-        )
-
-    def _value(self, record: Record, name: str) -> ValueDecl:
-        variadic = "Variadic" in record["!superclasses"]
-        constraint = self.records.resolve(record["baseType"]) if variadic else record
-        return ValueDecl(name, constraint["!name"], variadic)
-
-    def _op_attribute(self, record: Record, name: str) -> OpAttributeDecl:
-        optional, default = False, None
-        while record.get("baseAttr"):
-            optional = True
-            if record["defaultValue"]:
-                default = unqualified(record["defaultValue"])
-            record = self.records.resolve(record["baseAttr"])
-        return OpAttributeDecl(name, self._op_attribute_kind(record), optional, default)
-
-    def _op_attribute_kind(self, record: Record) -> str:
-        if "AttrDef" in record["!superclasses"]:
-            return f"sdy.{record['mnemonic']}"
-        if "EnumAttrInfo" in record["!superclasses"]:
-            return f"enum {record['className']}"
-        return {
-            "I64Attr": "i64",
-            "StrAttr": "string",
-            "SymbolNameAttr": "symbol",
-            "ElementsAttr": "elements",
-        }[record["!name"]]
-
-    def _region(self, record: Record, name: str) -> RegionDecl:
-        size = re.search(r"region with (\d+) blocks", record["summary"])
-        return RegionDecl(name, int(size[1]) if size else None)
-
-    def _traits(self, records: Iterator[Record]) -> Iterator[str]:
-        for record in records:
-            if not record["!anonymous"]:
-                yield record["!name"].removeprefix("Sdy_")
-            elif "traits" in record and "TraitList" in record["!superclasses"]:
-                yield from self._traits(map(self.records.resolve, record["traits"]))
-            elif record.get("cppInterfaceName"):
-                yield record["cppInterfaceName"]
-            else:
-                trait = record["trait"].removesuffix("::Impl")
-                yield re.sub(r"(\w+::|::)+", "", trait)
-
     # Passes
 
-    def _pass(self, record: Record) -> PassDecl:
+    def _pass(self, record: Record, records: Records) -> PassDecl:
         operation = re.sub(r".*OperationPass<(.*)>", r"\1", record["baseClass"])
         return PassDecl(
             argument=record["argument"],
-            class_name=record["!name"].removeprefix("Sdy_"),
+            class_name=record["!name"].partition("_")[2],
             anchor={"ModuleOp": "builtin.module", "func::FuncOp": "func.func"}[operation],
             summary=record["summary"],
             description=text_of(record["description"]),
             options=tuple(
-                self._option(self.pass_records.resolve(option)) for option in record["options"]
+                self._option(records.resolve(option)) for option in record["options"]
             ),
         )
 

@@ -14,5 +14,5 @@ def reference(generator: str, source: str, heading: str = "", *arguments: str) -
     text = without_notice(tblgen("mlir-tblgen", source, generator, *arguments))
     text = text.replace("[TOC]\n\n", "")
     # Written for attributes without a custom format only, and not as they are written here.
-    text = re.sub(r"Syntax:\n\n```\n#sdy\.\w+<.*?```\n\n", "", text, flags=re.DOTALL)
+    text = re.sub(r"Syntax:\n\n```\n#\w+\.\w+<.*?```\n\n", "", text, flags=re.DOTALL)
     return f"<!-- {NOTICE} -->\n\n{heading}{text.rstrip()}\n"

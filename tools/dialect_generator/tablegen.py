@@ -70,9 +70,9 @@ class Records:
             (record for record in records if not record["!anonymous"]), key=_definition_order
         )
 
-    def of_dialect(self, name: str) -> list[Record]:
-        """The named records derived from a class that belong to this dialect."""
-        return [record for record in self.of_class(name) if record["!name"].startswith("Sdy_")]
+    def of_dialect(self, name: str, prefix: str = "Sdy_") -> list[Record]:
+        """The named records derived from a class whose own names have the prefix of a dialect."""
+        return [record for record in self.of_class(name) if record["!name"].startswith(prefix)]
 
     def resolve(self, reference: Any) -> Record:
         """The record that a reference stands for."""

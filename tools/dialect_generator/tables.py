@@ -9,7 +9,7 @@ import sys
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from dialect_generator.declarations import Declarations
+from dialect_generator.declarations import Declarations, OperationDeclarations
 from dialect_generator.layout import LINE_LENGTH, PYTHON_HEADER
 
 
@@ -60,12 +60,29 @@ def render_string(value: str, padding: str) -> str:
 
 def tables_source(declarations: Declarations) -> str:
     """`tables.py`: the declarations as plain data."""
-    tables = {
-        "OPERATIONS": ("OperationDecl", declarations.operations, "Operations, by full name."),
-        "ATTRIBUTES": ("AttributeDecl", declarations.attributes, "Attributes, by mnemonic."),
-        "ENUMS": ("EnumDecl", declarations.enums, "Enums, by name."),
-        "PASSES": ("PassDecl", declarations.passes, "Passes, by argument."),
-    }
+    return _source(
+        "The declarations of the dialect, as plain data.",
+        {
+            "OPERATIONS": ("OperationDecl", declarations.operations, "Operations, by full name."),
+            "ATTRIBUTES": ("AttributeDecl", declarations.attributes, "Attributes, by mnemonic."),
+            "ENUMS": ("EnumDecl", declarations.enums, "Enums, by name."),
+            "PASSES": ("PassDecl", declarations.passes, "Passes, by argument."),
+        },
+    )
+
+
+def shard_tables_source(declarations: OperationDeclarations) -> str:
+    """`shard_tables.py`: the declarations of upstream's shard dialect."""
+    return _source(
+        "The declarations of upstream's shard dialect, as plain data.",
+        {
+            "OPERATIONS": ("OperationDecl", declarations.operations, "Operations, by full name."),
+            "ENUMS": ("EnumDecl", declarations.enums, "Enums, by name."),
+        },
+    )
+
+
+def _source(title: str, tables: dict[str, tuple[str, dict[str, Any], str]]) -> str:
     body = "\n".join(
         f'{name}: dict[str, {kind}] = {render(table)}\n"""{doc}"""\n'
         for name, (kind, table, doc) in tables.items()
@@ -74,6 +91,6 @@ def tables_source(declarations: Declarations) -> str:
     known = sys.modules["mlir_sdy.ods.declarations"].__dict__
     names = "".join(f"    {name},\n" for name in sorted(used) if name in known)
     return (
-        f'{PYTHON_HEADER}"""The declarations of the dialect, as plain data."""\n\n'
+        f'{PYTHON_HEADER}"""{title}"""\n\n'
         f"from mlir_sdy.ods.declarations import (\n{names})\n\n{body}"
     )

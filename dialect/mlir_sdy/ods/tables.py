@@ -2641,5 +2641,169 @@ PASSES: dict[str, PassDecl] = {
                 "stay, so no such operation should be left."
             ),
     ),
+    "convert-shard-to-sdy": PassDecl(
+        argument="convert-shard-to-sdy",
+        class_name="ConvertShardToSdyPass",
+        anchor="builtin.module",
+        summary="Turns grids and annotations into meshes and shardings",
+        description=(
+                "Makes of a program annotated with the `shard` dialect one that Shardy propagates and\n"
+                "partitions.\n"
+                "\n"
+                "- A `shard.grid` becomes an `sdy.mesh`. Its axes are named as the attribute `sdy.axis_names` of\n"
+                "  the grid says, or `axis0`, `axis1` and so on.\n"
+                "- An annotation of what makes a value (`shard.shard` without `annotate_for_users`) becomes the\n"
+                "  sharding of that value, closed in every dimension.\n"
+                "- An annotation of what uses a value becomes an `sdy.sharding_constraint`, or the sharding of a\n"
+                "  function's result if that is what uses it, or nothing if the value is sharded like that.\n"
+                "\n"
+                "```mlir\n"
+                "shard.grid @grid(shape = 2x4)\n"
+                "func.func @f(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {\n"
+                "  %s = shard.sharding @grid split_axes = [[0], [1]] : !shard.sharding\n"
+                "  %0 = shard.shard %a to %s : tensor<8x4xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "sdy.mesh @grid = <[\"axis0\"=2, \"axis1\"=4]>\n"
+                "func.func @f(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@grid, [{\"axis0\"}, {\"axis1\"}]>})\n"
+                "```\n"
+                "\n"
+                "Halos, offsets other than those of pieces of equal size, grids of unknown size, annotations\n"
+                "that contradict each other, and collectives have no equivalent: each is an error."
+            ),
+    ),
+    "convert-sdy-to-shard": PassDecl(
+        argument="convert-sdy-to-shard",
+        class_name="ConvertSdyToShardPass",
+        anchor="builtin.module",
+        summary="Turns meshes and shardings into grids and annotations",
+        description=(
+                "The inverse of `convert-shard-to-sdy`. An axis of which sub-axes are in use becomes several axes\n"
+                "of the grid, so that each sub-axis is made of whole ones:\n"
+                "\n"
+                "```mlir\n"
+                "sdy.mesh @mesh = <[\"x\"=8]>\n"
+                "func.func @f(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\":(1)2}, {\"x\":(2)4}]>})\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "shard.grid @mesh(shape = 2x4) {sdy.axes = [\"x\", \"x\"\\], sdy.axis_names = [\"x:0\", \"x:1\"\\]}\n"
+                "func.func @f(%a: tensor<8x4xf32>) {\n"
+                "  %s = shard.sharding @mesh split_axes = [[0], [1]] : !shard.sharding\n"
+                "  %0 = shard.shard %a to %s : tensor<8x4xf32>\n"
+                "```\n"
+                "\n"
+                "What an annotation can't say is an error that names it, unless `lossy` is set: open dimensions,\n"
+                "priorities, explicitly replicated axes, and dimensions that are not divided evenly. Errors in any\n"
+                "case: unreduced axes, orders of devices, meshes without axes, inlined meshes, and operations of\n"
+                "the `sdy` dialect other than constraints and reshards."
+            ),
+        options=(
+            OptionDecl(
+                name="lossy",
+                type="bool",
+                default=False,
+                description="whether to drop what tells propagation only how to go on: open dimensions, priorities, and explicitly replicated axes",
+            ),
+        ),
+    ),
+    "shard-to-stablehlo": PassDecl(
+        argument="shard-to-stablehlo",
+        class_name="ShardToStablehloPass",
+        anchor="builtin.module",
+        summary="Turns the collectives and queries of the shard dialect into StableHLO",
+        description=(
+                "Lowers a program for one device, written with collectives of the `shard` dialect, to StableHLO,\n"
+                "which XLA and others run. Grids give way to device ids: device `i` is the process with the linear\n"
+                "index `i`.\n"
+                "\n"
+                "- What a device alone knows (its indices, those of neighbours, shapes of shards, and integers\n"
+                "  computed from them) becomes a table with an entry for each device.\n"
+                "- `gather` and `reduce` give all devices what only the root needs.\n"
+                "- A `send` and a `recv` become one `collective_permute` if their partners are known: each message\n"
+                "  that is both sent and awaited is a pair. An `scf.if` around them is resolved.\n"
+                "- A device that gets nothing, by `shift` or `recv`, holds zeros.\n"
+                "\n"
+                "```mlir\n"
+                "shard.grid @grid(shape = 2x2)\n"
+                "func.func @f(%a: tensor<2xf32>) -> tensor<4xf32> {\n"
+                "  %0 = shard.all_gather %a on @grid grid_axes = [1] gather_axis = 0\n"
+                "      : tensor<2xf32> -> tensor<4xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "func.func @f(%a: tensor<2xf32>) -> tensor<4xf32> {\n"
+                "  %0 = \"stablehlo.all_gather\"(%a) {all_gather_dim = 0, replica_groups = dense<[[0, 1], [2, 3]]>,\n"
+                "      ...} : (tensor<2xf32>) -> tensor<4xf32>\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="replicas",
+                type="bool",
+                default=False,
+                description="whether devices are the replicas of one program rather than its partitions",
+            ),
+        ),
+    ),
+    "stablehlo-to-shard": PassDecl(
+        argument="stablehlo-to-shard",
+        class_name="StablehloToShardPass",
+        anchor="builtin.module",
+        summary="Turns the collectives of a StableHLO program into those of the shard dialect",
+        description=(
+                "The inverse of `shard-to-stablehlo`, for programs of one device that are already partitioned. The\n"
+                "grid is found from the groups of devices: its axes are the coarsest along which all groups run.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = \"stablehlo.all_gather\"(%a) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 2], [1, 3]]>\n"
+                "    : tensor<2x2xi64>, ...} : (tensor<2xf32>) -> tensor<4xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "shard.grid @grid(shape = 2x2)\n"
+                "%0 = shard.all_gather %a on @grid grid_axes = [0] gather_axis = 0\n"
+                "    : tensor<2xf32> -> tensor<4xf32>\n"
+                "```\n"
+                "\n"
+                "A `collective_permute` gathers and takes the piece of its source. Groups that are not along axes\n"
+                "of any grid are an error."
+            ),
+        options=(
+            OptionDecl(
+                name="devices",
+                type="int",
+                default=0,
+                description="the number of devices; 0 for the number of those that the groups name",
+            ),
+        ),
+    ),
+    "shard-prepare-for-mpi": PassDecl(
+        argument="shard-prepare-for-mpi",
+        class_name="ShardPrepareForMpiPass",
+        anchor="builtin.module",
+        summary="Rewrites collectives to those that convert-shard-to-mpi lowers soundly",
+        description=(
+                "Upstream's `convert-shard-to-mpi` lowers a part of the dialect, and some of that to wrong code.\n"
+                "This pass comes before it:\n"
+                "\n"
+                "- Collectives over no axes, or over a single device, become their operand.\n"
+                "- A collective over all axes would ignore their order: the grid gets one more axis, of size 1.\n"
+                "- `all_to_all`, `broadcast`, `gather`, `reduce`, `scatter` and `shift` become all-gathers and\n"
+                "  all-reduces, with a slice for each process.\n"
+                "- An average becomes a sum and a division.\n"
+                "- What stays wrong or unsupported is an error with the reason: generic reductions, sends and\n"
+                "  receives, halos along several axes, grids of unknown size, annotations."
+            ),
+    ),
 }
 """Passes, by argument."""
