@@ -40,7 +40,7 @@ def coordinates(mesh: Mesh, device: int, axes: Iterable[AxisRef]) -> tuple[int, 
     `{"x":(1)2, "x":(2)2}`.
     """
     position = device_position(mesh, device)
-    return tuple(position // width % size for size, width in _sizes_and_widths(mesh, axes))
+    return tuple(position // width % size for size, width in sizes_and_widths(mesh, axes))
 
 
 def shard_index(mesh: Mesh, device: int, axes: Iterable[AxisRef]) -> int:
@@ -52,14 +52,14 @@ def shard_index(mesh: Mesh, device: int, axes: Iterable[AxisRef]) -> int:
     """
     position = device_position(mesh, device)
     index = 0
-    for size, width in _sizes_and_widths(mesh, axes):
+    for size, width in sizes_and_widths(mesh, axes):
         index = index * size + position // width % size
     return index
 
 
 def shard_indices(mesh: Mesh, axes: Iterable[AxisRef]) -> tuple[int, ...]:
     """The shard index of every device, by the devices' positions in the mesh."""
-    steps = _sizes_and_widths(mesh, axes)
+    steps = sizes_and_widths(mesh, axes)
     indices: list[int] = []
     for position in range(mesh.total_size):
         index = 0
@@ -69,8 +69,11 @@ def shard_indices(mesh: Mesh, axes: Iterable[AxisRef]) -> tuple[int, ...]:
     return tuple(indices)
 
 
-def _sizes_and_widths(mesh: Mesh, axes: Iterable[AxisRef]) -> list[tuple[int, int]]:
-    """For each ref its size and by how many positions one step along it goes."""
+def sizes_and_widths(mesh: Mesh, axes: Iterable[AxisRef]) -> list[tuple[int, int]]:
+    """For each ref its size and by how many positions one step along it goes.
+
+    On `<["x"=4, "y"=3]>`, `{"y", "x":(1)2}` gives [(3, 1), (2, 6)].
+    """
     after: dict[str, int] = {}
     width = 1
     for axis in reversed(mesh.axes):
