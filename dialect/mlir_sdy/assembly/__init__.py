@@ -17,7 +17,8 @@ from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import ParseError, VerificationError
 from mlir_sdy.host import ir
-from mlir_sdy.verify import verify_shardings, violation_before_host
+from mlir_sdy.shard.spellings import in_current_spelling
+from mlir_sdy.verify import verify_shard, verify_shardings, violation_before_host
 
 __all__ = ["asm", "parse"]
 
@@ -43,6 +44,7 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
         ParseError: the text can't be read.
         VerificationError: an operation or attribute breaks a rule.
     """
+    text = in_current_spelling(text)
     source = Source("\n" * (first_line - 1) + text, filename)
     _check_strings_of_resources(source)
     reader = Reader(source, AttributeCache(context))
@@ -50,6 +52,8 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
         reader.rewrite()
     except ParseError as failure:
         raise _host_failure_before(reader, context) or failure from None
+    if "shard.grid" in text:
+        _verify_shard_before_host(reader, context)
     try:
         module = _parse_rewritten(reader, context)
     except ParseError as failure:
@@ -107,6 +111,17 @@ def _host_failure_before(reader: Reader, context: ir.Context) -> ParseError | No
     except ParseError:
         return None  # it ends within the definition of an alias
     return beginning.failure_of_beginning(context)
+
+
+def _verify_shard_before_host(reader: Reader, context: ir.Context) -> None:
+    """Check what upstream's verifier of the shard dialect takes for granted."""
+    try:
+        text = HostText.wrapped(reader.rewritten, _definitions(reader), WITNESS)
+    except ParseError:
+        return  # the host tells what it can't read
+    unverified = text.parse_unverified(context)
+    if unverified is not None:
+        verify_shard(unverified)
 
 
 def _violation_before_host(reader: Reader, context: ir.Context) -> VerificationError | None:

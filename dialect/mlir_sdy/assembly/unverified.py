@@ -29,7 +29,7 @@ class _Witness(ir.DynamicOpTrait):
         parent = witness.operation.parent
         if parent is not None:
             _seen.get().append(parent.operation.clone(ip=False).operation)
-        return True
+        return False  # Nothing after it is verified: of what is invalid that can crash.
 
 
 def parse_unverified(text: str, filename: str, context: ir.Context) -> ir.Operation | None:

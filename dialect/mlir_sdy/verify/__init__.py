@@ -8,6 +8,7 @@ Three moments (the third needs all meshes and so runs on modules only):
    dialect; `collectives`: what all collectives have in common.
 3. `symbol_uses`: operations of the dialect against the meshes that they name.
 
+`shard` adds to what upstream verifies of its shard dialect, before it does.
 `checks` puts them together for the operations of a module, and `precedence` tells which of several
 broken rules comes first.
 """
@@ -18,9 +19,10 @@ from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.verify.checks import SYMBOL_USERS, WITH_INVARIANTS, ModuleChecks
 from mlir_sdy.verify.precedence import violation_before_host, violation_first
+from mlir_sdy.verify.shard import verify_shard
 from mlir_sdy.verify.violation import Violation
 
-__all__ = ["verify", "verify_shardings", "violation_before_host"]
+__all__ = ["verify", "verify_shard", "verify_shardings", "violation_before_host"]
 
 
 def verify(module: ir.Module | ir.Operation | ir.OpView) -> None:
@@ -29,6 +31,7 @@ def verify(module: ir.Module | ir.Operation | ir.OpView) -> None:
     Raises:
         VerificationError: the first rule that is broken, with its place.
     """
+    verify_shard(module)
     try:
         module.operation.verify()
     except ir.MLIRError as failure:

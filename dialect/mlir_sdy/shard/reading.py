@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The values that operations of the shard dialect hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from mlir_sdy.host import ir
+from mlir_sdy.shard.values import DYNAMIC, Axes, Grid, GridSharding, ReductionKind
+from mlir_sdy.traversal import operations_in
+
+_MARK = "shard."
+
+
+def is_shard_operation(operation: ir.Operation | ir.OpView) -> bool:
+    """Whether an operation is of the shard dialect."""
+    return operation.operation.name.startswith(_MARK)
+
+
+def shard_operations(root: ir.Module | ir.Operation | ir.OpView) -> list[ir.Operation]:
+    """The operations of the dialect in `root`, in the order of the text."""
+    views = operations_in(root.operation)
+    return [view.operation for view in views if is_shard_operation(view)]
+
+
+def has_grids(root: ir.Module | ir.Operation | ir.OpView) -> bool:
+    """Whether a module, or one directly in it, has a grid, without a look into functions."""
+    return any(True for _ in _grid_operations(root.operation))
+
+
+def _grid_operations(root: ir.Operation) -> Iterator[ir.Operation]:
+    if root.name != "builtin.module":
+        return
+    for view in root.regions[0].blocks[0].operations:
+        operation = view.operation
+        if operation.name == "shard.grid":
+            yield operation
+        yield from _grid_operations(operation)
+
+
+def grids_of(module: ir.Module | ir.Operation | ir.OpView) -> dict[str, Grid]:
+    """The grids declared directly in a module, by name."""
+    return {
+        view.operation.attributes["sym_name"].value: read_grid(view.operation)
+        for view in module.operation.regions[0].blocks[0].operations
+        if view.operation.name == "shard.grid"
+    }
+
+
+def read_grid(operation: ir.Operation) -> Grid:
+    """The grid that a `shard.grid` declares."""
+    return Grid(tuple(operation.attributes["shape"]))
+
+
+def read_sharding(operation: ir.Operation) -> GridSharding:
+    """The sharding that a `shard.sharding` defines."""
+    attributes = operation.attributes
+    return GridSharding(
+        attributes["grid"].value,
+        axis_lists(attributes["split_axes"]),
+        tuple(attributes["static_halo_sizes"]),
+        tuple(attributes["static_sharded_dims_offsets"]),
+    )
+
+
+def axis_lists(attribute: ir.Attribute) -> tuple[Axes, ...]:
+    """The lists of axes in an attribute such as `#shard<axisarray[[0], []]>`."""
+    text = str(attribute)
+    lists: list[list[int]] = json.loads(text[text.index("[") : text.rindex("]") + 1])
+    return tuple(map(tuple, lists))
+
+
+def grid_axes(operation: ir.Operation, name: str = "grid_axes") -> Axes:
+    """The axes of a grid that an operation names; none if it doesn't say."""
+    attribute = operation.attributes.get(name)
+    return () if attribute is None else tuple(attribute)
+
+
+def reduction_kind(operation: ir.Operation) -> ReductionKind:
+    """How a reducing operation combines values."""
+    attribute = operation.attributes.get("reduction")
+    if attribute is None:
+        return ReductionKind.SUM
+    word = str(attribute).removeprefix("#shard<partial ").removesuffix(">")
+    return ReductionKind[word.upper()]
+
+
+def index_list(
+    operation: ir.Operation, name: str, first_operand: int
+) -> tuple[int | ir.Value, ...]:
+    """A list of numbers, each in an attribute or an operand: `root = [0, %i]`.
+
+    Args:
+        operation: the operation.
+        name: the attribute.
+        first_operand: the number of the first operand that the list may take.
+    """
+    attribute = operation.attributes.get(name)
+    operands = iter(list(operation.operands)[first_operand:])
+    numbers = () if attribute is None else tuple(attribute)
+    return tuple(next(operands) if number == DYNAMIC else number for number in numbers)
