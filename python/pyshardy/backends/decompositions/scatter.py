@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Scatter, one window after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir, stablehlo
+from pyshardy.backends.decompositions.registry import decomposition
+from pyshardy.backends.decompositions.tensors import (
+    Tensor,
+    concatenate,
+    constant,
+    index_type,
+    iota,
+    loop,
+    mapped,
+    where,
+)
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """What a scatter puts where, written as a list of windows.
+
+    Attributes:
+        starts: for each window the index in the operand at which it begins: `[count, rank]`.
+        sizes: the shape of a window, of the rank of the operand.
+        updates: for each operand `[count, *sizes]`.
+    """
+
+    starts: Tensor
+    sizes: tuple[int, ...]
+    updates: list[Tensor]
+
+
+@decomposition("scatter")
+def decompose_scatter(operation: ir.Operation) -> list[Tensor] | None:
+    """Each trip of a loop combines one window of the updates with the results so far.
+
+    1. An element of a window that is outside of the operand is dropped. So operands get a margin
+       of the size of a window on all sides, which is cut off at the end.
+    2. A window that begins outside of the margin is moved to it.
+    """
+    count = (len(operation.operands) - 1) // 2
+    values = [Tensor(value) for value in operation.operands]
+    operands = values[:count]
+    windows = _windows(operation, operands[0], values[count], values[count + 1 :])
+    elements = [Tensor(result).element for result in operation.results]
+    sizes, shape = windows.sizes, operands[0].shape
+    if 0 in sizes or windows.starts.shape[0] == 0:
+        return [each.to(element) for each, element in zip(operands, elements, strict=True)]
+    lowest = constant(0, index_type())
+    starts = windows.starts
+    for bound, is_beyond in ((_row(sizes, -1), "low"), (_row(shape, 1), "high")):
+        beyond = starts < bound if is_beyond == "low" else starts > bound
+        starts = where(beyond, bound, starts)
+    starts = starts - _row(sizes, -1)
+    padded = [
+        each.to(element).pad(sizes, sizes) for each, element in zip(operands, elements, strict=True)
+    ]
+    updates = [each.to(element) for each, element in zip(windows.updates, elements, strict=True)]
+
+    def combine(trip: Tensor, *results: Tensor) -> list[Tensor]:
+        row = starts.at(0, trip).reshape(len(sizes))
+        corner = [row.along(0, dim, dim + 1).reshape() for dim in range(len(sizes))]
+        old = [each.window(corner, sizes) for each in results]
+        put = [
+            each.window([trip, *[lowest] * len(sizes)], (1, *sizes)).reshape(*sizes)
+            for each in updates
+        ]
+        return [
+            each.updated(mapped(operation.regions[0], [*old, *put], index), corner)
+            for index, each in enumerate(results)
+        ]
+
+    ends = [start + size for start, size in zip(sizes, shape, strict=True)]
+    return [each.slice(sizes, ends) for each in loop(starts.shape[0], padded, combine)]
+
+
+def _windows(
+    operation: ir.Operation, operand: Tensor, indices: Tensor, updates: Sequence[Tensor]
+) -> _Windows:
+    numbers = stablehlo.ScatterDimensionNumbers(operation.attributes["scatter_dimension_numbers"])
+    columns = _index_columns(indices, numbers)
+    nothing = columns[0] - columns[0] if columns else None
+    count = math.prod(_dims_of_indices(indices, numbers.index_vector_dim))
+    if nothing is None:
+        nothing = constant(0, index_type(), (count, 1))
+    by_dim = dict(
+        zip(
+            (*numbers.scattered_dims_to_operand_dims, *numbers.input_batching_dims),
+            columns,
+            strict=True,
+        )
+    )
+    starts = [by_dim.get(dim, nothing) for dim in range(operand.rank)]
+    window_dims = list(numbers.update_window_dims)
+    dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
+    kept = iter(updates[0].shape[dim] for dim in window_dims)
+    sizes = tuple(1 if dim in dropped else next(kept) for dim in range(operand.rank))
+    order = [dim for dim in range(updates[0].rank) if dim not in window_dims] + window_dims
+    rows = [each.transpose(*order).reshape(count, *sizes) for each in updates]
+    if not starts:
+        return _Windows(constant(0, index_type(), (count, 0)), sizes, rows)
+    return _Windows(concatenate(starts, 1), sizes, rows)
+
+
+def _index_columns(indices: Tensor, numbers: stablehlo.ScatterDimensionNumbers) -> list[Tensor]:
+    """Columns of indices: for each dimension scattered to, and then for each one of batches."""
+    at = numbers.index_vector_dim
+    wide = indices.to(index_type())
+    if at == indices.rank:
+        wide = wide.reshape(*indices.shape, 1)
+    wide = wide.transpose(*(dim for dim in range(wide.rank) if dim != at), at)
+    *shape, width = wide.shape
+    count = math.prod(shape)
+    columns = [
+        wide.along(wide.rank - 1, place, place + 1).reshape(count, 1) for place in range(width)
+    ]
+    for dim in numbers.scatter_indices_batching_dims:
+        place = dim if dim < at else dim - 1
+        own = iota(shape[place]).broadcast_in_dim(shape, [place])
+        columns.append(own.reshape(count, 1))
+    return columns
+
+
+def _dims_of_indices(indices: Tensor, index_vector_dim: int) -> list[int]:
+    return [size for dim, size in enumerate(indices.shape) if dim != index_vector_dim]
+
+
+def _row(numbers: Sequence[int], factor: int) -> Tensor:
+    """Numbers times a factor, as a vector of indices."""
+    parts = [constant(factor * number, index_type(), (1,)) for number in numbers]
+    return concatenate(parts, 0) if parts else constant(0, index_type(), (0,))

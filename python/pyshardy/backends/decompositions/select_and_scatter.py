@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Select-and-scatter: the gradient of pooling."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from pyshardy.backends.decompositions.registry import decomposition
+from pyshardy.backends.decompositions.tensors import Tensor, array, mapped, where
+from pyshardy.backends.specs import Array
+
+
+@decomposition("select_and_scatter")
+def decompose_select_and_scatter(operation: ir.Operation) -> list[Tensor]:
+    """Find the element that each window selects; then scatter to these.
+
+    1. All windows look at the same place of theirs at once: at the first places, then at the
+       second ones ...
+    2. A window keeps what it has if `select(kept, looked at)`, and takes what it looks at
+       otherwise, or if it has nothing yet. It doesn't look at padding.
+    """
+    operand, source, initial = map(Tensor, operation.operands)
+    rank = operand.rank
+    window = _numbers(operation, "window_dimensions", rank)
+    strides = _numbers(operation, "window_strides", rank)
+    padding = _padding(operation, rank)
+    size = math.prod(operand.shape)
+    places = array(_padded(np.arange(size).reshape(operand.shape), padding))
+    low, high = [list(side) for side in zip(*padding, strict=True)]
+    padded = operand.pad(low, high)
+    chosen = chosen_at = None
+    for offset in itertools.product(*map(range, window)):
+        ends = [
+            first + step * (count - 1) + 1
+            for first, step, count in zip(offset, strides, source.shape, strict=True)
+        ]
+        seen, seen_at = padded.slice(offset, ends, strides), places.slice(offset, ends, strides)
+        if chosen is None or chosen_at is None:
+            chosen, chosen_at = seen, seen_at
+            continue
+        keeps = mapped(operation.regions[0], [chosen, seen]) & (chosen_at >= 0)
+        keeps = keeps | (seen_at < 0)
+        chosen, chosen_at = where(keeps, chosen, seen), where(keeps, chosen_at, seen_at)
+    assert chosen_at is not None
+    count = math.prod(source.shape)
+    numbers = ir.Attribute.parse(
+        "#stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+        "index_vector_dim = 1>"
+    )
+    # A window of nothing but padding selects -1, which is outside.
+    flat = initial.broadcast(size)
+    scatter = ir.Operation.create(
+        "stablehlo.scatter",
+        results=[flat.type],
+        operands=[
+            flat.value,
+            chosen_at.reshape(count, 1).value,
+            source.reshape(count).value,
+        ],
+        attributes={"scatter_dimension_numbers": numbers},
+        regions=1,
+    )
+    copy = operation.clone(ip=False).operation
+    copy.regions[1].blocks[0].append_to(scatter.regions[0])
+    return [Tensor(scatter.result).reshape(*operand.shape)]
+
+
+def _padded(places: Array, padding: Sequence[tuple[int, int]]) -> Array:
+    """Places with -1 around; less than nothing around takes some away."""
+    kept = tuple(
+        slice(max(0, -low), size - max(0, -high))
+        for size, (low, high) in zip(places.shape, padding, strict=True)
+    )
+    around = [(max(0, low), max(0, high)) for low, high in padding]
+    return np.pad(places[kept], around, constant_values=-1)
+
+
+def _numbers(operation: ir.Operation, name: str, rank: int) -> list[int]:
+    attribute = operation.attributes.get(name)
+    return [1] * rank if attribute is None else list(attribute)
+
+
+def _padding(operation: ir.Operation, rank: int) -> list[tuple[int, int]]:
+    attribute = operation.attributes.get("padding")
+    if attribute is None:
+        return [(0, 0)] * rank
+    return [(low, high) for low, high in np.array(attribute).reshape(rank, 2).tolist()]
