@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from mlir_sdy.host import ir, stablehlo
+from pyshardy.passes.walks import operations_with
 
 _HANDLE = "channel_handle"
 
@@ -23,6 +22,6 @@ def set_channel(operation: ir.Operation, channel: int) -> None:
     operation.attributes[_HANDLE] = stablehlo.ChannelHandle.get(channel, old.channel_type)
 
 
-def first_free_channel(operations: Iterable[ir.Operation]) -> int:
+def first_free_channel(module: ir.Module) -> int:
     """The least channel id, from 1, such that it and all above it are free."""
-    return 1 + max(map(channel_of, operations), default=0)
+    return 1 + max(map(channel_of, operations_with(_HANDLE, module)), default=0)

@@ -25,7 +25,7 @@ from pyshardy.partition.reductions import completion_of
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.passes.walks import operations_named
 from pyshardy.propagation.projection import ShardingProjection
-from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules import ShardingRuleLookup, quiet_rules
 
 _COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
 
@@ -37,7 +37,7 @@ def drop_completing_collectives(
 
     An all-reduce that completes its operand goes, and a reduce-scatter becomes a reshard.
     """
-    rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+    rules = quiet_rules(function.context)
     for collective in operations_named(_COMPLETING, function):
         value = collective.operands[0]
         if isinstance(value, ir.BlockArgument):

@@ -37,13 +37,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.values import (
-    behind_barriers,
-    get_sharding,
-    rank_of,
-    result_shardings_of,
-    set_result_shardings_of,
-)
+from mlir_sdy.values import get_sharding, rank_of, set_result_shardings_of
 from pyshardy.partition.agreement import Agreement, Shardings, is_plain
 from pyshardy.partition.completion import drop_completing_collectives
 from pyshardy.partition.data_flow import (
@@ -52,7 +46,8 @@ from pyshardy.partition.data_flow import (
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.find_agreement import PARTIAL_OPERATIONS, AgreementFinder
+from pyshardy.partition.find_agreement import PARTIAL_OPERATIONS, AgreementFinder, is_agreed
+from pyshardy.partition.known_shardings import KnownShardings
 from pyshardy.partition.reductions import completion_of
 from pyshardy.partition.remarks import remark_on_whole_dimensions
 from pyshardy.partition.rules_on_shards import rule_on_shards
@@ -67,7 +62,7 @@ from pyshardy.partition.unreduced import origin_of
 from pyshardy.partition.uses import UseConverter, insertion_point_after
 from pyshardy.passes.constants import use_sdy_constants
 from pyshardy.passes.walks import operations_named
-from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules import quiet_rules
 
 _TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
 _EDGES = {
@@ -123,10 +118,11 @@ class _FunctionResharder:
         module = enclosing_module(function)
         self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
         self.symbols = None if module is None else ir.SymbolTable(module)
-        self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+        self.rules = quiet_rules(function.context)
         self.cache = AttributeCache(function.context)
         self.uses = UseConverter(self.meshes, self.cache, looks_behind_barriers=is_for_devices)
         self.finder = AgreementFinder(self.meshes, self.rules, full=full)
+        self.known = KnownShardings()
         self.has_special_shardings = True
 
     def run(self) -> None:
@@ -139,21 +135,26 @@ class _FunctionResharder:
             drop_completing_collectives(self.function, self.meshes)
             manual = operations_named({"sdy.manual_computation"}, self.function)
             self.finder.has_manual_computations = bool(manual)
-        for operation in self._operations():
-            self._visit(operation)
+        for operation, name in self._operations():
+            self._visit(operation, name)
         if self.full or self.has_special_shardings:
             for source in sources_of_function(self.function):
                 self.uses.convert(source, self.full, before_use=True)
 
-    def _operations(self) -> list[ir.Operation]:
-        """The operations to look at, inner ones first."""
+    def _operations(self) -> list[tuple[ir.Operation, str]]:
+        """The operations to look at with their names, inner ones first."""
         if not (self.full or self.has_special_shardings):
             names = PARTIAL_OPERATIONS | {_CALL}
-            return operations_named(names, self.function, ir.WalkOrder.POST_ORDER)
-        operations: list[ir.Operation] = []
+            found = operations_named(names, self.function, ir.WalkOrder.POST_ORDER)
+            return [(operation, operation.name) for operation in found]
+        operations: list[tuple[ir.Operation, str]] = []
+        read = self.known.read
 
         def collect(operation: ir.Operation) -> ir.WalkResult:
-            operations.append(operation)
+            name = operation.name
+            if name not in _TERMINATORS:
+                read(operation, name)
+                operations.append((operation, name))
             return ir.WalkResult.ADVANCE
 
         self.function.walk(collect, ir.WalkOrder.POST_ORDER)
@@ -165,24 +166,23 @@ class _FunctionResharder:
             message = f"'{edge.name}' op is left: run '{_EDGES[edge.name]}' first"
             raise PassError(error(message, location_of(edge.location)))
 
-    def _visit(self, operation: ir.Operation) -> None:
-        name = operation.name
-        if name in _TERMINATORS:
-            return
+    def _visit(self, operation: ir.Operation, name: str) -> None:
         if name in FLOW_OPERATIONS:
             for source in sources_of(operation):
                 self.uses.convert(source, self.full)
         elif name == _CALL:
             self._convert_operands_of_call(operation)
         elif name == _RESHARD:
+            self.known.forget(operation)  # it may be erased
             self.uses.expand_reshard(operation)
         elif name not in OPERATIONS:
             if self.has_special_shardings:
                 self.uses.complete_operands(operation)
                 if run_on_single_device(operation, self.meshes, self.cache):
+                    self.known.forget(operation)
                     return
                 take_operands_back(operation, self.meshes, self.cache)
-            self._make_agree(operation)
+            self._make_agree(operation, name)
 
     def _convert_operands_of_call(self, call: ir.Operation) -> None:
         if self.symbols is not None:
@@ -190,17 +190,20 @@ class _FunctionResharder:
             for source in sources_of_call(call, callee, self.meshes):
                 self.uses.convert(source, True)
 
-    def _make_agree(self, operation: ir.Operation) -> None:
-        operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]
-        results = list(result_shardings_of(operation)) or [None] * len(operation.results)
+    def _make_agree(self, operation: ir.Operation, name: str) -> None:
+        known = self.known
+        operands = [known[operand] for operand in operation.operands]
+        results = [known[result] for result in operation.results]
         shardings: Shardings = (*operands, *results)
+        if not self.has_special_shardings and is_agreed(operation, name, shardings):
+            return
         if all(map(is_plain, shardings)):
             return
-        agreement = self.finder.agreement(operation, shardings)
+        agreement = self.finder.agreement(operation, name, shardings)
         if agreement is None or (agreement.is_kept and not self.has_special_shardings):
             return
         if self.finder.local_forms is not None and are_remarks_wanted():
-            is_known = operation.name in self.finder.local_forms
+            is_known = name in self.finder.local_forms
             rule = self.rules.rule(operation) if is_known else None
             rule = None if rule is None else rule_on_shards(operation, rule)
             remark_on_whole_dimensions(operation, rule, shardings, agreement, self.meshes)
@@ -226,6 +229,7 @@ class _FunctionResharder:
             changed |= self._without_complete_axes(operation, old_shardings, changed, agreement)
         if changed:
             set_result_shardings_of(operation, changed, self.cache)
+            self.known.forget(operation)
         completion = completion_of(operation) if agreement.reduced_axes else None
         for index, old in enumerate(old_shardings):
             value: ir.Value = operation.results[index]

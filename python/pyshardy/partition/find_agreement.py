@@ -22,9 +22,12 @@ from pyshardy.partition.agreement import (
 from pyshardy.partition.blocked_factors import blocked_factors, uncompletable_factors
 from pyshardy.partition.dot_result import DOT_OPERATIONS
 from pyshardy.partition.factor_axes import Shape
+from pyshardy.partition.form_keys import FormKeys
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.sizes import element_bytes
+from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules.lookup import SHARDING_RULE
 
 if TYPE_CHECKING:
     from pyshardy.partition.halo.agreement import FindExchange
@@ -59,21 +62,21 @@ class AgreementFinder:
         self.local_forms: Collection[str] | None = None
         self.find_exchange: FindExchange | None = None
         self.has_manual_computations = True
+        self._forms = FormKeys(rules)
         self._agreements: dict[object, Agreement | None] = {}
-        self._agreements_by_rule: dict[object, Agreement | None] = {}
+        self._agreements_by_form: dict[object, Agreement | None] = {}
 
-    def agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
+    def agreement(
+        self, operation: ir.Operation, name: str, shardings: Shardings
+    ) -> Agreement | None:
         """How the tensors of an operation have to agree; found out once for all that are alike."""
-        key = None if self.has_manual_computations else self.rules.rule_key(operation)
+        key = None if self.has_manual_computations else self._forms.key(operation, name)
         if key is None:
             return self._find_agreement(operation, shardings)
         key = (key, shardings)
-        if key in self._agreements_by_rule:
-            return self._agreements_by_rule[key]
-        agreement = self._find_agreement(operation, shardings)
-        if goes_by_rule(operation, self.rules.rule(operation)):
-            self._agreements_by_rule[key] = agreement
-        return agreement
+        if key not in self._agreements_by_form:
+            self._agreements_by_form[key] = self._find_agreement(operation, shardings)
+        return self._agreements_by_form[key]
 
     def _find_agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
         rule = self.rules.rule(operation)
@@ -148,16 +151,16 @@ class AgreementFinder:
             raise PassError(error(message, location_of(operation.location))) from None
 
 
-def goes_by_rule(operation: ir.Operation, rule: OpShardingRule | None) -> bool:
-    """Whether the form of an operation on shards depends on its rule, and on nothing else.
+def is_agreed(operation: ir.Operation, name: str, shardings: Shardings) -> bool:
+    """Whether the tensors of an operation agree because it is elementwise, and they are all alike.
 
-    What reduces may do so by a body, and what permutes has forms of its own; a matrix product is
-    always completed by a sum.
+    That is quickly said of most operations of a program. None of them must be unreduced.
     """
+    first = shardings[0] if shardings else None
     return (
-        rule is None
-        or operation.name in DOT_OPERATIONS
-        or not (rule.reduction_factors or rule.permutation_factors or rule.need_replication_factors)
+        name in ELEMENTWISE_OPERATIONS
+        and all(sharding is first for sharding in shardings)
+        and SHARDING_RULE not in operation.attributes
     )
 
 

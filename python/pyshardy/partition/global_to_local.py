@@ -17,19 +17,22 @@ Functions are changed in place: all types first, then one operation after the ot
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
-from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder
-from pyshardy.partition.local.builder import sharding_of
-from pyshardy.partition.local_checks import STAY, LocalChecks, check_no_inner_modules
+from pyshardy.partition.known_shardings import KnownShardings
+from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyTypesChange
+from pyshardy.partition.local.registry import Conversion
+from pyshardy.partition.local_checks import FLOWS, STAY, LocalChecks, check_no_inner_modules
+from pyshardy.passes.walks import operations_named
 
 
 def convert_global_to_local(
@@ -59,84 +62,94 @@ def convert_global_to_local(
             both counts are above one. Divisibility is checked before anything is changed.
     """
     replicas = are_replicas(replica_count, partition_count, module.operation)
-    operations = [view.operation for view in operations_in(module.operation)]
-    check_no_inner_modules(operations[1:])
+    check_no_inner_modules(operations_named({"builtin.module"}, module))
     builder = LocalBuilder(
         meshes_of(module),
         replicas=replicas,
-        first_channel=first_free_channel(operations),
+        first_channel=first_free_channel(module),
         per_dim_all_gather=per_dim_all_gather,
         combined_reduce_scatter=combine_multi_dimension_reduce_scatter,
         groups_by_axes=enable_rgv3,
     )
     with module.context:
-        _ModuleConverter(operations, builder, LocalChecks(module, builder.meshes)).run()
+        _ModuleConverter(module, builder, LocalChecks(module, builder.meshes)).run()
 
 
 class _ModuleConverter:
     """One run over a module."""
 
-    def __init__(
-        self, operations: Sequence[ir.Operation], builder: LocalBuilder, checks: LocalChecks
-    ):
-        self.operations = operations
+    def __init__(self, module: ir.Module, builder: LocalBuilder, checks: LocalChecks):
+        views = operations_in(module.operation)
+        self.operations = [(view.operation, view.operation.name) for view in views]
         self.builder = builder
         self.meshes = builder.meshes
         self.checks = checks
+        self.known = KnownShardings()
         self._local_types: dict[tuple[int, int], ir.Type | None] = {}
 
     def run(self) -> None:
-        new_types: list[tuple[ir.Value, ir.Type]] = []
-        for value, place in self._values():
-            sharding = self.checks.shardings[value] = sharding_of(value)
-            if sharding is not None:
-                local = self._local_type(value.type, sharding, place)
-                if local is not None:
-                    new_types.append((value, local))
-        functions = [operation for operation in self.operations if _is_function(operation)]
+        new_types = self._new_types()
+        functions = [operation for operation, name in self.operations if name == "func.func"]
         function_types = [self._function_type(function) for function in functions]
-        to_convert = self._to_convert([value for value, _ in new_types])
-        for value, local in new_types:
+        to_convert = self._to_convert(new_types)
+        for value, local in new_types.items():
             value.set_type(local)
         for function, function_type in zip(functions, function_types, strict=True):
             function.attributes["function_type"] = ir.TypeAttr.get(function_type)
         # Backwards, so that an operation still sees how its operands were sharded.
-        for operation in reversed(to_convert):
+        for operation, conversion in reversed(to_convert):
             with operation.location, ir.InsertionPoint(operation):
-                CONVERSIONS[operation.name](operation, self.builder)
+                conversion(operation, self.builder)
 
-    def _to_convert(self, new_values: list[ir.Value]) -> list[ir.Operation]:
-        """The operations of the dialect, and those that make or use values of a new type.
+    def _new_types(self) -> dict[ir.Value, ir.Type]:
+        """The local types of all values that have another one than they had."""
+        known = self.known
+        new_types: dict[ir.Value, ir.Type] = {}
 
-        They are sorted out before any type changes, as the hash of an operation changes with it.
-        """
-        changed = {value.owner.operation for value in new_values if _is_result(value)}
-        changed |= {use.owner.operation for value in new_values for use in value.uses}
-        to_convert: list[ir.Operation] = []
-        for operation in self.operations:
-            if operation.name.startswith("sdy.") and operation.name not in STAY:
-                self.checks.check_own(operation)
-        for operation in self.operations:
-            name = operation.name
-            self.checks.check_flow(operation)
-            if name in STAY:
-                continue
-            if name.startswith("sdy."):
-                to_convert.append(operation)
-            elif operation in changed or name in DIFFERING:
-                self.checks.check_form(operation)
-                to_convert.append(operation)
-        return to_convert
+        def note(value: ir.Value, place: ir.Operation) -> None:
+            sharding = known[value]
+            if sharding is not None:
+                local = self._local_type(value.type, sharding, place)
+                if local is not None:
+                    new_types[value] = local
 
-    def _values(self) -> Iterator[tuple[ir.Value, ir.Operation]]:
-        """All values, each with the operation to name when something is wrong with it."""
-        for operation in self.operations:
+        for operation, name in self.operations:
+            known.read(operation, name)
             for result in operation.results:
-                yield result, operation
+                note(result, operation)
             for region in operation.regions:
                 for block in region.blocks:
                     for argument in block.arguments:
-                        yield argument, operation
+                        note(argument, operation)
+        return new_types
+
+    def _to_convert(
+        self, new_types: Mapping[ir.Value, ir.Type]
+    ) -> list[tuple[ir.Operation, Conversion]]:
+        """The operations that another form takes the place of: all are checked.
+
+        Those are operations of the dialect, those that make or use values of a new type, and those
+        whose results differ between devices although they run the same operation.
+        """
+        known, checks = self.known, self.checks
+        for operation, name in self.operations:
+            if name in OPERATIONS and name not in STAY:
+                checks.check_own(operation)
+        to_convert: list[tuple[ir.Operation, Conversion]] = []
+        for operation, name in self.operations:
+            if name in FLOWS:
+                checks.check_flow(operation)
+            if name in STAY:
+                continue
+            if name not in OPERATIONS:
+                values = [*operation.operands, *operation.results]
+                if name not in DIFFERING and new_types.keys().isdisjoint(values):
+                    continue
+                checks.check_form(operation, name, tuple([known[value] for value in values]))
+            conversion = CONVERSIONS[name]
+            if not isinstance(conversion, OnlyTypesChange):
+                to_convert.append((operation, conversion))
+        return to_convert
 
     def _local_type(
         self, value_type: ir.Type, sharding: TensorSharding, place: ir.Operation
@@ -200,11 +213,3 @@ def _local_size(
             )
         )
     return size // pieces
-
-
-def _is_function(operation: ir.Operation) -> bool:
-    return operation.name == "func.func"
-
-
-def _is_result(value: ir.Value) -> bool:
-    return not isinstance(value, ir.BlockArgument)

@@ -15,6 +15,7 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.values import behind_barriers, get_sharding, result_shardings
+from pyshardy.partition.agreement import Shardings
 from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.data_flow import (
     FLOW_OPERATIONS,
@@ -23,18 +24,19 @@ from pyshardy.partition.data_flow import (
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.find_agreement import goes_by_rule
+from pyshardy.partition.find_agreement import is_agreed
+from pyshardy.partition.form_keys import FormKeys
 from pyshardy.partition.local import CONVERSIONS, OnlyTypesChange
-from pyshardy.partition.local.builder import sharding_of
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.single_device import is_on_single_device
 from pyshardy.propagation.projection import ShardingProjection
-from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules import quiet_rules
 
 STAY = frozenset({"sdy.mesh", "sdy.return"})
 """Operations of the dialect that need no conversion: what they belong to sees to them."""
 
-Shardings = tuple[TensorSharding | None, ...]
+FLOWS = FLOW_OPERATIONS | {"func.call", "func.func"}
+"""Operations whose operands, or what their bodies return, must be sharded as somewhere else."""
 
 _CUSTOM_CALL = "stablehlo.custom_call"
 _RESHARDS = "sdy-insert-explicit-reshards{enable-full-version=true}"
@@ -81,16 +83,13 @@ class LocalChecks:
     Args:
         module: the module.
         meshes: its meshes by name.
-
-    Attributes:
-        shardings: those of values, as far as they have been read already.
     """
 
     def __init__(self, module: ir.Module, meshes: Mapping[str, Mesh]):
         self._meshes = meshes
         self._symbols = ir.SymbolTable(module.operation)
-        self._rules = ShardingRuleLookup(quiet=True)  # propagation has told already
-        self.shardings: dict[ir.Value, TensorSharding | None] = {}
+        self._rules = quiet_rules(module.context)
+        self._forms = FormKeys(self._rules)
         self._agree: dict[object, bool] = {}
         self._sound: set[object] = set()
         self._devices = next((mesh for mesh in meshes.values() if mesh.axes), None)
@@ -139,6 +138,9 @@ class LocalChecks:
     def check_flow(self, operation: ir.Operation) -> None:
         """Check that values flow into and out of an operation as they are sharded there.
 
+        Args:
+            operation: the operation, one of those in `FLOWS`.
+
         Raises:
             PassError: a value is partial, or sharded in another way.
         """
@@ -170,42 +172,43 @@ class LocalChecks:
             return sources_of(operation)
         if operation.name == "func.func":
             return sources_of_function(operation)
-        if operation.name == "func.call":
-            return sources_of_call(operation, self._callee(operation), self._meshes)
-        return iter(())
+        return sources_of_call(operation, self._callee(operation), self._meshes)
 
-    def check_form(self, operation: ir.Operation) -> None:
+    def check_form(self, operation: ir.Operation, name: str, shardings: Shardings) -> None:
         """Check that an operation with a sharded operand or result can be computed on shards.
+
+        Args:
+            operation: the operation.
+            name: its name.
+            shardings: those of its operands, then results.
 
         Raises:
             PassError: it has no local form, its tensors are sharded in different ways, or a
                 dimension is sharded that needs data of other devices.
         """
-        conversion = CONVERSIONS.get(operation.name)
+        conversion = CONVERSIONS.get(name)
         if conversion is None:
             _fail(
                 operation,
                 "has no local form: its operands and results must be replicated; "
                 f"run '{_WHOLE}' first",
             )
-        values = (*operation.operands, *operation.results)
-        shardings = tuple(map(self._sharding, values))
-        key = (self._rules.rule_key(operation), shardings)
+        if is_agreed(operation, name, shardings):
+            return
+        form = self._forms.key(operation, name)
+        key = (form, shardings)
         if key in self._sound:
             return
         rule = self._rules.rule(operation)
         if rule is None:
-            if operation.name == _CUSTOM_CALL:
+            if name == _CUSTOM_CALL:
                 _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
             return
         self._check_factors(operation, rule, shardings)
         if isinstance(conversion, OnlyTypesChange):
             self._check_agreement(operation, rule, shardings)
-        if key[0] is not None and goes_by_rule(operation, rule):
+        if form is not None:
             self._sound.add(key)
-
-    def _sharding(self, value: ir.Value) -> TensorSharding | None:
-        return self.shardings[value] if value in self.shardings else sharding_of(value)
 
     def _check_factors(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings

@@ -20,6 +20,7 @@ What is sent, and what is computed more or less, is counted as in `cost`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -39,7 +40,7 @@ from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.cost import local_elements, reshard_cost, work_cost
 from pyshardy.partition.sizes import element_bytes
 from pyshardy.passes.walks import operations_named
-from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules import quiet_rules
 
 _RESHARD = "sdy.reshard"
 _MADE_BY_EACH_DEVICE = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
@@ -55,6 +56,12 @@ def optimize_reshards(function: ir.OpView) -> None:
     _Optimizer(function.operation).run()
 
 
+class _Ends(NamedTuple):
+    source: TensorSharding
+    target: TensorSharding
+    mesh: Mesh
+
+
 class _Optimizer:
     """One run over a function."""
 
@@ -63,16 +70,16 @@ class _Optimizer:
         module = enclosing_module(function)
         self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
         self.cache = AttributeCache(function.context)
-        self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+        self.rules = quiet_rules(function.context)
         self._elementwise: dict[OpShardingRule, bool] = {}
 
     def run(self) -> None:
         self._erase_unused()
         for reshard in self._reshards():
             self._make_where_wanted(reshard)
-        for reshard in reversed(self._reshards()):
+        for reshard in reversed(operations_named({_RESHARD}, self.function)):
             self._move_before(reshard)
-        waiting = self._reshards()[::-1]
+        waiting = operations_named({_RESHARD}, self.function)[::-1]
         while waiting:
             behind = self._move_behind(waiting.pop())
             if behind is not None:
@@ -85,7 +92,7 @@ class _Optimizer:
         return [
             reshard
             for reshard in operations_named({_RESHARD}, self.function)
-            if self._mesh_of_both(reshard) is not None
+            if self._ends(reshard) is not None
         ]
 
     def _erase_unused(self) -> None:
@@ -94,8 +101,8 @@ class _Optimizer:
             if not list(reshard.results[0].uses):
                 reshard.erase()
 
-    def _mesh_of_both(self, reshard: ir.Operation) -> Mesh | None:
-        """The mesh of source and target of a reshard that only moves axes."""
+    def _ends(self, reshard: ir.Operation) -> _Ends | None:
+        """Source, target and mesh of a reshard, if it only moves axes of a tensor with a size."""
         source, target = get_sharding(reshard.operands[0]), get_sharding(reshard.results[0])
         assert target is not None, "a reshard has a sharding"
         if source is None or target.rank != source.rank:
@@ -105,7 +112,7 @@ class _Optimizer:
         has_size = all(size > 0 for size in shape_of(reshard.results[0]))
         if mesh is None or mesh.is_maximal or not (is_plain and has_size):
             return None
-        return mesh if mesh_of(source, self.meshes) == mesh else None
+        return _Ends(source, target, mesh) if mesh_of(source, self.meshes) == mesh else None
 
     # --- 1. What each device can make -------------------------------------------------------
 
@@ -128,10 +135,10 @@ class _Optimizer:
         if isinstance(value, ir.BlockArgument) or len(list(value.uses)) != 1:
             return
         maker = value.owner.operation
-        source, target = get_sharding(value), get_sharding(reshard.results[0])
-        mesh = self._mesh_of_both(reshard)
-        if mesh is None or source is None or target is None or not self._is_elementwise(maker):
+        ends = self._ends(reshard) if self._is_elementwise(maker) else None
+        if ends is None:
             return
+        source, target, mesh = ends
         tensors = [operand for operand in maker.operands if shape_of(operand)]
         if not tensors or any(get_sharding(operand) != source for operand in tensors):
             return
@@ -153,10 +160,10 @@ class _Optimizer:
         if len(uses) != 1:
             return None
         user = uses[0].owner.operation
-        mesh = self._mesh_of_both(reshard)
-        source, target = get_sharding(reshard.operands[0]), get_sharding(reshard.results[0])
-        if mesh is None or source is None or target is None or not self._is_elementwise(user):
+        ends = self._ends(reshard) if self._is_elementwise(user) else None
+        if ends is None:
             return None
+        source, target, mesh = ends
         result: ir.Value = user.results[0]
         if get_sharding(result) != target:
             return None
@@ -232,11 +239,9 @@ class _Optimizer:
     def _goes_out_from(self, made: Sequence[ir.Operation], reshard: ir.Operation) -> bool:
         """Let `reshard` go out from an earlier one; whether it is the same and was replaced."""
         value: ir.Value = reshard.operands[0]
-        source, target = get_sharding(value), get_sharding(reshard.results[0])
-        mesh = self._mesh_of_both(reshard)
-        assert source is not None
-        assert target is not None
-        assert mesh is not None
+        ends = self._ends(reshard)
+        assert ends is not None, "only those with ends are shared"
+        source, target, mesh = ends
         lowest, cheapest = _cost(value, source, target, mesh), value
         for earlier in made:
             start = get_sharding(earlier.results[0])

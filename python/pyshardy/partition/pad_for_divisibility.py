@@ -36,6 +36,7 @@ from mlir_sdy.values import (
     result_shardings,
 )
 from pyshardy.partition.in_place import RESIZING, drop_useless
+from pyshardy.partition.known_shardings import KnownShardings
 from pyshardy.partition.local.sizes import FITTING
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
@@ -51,7 +52,7 @@ from pyshardy.partition.padding.shapes import (
 from pyshardy.partition.padding.whole import DimsPerTensor, compute_whole, unpaddable_dims
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.passes.walks import operations_named
-from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules import quiet_rules
 
 _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
 """Operations that hand values over to where their shape is fixed, or take them from there."""
@@ -83,7 +84,8 @@ class _FunctionPadder:
         module = enclosing_module(function)
         self.meshes = {} if module is None else meshes_of(module)
         self.cache = AttributeCache(function.context)
-        self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+        self.rules = quiet_rules(function.context)
+        self.known = KnownShardings()
         self.contents: dict[ir.Value, Shape] = {}
         self.zeros: set[ir.Value] = set()
         self._known: dict[tuple[int, int], bool] = {}
@@ -99,6 +101,7 @@ class _FunctionPadder:
             if any(dims):
                 compute_whole(operation, dims, self.cache, self.meshes)
         if any(any(dims) for _, dims in plans):
+            self.known.clear()
             uneven = self._uneven_operations()
         rules = [self._rule(operation) for operation in uneven]  # types are those of the user yet
         padded = [
@@ -121,7 +124,8 @@ class _FunctionPadder:
     def _drop_barriers(self) -> None:
         """Drop propagation barriers, which have done their work, where shardings differ at them."""
         for barrier in operations_named({"sdy.propagation_barrier"}, self.function):
-            if any(map(self._is_uneven, (*barrier.operands, *barrier.results))):
+            ends = (*barrier.operands, *barrier.results)
+            if any(self._is_uneven(value, get_sharding(value)) for value in ends):
                 barrier.results[0].replace_all_uses_with(barrier.operands[0])
                 barrier.erase()
 
@@ -174,7 +178,12 @@ class _FunctionPadder:
 
     def _uneven_operations(self) -> list[ir.Operation]:
         """The operations that have to do with a value that needs padding, in order."""
-        uneven = set(filter(self._is_uneven, self._values()))
+        uneven: set[ir.Value] = set()
+        for operation in self._operations():
+            self.known.read(operation, operation.name)
+            for value in (*operation.results, *_block_arguments(operation)):
+                if self._is_uneven(value, self.known[value]):
+                    uneven.add(value)
         if not uneven:
             return []
         return [
@@ -183,9 +192,8 @@ class _FunctionPadder:
             if not uneven.isdisjoint((*operation.operands, *operation.results))
         ]
 
-    def _is_uneven(self, value: ir.Value) -> bool:
+    def _is_uneven(self, value: ir.Value, sharding: TensorSharding | None) -> bool:
         """Whether a value needs padding; found out once for each type and sharding."""
-        sharding = get_sharding(value)
         if sharding is None:
             return False
         value_type = value.type
@@ -205,13 +213,14 @@ class _FunctionPadder:
             ("result", types.results, result_shardings(self.function)),
         ):
             self._check_even(self.function, kind, zip(values, shardings, strict=True))
-        for operation in self._operations():
-            if operation.name in _BOUNDARIES or _returns_from_manual_computation(operation):
-                self._check_even(operation, "operand", _types_and_shardings(operation.operands))
-                self._check_even(operation, "result", _types_and_shardings(operation.results))
-                if operation.name == "sdy.manual_computation":
-                    arguments = _types_and_shardings(_block_arguments(operation))
-                    self._check_even(operation, "argument", arguments)
+        for operation in operations_named({*_BOUNDARIES, "sdy.return"}, self.function):
+            if operation.name == "sdy.return" and not _is_in_manual_computation(operation):
+                continue
+            self._check_even(operation, "operand", _types_and_shardings(operation.operands))
+            self._check_even(operation, "result", _types_and_shardings(operation.results))
+            if operation.name == "sdy.manual_computation":
+                arguments = _types_and_shardings(_block_arguments(operation))
+                self._check_even(operation, "argument", arguments)
 
     def _check_even(
         self,
@@ -238,17 +247,18 @@ def _hands_on(name: str) -> bool:
     return name in DATA_FLOW_OPERATIONS or name.startswith("sdy.") or name == "stablehlo.return"
 
 
-def _returns_from_manual_computation(operation: ir.Operation) -> bool:
-    if operation.name != "sdy.return":
-        return False
+def _is_in_manual_computation(operation: ir.Operation) -> bool:
     parent = operation.parent
     return parent is not None and parent.name == "sdy.manual_computation"
 
 
-def _block_arguments(operation: ir.Operation) -> Iterator[ir.Value]:
-    for region in operation.regions:
-        for block in region.blocks:
-            yield from block.arguments
+def _block_arguments(operation: ir.Operation) -> list[ir.Value]:
+    regions = operation.regions
+    if not len(regions):
+        return []
+    return [
+        argument for region in regions for block in region.blocks for argument in block.arguments
+    ]
 
 
 def _types_and_shardings(

@@ -110,8 +110,7 @@ def per_instruction_partitioning(
             for number, operation in enumerate(list(_candidates(module)))
             if chosen.chooses(number, operation.name) and _has_tensors_only(operation)
         ]
-        views = operations_in(module.operation)
-        channel = first_free_channel(view.operation for view in views)
+        channel = first_free_channel(module)
         cache = AttributeCache(module.context)
         for instruction in instructions:
             channel = _renumber_channels(instruction.body, channel)

@@ -54,8 +54,8 @@ from pyshardy.partition.halo.reshape import resolve_reshape
 from pyshardy.partition.in_place import factors_in_place
 from pyshardy.partition.local import LocalBuilder
 from pyshardy.partition.padding.whole import compute_whole
-from pyshardy.passes.walks import operations_named, operations_with
-from pyshardy.rules import ShardingRuleLookup
+from pyshardy.passes.walks import operations_named
+from pyshardy.rules import quiet_rules
 
 _RESHAPE, _SLICE = "stablehlo.reshape", "stablehlo.slice"
 
@@ -90,10 +90,11 @@ class _ModuleResolver:
         self.module = module
         self.meshes = meshes_of(module)
         self.cache = AttributeCache(module.context)
-        self.rules = ShardingRuleLookup(quiet=True)  # propagation has told already
+        self.rules = quiet_rules(module.context)
         self.exchanges = exchanges
-        first_channel = first_free_channel(operations_with("channel_handle", module))
-        self.builder = LocalBuilder(self.meshes, replicas=replicas, first_channel=first_channel)
+        self.builder = LocalBuilder(
+            self.meshes, replicas=replicas, first_channel=first_free_channel(module)
+        )
 
     def run(self) -> None:
         slices = operations_named({_SLICE}, self.module)

@@ -16,6 +16,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mlir_sdy.model import (
     AllToAllParam,
@@ -67,10 +68,11 @@ class CollectivePermute:
 Step = AllSlice | AllGather | AllToAll | CollectivePermute
 
 
+@lru_cache(maxsize=4096)  # layers repeat
 def plan_reshard(
     source: AxesPerDim,
     target: AxesPerDim,
-    shape: Sequence[int],
+    shape: tuple[int, ...],
     mesh: Mesh,
     *,
     reorder: bool,

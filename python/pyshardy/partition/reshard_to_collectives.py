@@ -133,8 +133,7 @@ class _Conversion:
         """Build the collectives that lead from one sharding to another."""
         mesh = mesh_of(source, self.meshes)
         assert mesh is not None
-        shape = list(ir.ShapedType(value.type).shape)
-        shape = [-1 if size < 0 else size for size in shape]
+        shape = tuple(-1 if size < 0 else size for size in ir.ShapedType(value.type).shape)
         reorder = mesh_of(target, self.meshes) != mesh
         steps = plan_reshard(source.dim_axes, target.dim_axes, shape, mesh, reorder=reorder)
         written = source.mesh_or_ref

@@ -25,6 +25,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
     SHARDING,
     get_sharding,
@@ -32,7 +33,7 @@ from mlir_sdy.values import (
     set_result_shardings_of,
 )
 from pyshardy.partition.agreement import shape_of
-from pyshardy.passes.walks import operations_named, operations_with
+from pyshardy.passes.walks import operations_named
 
 _SLICE = "stablehlo.slice"
 _REARRANGING = frozenset({"stablehlo.concatenate", "stablehlo.pad"})
@@ -48,16 +49,17 @@ def unshard_short_dimensions(function: ir.OpView) -> None:
     module = enclosing_module(function)
     meshes = {} if module is None else meshes_of(module)
     cache = AttributeCache(function.context)
-    for operation in operations_with(SHARDING, function):
-        if operation.name == "func.call":
+    known: dict[tuple[int, ...], dict[int, TensorSharding]] = {}  # layers repeat
+    for view in operations_in(function):
+        attribute = view.attributes.get(SHARDING)
+        if attribute is None:
             continue
-        changed: dict[int, TensorSharding] = {}
-        for index, sharding in enumerate(result_shardings_of(operation)):
-            sizes = shape_of(operation.results[index])
-            short = [dim for dim, size in enumerate(sizes) if size == 1]
-            if any(sharding.dim_shardings[dim].axes for dim in short):
-                changed[index] = _without_axes(sharding, short)
-        if changed:
+        operation = view.operation
+        key = (hash(attribute), *[hash(result.type) for result in operation.results])
+        changed = known.get(key)
+        if changed is None:
+            changed = known[key] = _shorter(operation)
+        if changed and operation.name != "func.call":
             set_result_shardings_of(operation, changed, cache)
     for operation in operations_named({_SLICE}, function):
         source = get_sharding(operation.operands[0])
@@ -74,6 +76,17 @@ def unshard_short_dimensions(function: ir.OpView) -> None:
         is_contiguous = all(stride == 1 for stride in operation.attributes["strides"])
         if short and is_contiguous and not _is_rearranged(operation):
             _take_dynamically(operation, short, cache)
+
+
+def _shorter(operation: ir.Operation) -> dict[int, TensorSharding]:
+    """The shardings of results that have axes on dimensions of one element, without these."""
+    changed: dict[int, TensorSharding] = {}
+    for index, sharding in enumerate(result_shardings_of(operation)):
+        sizes = shape_of(operation.results[index])
+        short = [dim for dim, size in enumerate(sizes) if size == 1]
+        if any(sharding.dim_shardings[dim].axes for dim in short):
+            changed[index] = _without_axes(sharding, short)
+    return changed
 
 
 def _is_rearranged(operation: ir.Operation) -> bool:

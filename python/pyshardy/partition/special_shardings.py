@@ -3,52 +3,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.ods.tables import OPERATIONS
+from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings
 from pyshardy.partition.single_device import is_on_single_device
+from pyshardy.passes.walks import operations_named
 
 
 def has_special_shardings(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
     """Whether any value is unreduced, or on a single device. Most programs have no such values."""
-    known: dict[ir.Attribute, bool] = {}
-
-    def are_special(shardings: Iterable[TensorSharding | None]) -> bool:
-        return any(
-            sharding is not None
-            and (bool(sharding.unreduced_axes) or is_on_single_device(sharding, meshes))
-            for sharding in shardings
-        )
-
-    def is_special(attribute: ir.Attribute) -> bool:
-        special = known.get(attribute)
-        if special is None:
-            value = value_of(attribute)
-            shardings = (value,) if isinstance(value, TensorSharding) else value.shardings
-            special = known[attribute] = are_special(shardings)
-        return special
-
-    def in_block(block: ir.Block) -> bool:
-        for view in block.operations:
-            operation = view.operation
-            attributes = operation.attributes
-            if SHARDING in attributes and is_special(attributes[SHARDING]):
-                return True
-            if operation.name in _HOLDERS:
-                for name in _HOLDERS[operation.name]:
-                    if name in attributes and is_special(attributes[name]):
-                        return True
-            for region in operation.regions:
-                if any(in_block(inner) for inner in region.blocks):
-                    return True
-        return False
-
-    return are_special((*argument_shardings(function), *result_shardings(function))) or any(
-        map(in_block, function.regions[0].blocks)
+    found: dict[int, ir.Attribute] = {}  # by their address, as most stand at many operations
+    for operation in operations_in(function):
+        attribute = operation.attributes.get(SHARDING)
+        if attribute is not None:
+            found[hash(attribute)] = attribute
+    for operation in operations_named(_HOLDERS, function):
+        for name in _HOLDERS[operation.name]:
+            attribute = operation.attributes.get(name)
+            if attribute is not None:
+                found[hash(attribute)] = attribute
+    shardings = [*argument_shardings(function), *result_shardings(function)]
+    for attribute in found.values():
+        value = value_of(attribute)
+        shardings += (value,) if isinstance(value, TensorSharding) else value.shardings
+    return any(
+        bool(sharding.unreduced_axes) or is_on_single_device(sharding, meshes)
+        for sharding in shardings
+        if sharding is not None
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Hashable
 from typing import Any
 
@@ -13,7 +14,12 @@ from mlir_sdy.model import OpShardingRule
 from pyshardy.rules.errors import RuleError
 from pyshardy.rules.fit import checked_rule
 from pyshardy.rules.modes import is_compatible, is_strict
-from pyshardy.rules.registry import CUSTOM_CALL, RegisteredRule, registered_rule
+from pyshardy.rules.registry import (
+    CUSTOM_CALL,
+    RegisteredRule,
+    registered_rule,
+    registry_generation,
+)
 from pyshardy.rules.reports import broken_rule, dynamic_shape, missing_rule, shardy_warning
 from pyshardy.rules.signature import OperationSignature, TensorType
 
@@ -66,21 +72,26 @@ class ShardingRuleLookup:
             tuple(self.type_key(result.type) for result in operation.results),
         )
 
-    def rule_key(self, operation: ir.Operation) -> Hashable | None:
+    def rule_key(self, operation: ir.Operation, name: str) -> Hashable | None:
         """What the rule of an operation depends on: alike in that, operations have equal rules.
 
         None if the operation has a rule of its own, or must be looked at for its rule.
+
+        Args:
+            operation: the operation.
+            name: its name, which whoever has it need not ask for again.
         """
-        name = operation.name
         reads = self._reads.get(name, _UNKNOWN)
         if reads is _UNKNOWN:
             reads = self._reads[name] = _attributes_read(name)
         attributes = operation.attributes
         if reads is None or SHARDING_RULE in attributes:
             return None
-        values = (*operation.operands, *operation.results)
-        read = tuple([hash(attributes.get(attribute)) for attribute in reads])
-        return name, tuple([hash(value.type) for value in values]), read
+        types = [hash(operand.type) for operand in operation.operands]
+        operands, results = operation.operands, operation.results
+        types = [hash(value.type) for value in operands] + [hash(value.type) for value in results]
+        read = [hash(attributes.get(attribute)) for attribute in reads]
+        return name, len(operands), *types, *read
 
     def registered_rule(
         self,
@@ -193,6 +204,24 @@ class ShardingRuleLookup:
 
 
 _NO_RULE = RegisteredRule(None, ())
+
+
+_quiet: weakref.WeakKeyDictionary[ir.Context, tuple[object, ShardingRuleLookup]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def quiet_rules(context: ir.Context) -> ShardingRuleLookup:
+    """A look-up for what comes after propagation, which has told already what has no rule.
+
+    The passes on programs of a context share one, as long as no rule is registered between them.
+    """
+    state = registry_generation(), is_compatible()
+    known, lookup = _quiet.get(context, (None, None))
+    if lookup is None or known != state:
+        lookup = ShardingRuleLookup(quiet=True)
+        _quiet[context] = state, lookup
+    return lookup
 
 
 def _attributes_read(name: str) -> tuple[str, ...] | None:

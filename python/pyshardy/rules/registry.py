@@ -43,6 +43,12 @@ _by_name: dict[str, RegisteredRule] = {}
 _by_target: dict[str, RegisteredRule] = {}
 
 
+class _Generation:
+    """Counts the changes to the registry."""
+
+    number = 0
+
+
 def sharding_rule(
     *names: str,
     target: str | None = None,
@@ -108,6 +114,11 @@ def registered_targets() -> tuple[str, ...]:
     return tuple(_by_target)
 
 
+def registry_generation() -> int:
+    """A number that is another one after each change to the registry."""
+    return _Generation.number
+
+
 @contextlib.contextmanager
 def temporary_rules() -> Iterator[None]:
     """Undo, in the end, what is registered inside the `with` block."""
@@ -133,6 +144,7 @@ def _restore(by_name: dict[str, RegisteredRule], by_target: dict[str, Registered
     for table, entries in ((_by_name, by_name), (_by_target, by_target)):
         table.clear()
         table.update(entries)
+    _Generation.number += 1
 
 
 def _check_names(names: tuple[str, ...], target: str | None) -> None:
@@ -147,3 +159,4 @@ def _register(names: Iterable[str], target: str | None, registered: RegisteredRu
         _by_target[target] = registered
     else:
         _by_name.update(dict.fromkeys(names, registered))
+    _Generation.number += 1

@@ -9,6 +9,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
+from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
     binary,
     broadcast,
@@ -16,7 +17,7 @@ from pyshardy.partition.local.arithmetic import (
     element_type_of,
     neutral,
 )
-from pyshardy.partition.local.builder import LocalBuilder, sharding_of
+from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.registry import converts
 
 

@@ -19,7 +19,6 @@ from mlir_sdy.model import (
     replica_groups,
     shard_indices,
 )
-from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.partition.neutral_elements import neutral_elements
 from pyshardy.passes.replica_groups import groups_along
 
@@ -32,11 +31,6 @@ REDUCTION_OPERATIONS = {
     ReductionOp.MIN: "stablehlo.minimum",
 }
 """The operation of each kind of reduction."""
-
-
-def sharding_of(value: ir.Value) -> TensorSharding | None:
-    """How an operand of an operation is sharded: on devices, barriers are nothing."""
-    return get_sharding(behind_barriers(value))
 
 
 def axes_of(sharding: TensorSharding | None, dim: int) -> AxisTuple:

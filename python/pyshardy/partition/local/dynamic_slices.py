@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
+from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
     binary,
     broadcast,
@@ -31,7 +32,7 @@ from pyshardy.partition.local.arithmetic import (
     select,
     value_where,
 )
-from pyshardy.partition.local.builder import LocalBuilder, sharding_of
+from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
 from pyshardy.partition.local.registry import converts
 from pyshardy.partition.local.sizes import fit_dynamic_slice

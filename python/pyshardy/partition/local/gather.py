@@ -7,6 +7,7 @@ from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import AxisTuple, Mesh
+from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
     all_along,
     binary,
@@ -16,7 +17,7 @@ from pyshardy.partition.local.arithmetic import (
     is_first,
     value_where,
 )
-from pyshardy.partition.local.builder import LocalBuilder, sharding_of
+from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
 from pyshardy.partition.local.registry import converts
 from pyshardy.partition.local.sizes import fit_gather

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
+from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
     element_type_of,
     is_first,
     neutral,
     value_where,
 )
-from pyshardy.partition.local.builder import LocalBuilder, sharding_of
+from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.completing import multiply_up, stacked
 from pyshardy.partition.local.registry import converts
 from pyshardy.partition.monoids import combining_operations

@@ -7,8 +7,9 @@ from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
+from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import is_first, select, value_where
-from pyshardy.partition.local.builder import LocalBuilder, axes_of, sharding_of
+from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.completing import multiply_up
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
 from pyshardy.partition.local.registry import converts

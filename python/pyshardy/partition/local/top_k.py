@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import binary, broadcast, convert, element_type_of
-from pyshardy.partition.local.builder import LocalBuilder, axes_of, sharding_of
+from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.registry import converts
 
 

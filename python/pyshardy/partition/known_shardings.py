@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The shardings of a program's values as operations see them, each read once."""
+
+from __future__ import annotations
+
+from mlir_sdy.attributes import value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.ods.tables import OPERATIONS
+from mlir_sdy.values import DATA_FLOW_OPERATIONS, SHARDING, behind_barriers, get_sharding
+
+_READ_APART = DATA_FLOW_OPERATIONS | OPERATIONS.keys()
+"""Operations whose results may have their shardings elsewhere, or behind a barrier."""
+
+
+def sharding_of(value: ir.Value) -> TensorSharding | None:
+    """How an operand of an operation is sharded: on devices, barriers are nothing."""
+    return get_sharding(behind_barriers(value))
+
+
+class KnownShardings(dict[ir.Value, TensorSharding | None]):
+    """A look-up of `sharding_of`: `known[value]` reads it the first time.
+
+    It is to be told when a sharding changes (`known[value] = sharding`), and when something is
+    erased (`forget`), as what comes next may have its place in memory and would be taken for it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lists: dict[int, tuple[TensorSharding, ...]] = {}
+
+    def __missing__(self, value: ir.Value) -> TensorSharding | None:
+        sharding = self[value] = sharding_of(value)
+        return sharding
+
+    def read(self, operation: ir.Operation, name: str) -> None:
+        """Read the shardings of all results, in a fraction of the time that it takes one by one.
+
+        Args:
+            operation: the operation.
+            name: its name, which whoever has it need not ask for again.
+        """
+        if name in _READ_APART:
+            return
+        attribute = operation.attributes.get(SHARDING)
+        if attribute is None:
+            for result in operation.results:
+                self[result] = None
+            return
+        key = hash(attribute)  # its address, where it stays for as long as its context
+        shardings = self._lists.get(key)
+        if shardings is None:
+            shardings = self._lists[key] = value_of(attribute).shardings
+        for result, sharding in zip(operation.results, shardings, strict=False):
+            self[result] = sharding
+
+    def forget(self, operation: ir.Operation) -> None:
+        """Read the shardings of an operation's results anew, should anybody ask for them."""
+        for result in operation.results:
+            self.pop(result, None)
