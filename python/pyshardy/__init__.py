@@ -103,7 +103,11 @@ _HOMES = {
     "pyshardy.propagation.record": ("Propagation",),
     "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),
 }
-_SUBPACKAGES = ("passes",)
+_SUBPACKAGES = {
+    "jax": "pyshardy.frontends.jax",
+    "passes": "pyshardy.passes",
+    "torch": "pyshardy.frontends.torch",
+}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
@@ -111,7 +115,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _SUBPACKAGES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return importlib.import_module(_SUBPACKAGES[name])
     home = importlib.import_module(_HOME_OF.get(name, "mlir_sdy.sdy"))
     try:
         value = getattr(home, name)

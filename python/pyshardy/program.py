@@ -31,6 +31,9 @@ from pyshardy.pipeline.options import pass_use
 from pyshardy.pipeline.syntax import MODULE_ANCHOR
 
 if TYPE_CHECKING:
+    import jax
+
+    from pyshardy.frontends.jax.callable import JaxProgram
     from pyshardy.pipeline.options import OptionValue
 
 __all__ = [
@@ -123,6 +126,24 @@ class PartitionedProgram:
             executable = spmd_program(backend, self.module, layout)
             self._executables[backend] = executable
         return self.gather(executable.run(scattered))
+
+    def as_jax(self, devices: jax.sharding.Mesh | None = None) -> JaxProgram:
+        """The program as a function of arrays of JAX, on the devices of a mesh.
+
+            step = program.as_jax()
+            parameters = step(parameters, batch)
+
+        Args:
+            devices: the mesh of JAX to run on, which has the axes of `mesh`. By default that for
+                which JAX has traced the program, or else the first devices that JAX has.
+
+        Raises:
+            UsageError: JAX is missing or has too few devices; `devices` are others than the program
+                is for; shardings can't be said on one mesh of JAX.
+        """
+        from pyshardy.frontends.jax.callable import JaxProgram  # noqa: PLC0415 (loads JAX)
+
+        return JaxProgram(self.module, self.mesh, self.inputs, self.outputs, devices)
 
     def scatter(self, inputs: Sequence[npt.ArrayLike]) -> list[list[Array]]:
         """What each device gets of global inputs: its shards of the arguments.

@@ -21,4 +21,6 @@ def require(package: str, feature: str, *, extra: str) -> None:
     """
     if find_spec(package) is None:
         mend = f"install it by: pip install 'pyshardy[{extra}]'"
-        raise UsageError(error(f"{feature} needs the package '{package}', which is missing; {mend}"))
+        raise UsageError(
+            error(f"{feature} needs the package '{package}', which is missing; {mend}")
+        )

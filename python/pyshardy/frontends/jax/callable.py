@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Partitioned programs as functions of JAX."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.model import Mesh, TensorSharding
+from pyshardy.backends.modules import copy_of
+from pyshardy.backends.specs import TensorSpec
+from pyshardy.frontends.jax.dtypes import dtype_of
+from pyshardy.frontends.jax.grid import Grid, NoGridError
+from pyshardy.frontends.jax.meshes import (
+    available_devices,
+    device_mesh,
+    mesh_of_model,
+    partition_spec,
+)
+from pyshardy.frontends.jax.numbering import renumber
+from pyshardy.frontends.jax.structure import Structure, structure_of
+from pyshardy.frontends.packages import require
+from pyshardy.frontends.portable import serialize
+
+if TYPE_CHECKING:
+    import jax
+
+
+class Port(Protocol):
+    """An argument or a result of a partitioned program; see `pyshardy.program.Port`."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def spec(self) -> TensorSpec: ...  # noqa: D102
+    @property
+    def sharding(self) -> TensorSharding | None: ...  # noqa: D102
+    @property
+    def local_spec(self) -> TensorSpec: ...  # noqa: D102
+    @property
+    def mesh(self) -> Mesh: ...  # noqa: D102
+
+
+class JaxProgram:
+    """A partitioned program as a function of arrays of JAX on the devices of a mesh.
+
+    It is what `jax.jit` makes, so it may be called within functions that `jax.jit` compiles, and
+    on arrays that other such functions have left on the devices; its own stay there, sharded. What
+    is laid out otherwise than `in_shardings` say is laid out anew by the devices.
+
+    Args:
+        module: the local program. It isn't changed.
+        mesh: the devices by their numbers in the program.
+        inputs: the arguments.
+        outputs: the results.
+        devices: the mesh of JAX to run on. By default that for which JAX has traced the program,
+            or else the first devices that JAX has.
+
+    Attributes:
+        mesh: the mesh of JAX. Its axes are cut where shardings need parts of them.
+        in_shardings: the shardings of the arguments, as a tree like `(args, kwargs)` if JAX has
+            traced the program, and as a tuple otherwise.
+        out_shardings: the shardings of the results, as a tree like the result.
+
+    Raises:
+        UsageError: JAX is missing or has too few devices; `devices` are others than the program
+            is for; shardings can't be said on one mesh of JAX.
+    """
+
+    def __init__(
+        self,
+        module: ir.Module,
+        mesh: Mesh,
+        inputs: Sequence[Port],
+        outputs: Sequence[Port],
+        devices: jax.sharding.Mesh | None = None,
+    ):
+        require("jax", "'as_jax'", extra="jax")
+        import jax  # noqa: PLC0415
+
+        self._inputs, self._outputs = tuple(inputs), tuple(outputs)
+        self._structure = structure_of(module, arguments=len(inputs), results=len(outputs))
+        grid = _grid(mesh, [*inputs, *outputs])
+        self.mesh = device_mesh(grid.mesh, _devices(mesh, devices, self._structure))
+        in_specs, out_specs = (
+            tuple(_partition_spec(port, grid) for port in ports) for ports in (inputs, outputs)
+        )
+        local = jax.shard_map(
+            _local_function(module, mesh, inputs, outputs),
+            mesh=self.mesh,
+            in_specs=in_specs,
+            out_specs=out_specs,
+            # Whether a copy is the same on all devices JAX can't see in a program not its own.
+            check_vma=False,
+        )
+        shardings = [
+            [jax.sharding.NamedSharding(self.mesh, spec) for spec in specs]
+            for specs in (in_specs, out_specs)
+        ]
+        self.in_shardings: Any = self._in_tree_of(shardings[0])
+        self.out_shardings: Any = self._out_tree_of(shardings[1])
+        self._run: Callable[..., Any] = jax.jit(local, out_shardings=tuple(shardings[1]))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program.
+
+        Args:
+            args: the arguments, as trees if JAX has traced the program.
+            kwargs: those by name, if it was traced with some.
+
+        Returns:
+            The results: the tree that the function gives which JAX has traced, else a tuple.
+
+        Raises:
+            UsageError: the arguments don't fit the program.
+        """
+        leaves = self._leaves(args, kwargs)
+        arrays = [_fitting(leaf, port) for leaf, port in zip(leaves, self._inputs, strict=True)]
+        return self._out_tree_of(self._run(*arrays))
+
+    def _leaves(self, args: Any, kwargs: Any) -> Sequence[Any]:
+        import jax  # noqa: PLC0415
+
+        if self._structure is None:
+            if kwargs:
+                message = f"the program has no arguments by name, got: {', '.join(kwargs)}"
+                raise UsageError(error(message))
+            if len(args) != len(self._inputs):
+                names = ", ".join(port.name for port in self._inputs)
+                count = f"{len(self._inputs)} arrays, but got {len(args)}"
+                raise UsageError(error(f"the program takes {count}: {names}"))
+            return args
+        leaves, tree = jax.tree.flatten((args, kwargs))
+        if tree != self._structure.in_tree:
+            expected = _tree_text(self._structure.in_tree)
+            message = f"the program takes arguments like {expected}, got: {_tree_text(tree)}"
+            raise UsageError(error(message))
+        return [leaves[index] for index in self._structure.kept]
+
+    def _in_tree_of(self, leaves: Sequence[Any]) -> Any:
+        if self._structure is None:
+            return tuple(leaves)
+        # What the function doesn't use may be laid out in any way.
+        every: list[Any] = [None] * self._structure.in_tree.num_leaves
+        for index, leaf in zip(self._structure.kept, leaves, strict=True):
+            every[index] = leaf
+        return self._structure.in_tree.unflatten(every)
+
+    def _out_tree_of(self, leaves: Sequence[Any]) -> Any:
+        if self._structure is None:
+            return tuple(leaves)
+        return self._structure.out_tree.unflatten(leaves)
+
+
+def _grid(mesh: Mesh, ports: Sequence[Port]) -> Grid:
+    try:
+        return Grid.of(mesh, [(port.sharding, port.mesh) for port in ports])
+    except NoGridError as refusal:
+        message = f"JAX has no mesh on which all arguments and results are sharded: {refusal}"
+        raise UsageError(error(message)) from None
+
+
+def _devices(mesh: Mesh, given: Any, structure: Structure | None) -> Sequence[Any]:
+    """The devices of JAX in the order of the program's mesh."""
+    import jax  # noqa: PLC0415
+
+    if given is not None:
+        if not isinstance(given, jax.sharding.Mesh):
+            got = f"got: {type(given).__name__}"
+            raise UsageError(error(f"expected a jax.sharding.Mesh to run on, {got}"))
+        if (found := mesh_of_model(given)).axes != mesh.axes:
+            message = f"the program is for the mesh {mesh}, and can't run on {found}"
+            raise UsageError(error(message))
+        return list(given.devices.flat)
+    if structure is not None and len(structure.devices) == mesh.total_size:
+        return structure.devices
+    first = available_devices(mesh.total_size)
+    return [first[device] for device in mesh.devices]
+
+
+def _partition_spec(port: Port, grid: Grid) -> jax.sharding.PartitionSpec:
+    if port.sharding is None or port.sharding.has_no_axes:
+        return partition_spec([()] * len(port.spec.shape))
+    return partition_spec(grid.axes_of(port.sharding, port.mesh))
+
+
+def _local_function(
+    module: ir.Module, mesh: Mesh, inputs: Sequence[Port], outputs: Sequence[Port]
+) -> Callable[..., Any]:
+    """The function of shards that the local program is.
+
+    JAX calls foreign programs that are in the shape of what `jax.export` has exported. So a
+    function is exported that has the same arguments and results, and gets another body.
+    """
+    import jax  # noqa: PLC0415
+    import jax.export  # noqa: PLC0415
+    from jax import numpy as jnp  # noqa: PLC0415
+    from jaxlib.mlir.dialects import stablehlo as its  # noqa: PLC0415
+
+    arguments, results = (
+        [jax.ShapeDtypeStruct(p.local_spec.shape, dtype_of(p.local_spec.element)) for p in ports]
+        for ports in (inputs, outputs)
+    )
+
+    def stand_in(*_: Any) -> tuple[Any, ...]:
+        return tuple(jnp.zeros(result.shape, result.dtype) for result in results)
+
+    exported = jax.export.export(
+        jax.jit(stand_in, keep_unused=True),
+        disabled_checks=[jax.export.DisabledSafetyCheck.platform()],
+    )(*arguments)
+    local = copy_of(module)
+    if mesh.device_ids:
+        renumber(local, mesh.device_ids)
+    version = stablehlo.get_smaller_version(
+        stablehlo.get_current_version(), its.get_current_version()
+    )
+    artifact = serialize(local, version)
+    return dataclasses.replace(exported, mlir_module_serialized=artifact).call
+
+
+def _fitting(value: Any, port: Port) -> Any:
+    """The value, if it is an array of the type that the program expects; a number becomes one."""
+    import jax  # noqa: PLC0415
+    from jax import numpy as jnp  # noqa: PLC0415
+
+    dtype = dtype_of(port.spec.element)
+    if isinstance(value, bool | int | float | complex):
+        value = jnp.asarray(value, dtype)
+    found = getattr(value, "dtype", None)
+    if (
+        found is None
+        or jax.dtypes.canonicalize_dtype(found) != dtype
+        or (value.shape != port.spec.shape)
+    ):
+        got = type(value).__name__ if found is None else f"{found} of shape {value.shape}"
+        expected = f"an array of {dtype} of shape {port.spec.shape}"
+        raise UsageError(error(f"{port.name} must be {expected}, got: {got}"))
+    return value
+
+
+def _tree_text(tree: Any) -> str:
+    return str(tree).removeprefix("PyTreeDef(").removesuffix(")")

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What `jax.export` has exported, as modules of this context."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.dialect import Context
+from mlir_sdy.host import ir
+from pyshardy.frontends.jax.structure import Structure, remember
+from pyshardy.frontends.packages import require
+
+if TYPE_CHECKING:
+    import jax.export
+
+
+def from_exported(
+    exported: jax.export.Exported | bytes | bytearray | str | os.PathLike[str],
+    context: ir.Context | None = None,
+) -> ir.Module:
+    """The module of a function that `jax.export` has exported.
+
+        module = sdy.jax.from_exported(jax.export.export(jax.jit(f))(x))
+        module = sdy.jax.from_exported("f.jax")  # what its `serialize()` gave
+
+    Args:
+        exported: the function; or serialized, as bytes or the file with them.
+        context: a context with the dialect; a new one by default.
+
+    Raises:
+        UsageError: JAX is missing, or this isn't what it has exported; or the function is for
+            several platforms, or has dimensions of unknown size.
+        ParseError: the program can't be read.
+    """
+    require("jax", "sdy.jax.from_exported", extra="jax")
+    import jax.export  # noqa: PLC0415
+
+    if not isinstance(exported, jax.export.Exported):
+        exported = _deserialized(exported)
+    if exported.uses_global_constants:
+        message = (
+            f"'{exported.fun_name}' is for several platforms, or has dimensions of unknown size; "
+            "export it for one platform and with shapes of numbers"
+        )
+        raise UsageError(error(message))
+    module = parse(exported.mlir_module(), context or Context())
+    kept = tuple(exported.module_kept_var_idx)
+    remember(Structure(exported.in_tree, exported.out_tree, kept), module)
+    return module
+
+
+def _deserialized(
+    source: bytes | bytearray | str | os.PathLike[str],
+) -> jax.export.Exported:
+    import jax.export  # noqa: PLC0415
+
+    if isinstance(source, bytes | bytearray):
+        name, data = "the data", bytearray(source)
+    else:
+        name = f"'{os.fspath(source)}'"
+        try:
+            data = bytearray(Path(source).read_bytes())
+        except OSError as refusal:
+            raise UsageError(error(f"{name} can't be read: {refusal.strerror}")) from None
+    try:
+        return jax.export.deserialize(data)
+    except Exception as refusal:  # JAX has no class for it
+        reason = str(refusal) or type(refusal).__name__
+        message = f"{name} is not what 'jax.export' has serialized: {reason}"
+        raise UsageError(error(message)) from None

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What JAX has lowered, as modules of this context.
+
+JAX brings MLIR bindings of its own. The two get along in one process as long as no object of one
+comes to the other, so programs cross over as text.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.dialect import Context
+from mlir_sdy.host import ir
+from pyshardy.frontends.jax.structure import Structure, remember
+from pyshardy.frontends.packages import require
+
+if TYPE_CHECKING:
+    import jax
+
+
+def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None = None) -> ir.Module:
+    """The module of a function that JAX has lowered.
+
+        lowered = jax.jit(step, in_shardings=...).lower(parameters, batch)
+        module = sdy.jax.from_lowered(lowered)
+
+    Meshes, shardings, constraints and manual regions are kept. Arguments are named by their paths
+    in the arguments of the function, and operations are located in its source.
+
+    Args:
+        lowered: what `jax.jit(f).lower(...)` gives.
+        context: a context with the dialect; a new one by default.
+
+    Raises:
+        UsageError: JAX is missing, or this isn't what it has lowered.
+        ParseError: the program can't be read.
+    """
+    require("jax", "sdy.jax.from_lowered", extra="jax")
+    import jax  # noqa: PLC0415
+
+    if not isinstance(lowered, jax.stages.Lowered):
+        got = f"got: {type(lowered).__name__}"
+        raise UsageError(error(f"expected what 'jax.jit(f).lower(...)' gives, {got}"))
+    module = parse(lowered.as_text(debug_info=True), context or Context())
+    # JAX tells nowhere else which arguments it has dropped, and where the function is to run.
+    found = lowered._lowering.compile_args
+    structure = Structure(
+        lowered.in_tree,
+        lowered.out_tree,
+        tuple(sorted(found["kept_var_idx"])),
+        _devices((*found["in_shardings"], *found["out_shardings"])),
+    )
+    remember(structure, module)
+    return module
+
+
+def _devices(shardings: Iterable[Any]) -> tuple[Any, ...]:
+    """The devices of the first mesh of real ones, in its order."""
+    import jax  # noqa: PLC0415
+
+    for sharding in shardings:
+        if isinstance(sharding, jax.sharding.NamedSharding):
+            mesh = sharding.mesh
+            if isinstance(mesh, jax.sharding.Mesh):
+                return tuple(mesh.devices.flat)
+    return ()

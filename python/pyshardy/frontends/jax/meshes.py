@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Meshes and shardings as JAX has them."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.model import Mesh
+
+if TYPE_CHECKING:
+    import jax
+    from jax.sharding import AbstractMesh, PartitionSpec
+
+
+def abstract_mesh(mesh: Mesh) -> AbstractMesh:
+    """The mesh without devices; they need not be there to lower a function for it."""
+    from jax.sharding import AbstractMesh  # noqa: PLC0415
+
+    return AbstractMesh(
+        tuple(axis.size for axis in mesh.axes), tuple(axis.name for axis in mesh.axes)
+    )
+
+
+def mesh_of_model(mesh: jax.sharding.Mesh | AbstractMesh) -> Mesh:
+    """A mesh of JAX as a plain value. Its devices are numbered in its own order."""
+    return Mesh.of(dict(zip(mesh.axis_names, mesh.axis_sizes, strict=True)))
+
+
+def device_mesh(mesh: Mesh, devices: Sequence[Any]) -> jax.sharding.Mesh:
+    """The mesh over devices of JAX, which stand in its order.
+
+    Its axes are for the compiler to use (`AxisType.Auto`): arrays on meshes of any kind of axes
+    then go where they should.
+    """
+    from jax import sharding  # noqa: PLC0415
+
+    shape = [axis.size for axis in mesh.axes]
+    array = np.empty(len(devices), object)
+    array[:] = devices  # NumPy would look into a device for the elements of an array.
+    kinds = (sharding.AxisType.Auto,) * len(shape)
+    return sharding.Mesh(array.reshape(shape), [axis.name for axis in mesh.axes], axis_types=kinds)
+
+
+def partition_spec(axes_of_dims: Sequence[tuple[str, ...]]) -> PartitionSpec:
+    """The axes of each dimension as JAX writes them."""
+    from jax.sharding import PartitionSpec  # noqa: PLC0415
+
+    return PartitionSpec(*(axes[0] if len(axes) == 1 else axes or None for axes in axes_of_dims))
+
+
+def available_devices(count: int) -> list[Any]:
+    """The first devices that JAX has.
+
+    Raises:
+        UsageError: there are not as many.
+    """
+    import jax  # noqa: PLC0415
+
+    devices = jax.devices()
+    if len(devices) < count:
+        message = (
+            f"the program is for {count} devices, but JAX has {len(devices)}; for virtual ones on "
+            f"a CPU, set XLA_FLAGS=--xla_force_host_platform_device_count={count} before JAX is "
+            "first used"
+        )
+        raise UsageError(error(message))
+    return devices[:count]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Local programs for devices that have other numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
+from pyshardy.backends.pieces import COLLECTIVES
+from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.passes.walks import operations_named
+
+_NO_MEMBER = -1
+
+
+def renumber(module: ir.Module, ids: Sequence[int]) -> None:
+    """Let the device that is called `position` do what the device `ids[position]` did.
+
+    1. The groups and pairs of collectives name devices by their positions.
+    2. A program that asks for its device id looks `ids` up at its position.
+
+    With `ids` 2, 0, 1, the groups [[0, 1]] become [[1, 2]].
+
+    Args:
+        module: a local program for as many partitions as there are ids. It is changed in place.
+        ids: a permutation of 0, 1, ...
+    """
+    layout = Layout(1, len(ids))
+    position_of = {device: position for position, device in enumerate(ids)}
+    collectives = operations_named(COLLECTIVES, module)
+    questions = operations_named(["stablehlo.partition_id"], module)
+    with module.context:
+        for collective in collectives:
+            if collective.name == "stablehlo.collective_permute":
+                name, groups = "source_target_pairs", process_pairs(collective, layout)
+            else:
+                name, groups = "replica_groups", process_groups(collective, layout)
+            moved = tuple(tuple(position_of[device] for device in group) for group in groups)
+            collective.attributes[name] = ir.DenseElementsAttr.get(_table(moved))
+        for question in questions:
+            with ir.InsertionPoint(question), question.location:
+                builder = LocalBuilder({})
+                device = builder.per_device(list(ids))
+                answer = builder.create("stablehlo.convert", [device], [question.result.type])
+            question.result.replace_all_uses_with(answer.result)
+            question.erase()
+
+
+def _table(groups: Groups) -> np.ndarray:
+    """Groups as rows of one length, as StableHLO has them."""
+    longest = max(map(len, groups))
+    rows = [[*group, *[_NO_MEMBER] * (longest - len(group))] for group in groups]
+    return np.array(rows, np.int64)

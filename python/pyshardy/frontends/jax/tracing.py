@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions of JAX, traced with shardings of JAX's and of ours."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mlir_sdy.attributes import attribute_of
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import set_argument_shardings, set_result_shardings
+from mlir_sdy.verify import verify
+from pyshardy.frontends.jax.lowered import from_lowered
+from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_of_model
+from pyshardy.frontends.packages import require
+
+if TYPE_CHECKING:
+    import jax
+
+_PLATFORM_WITHOUT_DEVICES = "cpu"
+
+
+def trace(
+    function: Callable[..., Any],
+    *arguments: Any,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    mesh: Mesh | jax.sharding.Mesh | jax.sharding.AbstractMesh | None = None,
+    static_argnums: int | Sequence[int] = (),
+    context: ir.Context | None = None,
+) -> ir.Module:
+    """The module of a function of JAX for arguments like the given ones.
+
+        mesh = sdy.Mesh.of({"data": 2, "model": 4})
+        module = sdy.jax.trace(step, parameters, batch, mesh=mesh,
+                               in_shardings=(None, PartitionSpec("data")))
+
+    Arguments are named by their paths, as in `parameters['w']`, and operations are located in the
+    source of the function. Nothing is computed.
+
+    Args:
+        function: a function that `jax.jit` takes, or has made.
+        arguments: its arguments: arrays, or `jax.ShapeDtypeStruct` in their place.
+        in_shardings: how the arguments are laid out: a tree like `arguments`, or one that ends
+            earlier, with leaves that are a `jax.sharding.NamedSharding`; a `PartitionSpec` on
+            `mesh`; a `TensorSharding`, which may be open, uneven and along parts of axes; or None
+            where it is open.
+        out_shardings: the same for the result.
+        mesh: what a `PartitionSpec` and a `TensorSharding` refer to; without it, the mesh of
+            `jax.set_mesh`. Devices are not needed: a `Mesh`, or a `jax.sharding.AbstractMesh`,
+            will do.
+        static_argnums: the positions of arguments that are no arrays.
+        context: a context with the dialect; a new one by default.
+
+    Raises:
+        UsageError: JAX is missing, or shardings and arguments don't fit together.
+        VerificationError: a `TensorSharding` doesn't fit its argument.
+    """
+    require("jax", "sdy.jax.trace", extra="jax")
+    import jax  # noqa: PLC0415
+
+    reader = _Shardings(mesh)
+    compiled = jax.jit(
+        function,
+        in_shardings=reader.for_jax(in_shardings),
+        out_shardings=reader.for_jax(out_shardings),
+        static_argnums=static_argnums,
+        keep_unused=True,
+    )
+    platforms = None
+    if reader.is_without_devices:
+        # Then JAX takes no arrays, which are on some device, and is to be told of a platform.
+        arguments = _without_devices(arguments, static_argnums)
+        platforms = (_PLATFORM_WITHOUT_DEVICES,)
+    lowered = compiled.trace(*arguments).lower(lowering_platforms=platforms)
+    module = from_lowered(lowered, context)
+    (tree_of_arguments, _) = jax.tree.unflatten(lowered.in_tree, [0] * lowered.in_tree.num_leaves)
+    tree_of_results = jax.tree.unflatten(lowered.out_tree, [0] * lowered.out_tree.num_leaves)
+    ours_in = reader.ours(in_shardings, tree_of_arguments, "in_shardings")
+    ours_out = reader.ours(out_shardings, tree_of_results, "out_shardings")
+    if ours_in or ours_out:
+        reader.declare_meshes(module, [*ours_in.values(), *ours_out.values()])
+        entry = ir.SymbolTable(module.operation)["main"]
+        set_argument_shardings(entry, ours_in)
+        set_result_shardings(entry, ours_out)
+        verify(module)
+    return module
+
+
+class _Shardings:
+    """Reads trees of shardings that refer to a mesh.
+
+    Attributes:
+        is_without_devices: whether JAX has got a mesh without devices.
+    """
+
+    def __init__(self, mesh: Mesh | jax.sharding.Mesh | jax.sharding.AbstractMesh | None):
+        import jax  # noqa: PLC0415
+
+        self._kinds = (jax.sharding.Sharding, jax.sharding.PartitionSpec, TensorSharding)
+        if mesh is None:
+            current: Any = jax.sharding.get_mesh()
+            mesh = None if current.empty else current
+        if isinstance(mesh, Mesh) and mesh.device_ids:
+            message = f"JAX orders devices by their mesh, so that it can't have ids: {mesh}"
+            raise UsageError(error(message))
+        self._mesh: Mesh | None
+        self._mesh_of_jax: Any
+        if mesh is None or isinstance(mesh, Mesh):
+            self._mesh, self._mesh_of_jax = mesh, mesh and abstract_mesh(mesh)
+        else:
+            self._mesh, self._mesh_of_jax = mesh_of_model(mesh), mesh
+        self.is_without_devices = False
+
+    def for_jax(self, tree: Any) -> Any:
+        """The same tree with what JAX takes: nothing where a sharding is ours."""
+        import jax  # noqa: PLC0415
+
+        return jax.tree.map(self._for_jax, tree, is_leaf=self._is_leaf)
+
+    def ours(self, tree: Any, full: Any, name: str) -> dict[int, TensorSharding]:
+        """Our shardings in a tree, by the leaves of the full tree that they are for."""
+        import jax  # noqa: PLC0415
+
+        if not any(map(_is_ours, jax.tree.leaves(tree, is_leaf=self._is_leaf))):
+            return {}
+        try:
+            spread = jax.tree.broadcast(tree, full, is_leaf=self._is_leaf)
+        except ValueError as refusal:
+            message = f"'{name}' doesn't fit the function: {refusal}"
+            raise UsageError(error(message)) from None
+        leaves = jax.tree.leaves(spread, is_leaf=self._is_leaf)
+        return {index: leaf for index, leaf in enumerate(leaves) if _is_ours(leaf)}
+
+    def declare_meshes(self, module: ir.Module, shardings: Sequence[TensorSharding]) -> None:
+        """Declare the mesh by the names under which shardings refer to it, if nobody has."""
+        names = {one.mesh_or_ref for one in shardings if isinstance(one.mesh_or_ref, str)}
+        missing = sorted(names - meshes_of(module).keys())
+        if missing and self._mesh is None:
+            message = (
+                f"the sharding {next(one for one in shardings if one.mesh_or_ref == missing[0])} "
+                f"refers to the mesh @{missing[0]}, which there isn't; give 'mesh'"
+            )
+            raise UsageError(error(message))
+        for name in missing:
+            assert self._mesh is not None
+            with module.context, ir.Location.unknown():
+                ir.Operation.create(
+                    "sdy.mesh",
+                    attributes={
+                        "sym_name": ir.StringAttr.get(name),
+                        "mesh": attribute_of(self._mesh, module.context),
+                    },
+                    ip=ir.InsertionPoint.at_block_begin(module.body),
+                )
+
+    def _is_leaf(self, value: object) -> bool:
+        return value is None or isinstance(value, self._kinds)
+
+    def _for_jax(self, leaf: Any) -> Any:
+        import jax  # noqa: PLC0415
+
+        if leaf is None or isinstance(leaf, TensorSharding):
+            return None
+        if isinstance(leaf, jax.sharding.PartitionSpec):
+            if self._mesh_of_jax is None:
+                message = f"{leaf} refers to axes of a mesh; give 'mesh', or use 'jax.set_mesh'"
+                raise UsageError(error(message))
+            leaf = jax.sharding.NamedSharding(self._mesh_of_jax, leaf)
+        if not isinstance(leaf, jax.sharding.Sharding):
+            message = (
+                "a sharding is a NamedSharding, a PartitionSpec, a TensorSharding or None, "
+                f"got: {leaf!r}"
+            )
+            raise UsageError(error(message))
+        if isinstance(leaf, jax.sharding.NamedSharding):
+            self.is_without_devices |= isinstance(leaf.mesh, jax.sharding.AbstractMesh)
+        return leaf
+
+
+def _without_devices(arguments: tuple[Any, ...], static: int | Sequence[int]) -> tuple[Any, ...]:
+    """The arguments with types in place of arrays."""
+    import jax  # noqa: PLC0415
+
+    def type_of(leaf: Any) -> Any:
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if isinstance(leaf, jax.Array) else leaf
+
+    positions = {static} if isinstance(static, int) else set(static)
+    positions |= {position + len(arguments) for position in positions}  # those from the end
+    return tuple(
+        argument if position in positions else jax.tree.map(type_of, argument)
+        for position, argument in enumerate(arguments)
+    )
+
+
+def _is_ours(leaf: object) -> bool:
+    return isinstance(leaf, TensorSharding)
