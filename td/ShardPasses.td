@@ -62,7 +62,7 @@ def Shard_ConvertSdyToShardPass : Pass<"convert-sdy-to-shard", "ModuleOp"> {
     becomes
 
     ```mlir
-    shard.grid @mesh(shape = 2x4) {sdy.axes = ["x", "x"\], sdy.axis_names = ["x:0", "x:1"\]}
+    shard.grid @mesh(shape = 2x4) {sdy.axis_names = ["x", "x"]}
     func.func @f(%a: tensor<8x4xf32>) {
       %s = shard.sharding @mesh split_axes = [[0], [1]] : !shard.sharding
       %0 = shard.shard %a to %s : tensor<8x4xf32>

@@ -2692,7 +2692,7 @@ PASSES: dict[str, PassDecl] = {
                 "becomes\n"
                 "\n"
                 "```mlir\n"
-                "shard.grid @mesh(shape = 2x4) {sdy.axes = [\"x\", \"x\"\\], sdy.axis_names = [\"x:0\", \"x:1\"\\]}\n"
+                "shard.grid @mesh(shape = 2x4) {sdy.axis_names = [\"x\", \"x\"]}\n"
                 "func.func @f(%a: tensor<8x4xf32>) {\n"
                 "  %s = shard.sharding @mesh split_axes = [[0], [1]] : !shard.sharding\n"
                 "  %0 = shard.shard %a to %s : tensor<8x4xf32>\n"

@@ -10,8 +10,8 @@
 | `shard.sharding @g split_axes = [[0]]`    | with `: !shard.sharding` behind it        |
 | `%i = shard.neighbors_linear_indices ...` | `%i:2 = ...`, with two results            |
 
-What changes keeps its length, or gets longer where its line ends anyway. So the lines and columns of
-all operations stay what they are.
+What changes keeps its length, or gets longer where its line ends anyway. So the lines and columns
+of all operations stay what they are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What upstream's verifier of the shard dialect leaves out.
 
-Upstream checks that grids exist, the axes of collectives, and shapes of results. It where a dimension to slice, split or scatter is not one of the tensor, so these checks come before its
-own. They are, operation by operation:
+Upstream checks that grids exist, the axes of collectives, and the shapes of results. It reads out of
+bounds where a dimension to slice, split or scatter is not one of the tensor, so these checks come
+before its own. They are, operation by operation:
 
 1. `grid`: no axis has size 0.
 2. `sharding`: its axes are those of the grid; offsets begin at 0, and there is one for each piece
@@ -292,7 +293,7 @@ def _check_update_halo(operation: ir.Operation, grids: _Grids) -> None:
         if low < 0 or high < 0:
             raise Violation(f"the halo of dimension {dim} has a negative size")
         if not target.is_dynamic_dim(dim):
-            size: int = target.get_dim_size(dim)
+            size = int(target.get_dim_size(dim))
             core = size - low - high
             if max(low, high) > core:
                 raise Violation(

@@ -147,6 +147,8 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-drop-sharding-and-mesh": (
         "pyshardy.passes.exporting.drop_sharding_and_mesh:drop_sharding_and_mesh"
     ),
+    "convert-shard-to-sdy": "pyshardy.shard.to_sdy:convert_shard_to_sdy",
+    "convert-sdy-to-shard": "pyshardy.shard.from_sdy:convert_sdy_to_shard",
 }
 """The function that implements each pass declared in `td/`, as `module:function`."""
 

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Errors on what one of two dialects can't say."""
+
+from __future__ import annotations
+
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+
+SHARD_TO_SDY = "cannot convert shard to sdy"
+SDY_TO_SHARD = "cannot convert sdy to shard"
+
+
+def refusal(where: str, reason: str, place: ir.Operation) -> PassError:
+    """An error at an operation, to be raised; `where` says between which dialects."""
+    return PassError(error(f"{where}: {reason}", location_of(place.location)))

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `convert-sdy-to-shard`: meshes become grids, and shardings annotations.
+
+    sdy.mesh @mesh = <["x"=8]>
+    func.func @f(%a: tensor<8x4xf32> {sdy.sharding = <@mesh, [{"x":(1)2}, {"x":(2)4}]>})
+
+becomes
+
+    shard.grid @mesh(shape = 2x4) {sdy.axis_names = ["x", "x"]}
+    func.func @f(%a: tensor<8x4xf32>) {
+      %s = shard.sharding @mesh split_axes = [[0], [1]] : !shard.sharding
+      %0 = shard.shard %a to %s : tensor<8x4xf32>
+
+All is read and checked before anything changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mlir_sdy.attributes import value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisRef, Mesh, ModelError, TensorSharding
+from mlir_sdy.shard import building
+from mlir_sdy.shard.values import GridSharding
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import (
+    SHARDING,
+    argument_shardings,
+    result_shardings,
+    result_shardings_of,
+    set_argument_shardings,
+    set_result_shardings,
+)
+from pyshardy.partition.local_checks import check_no_inner_modules
+from pyshardy.passes.functions import has_body
+from pyshardy.passes.symbols import symbol_name
+from pyshardy.shard.errors import SDY_TO_SHARD, refusal
+from pyshardy.shard.origins import AXIS_NAMES, ORIGIN, ORIGINS
+from pyshardy.shard.pieces import with_offsets
+from pyshardy.shard.refinement import Refinement, refine
+
+
+def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
+    """Turn the meshes and shardings of a module into grids and annotations.
+
+    1. A mesh becomes a grid of the same name, with an axis for each part of an axis in use.
+    2. The sharding of an argument or a result of an operation becomes an annotation of what makes
+       the value, that of a function's result one of what uses the value that is returned.
+    3. A constraint or reshard becomes an annotation of what uses its result; a constraint that
+       nothing uses one of what makes its operand.
+    4. Fully open shardings say nothing, and vanish.
+
+    Args:
+        module: the module.
+        lossy: drop what tells propagation only how to go on: open dimensions, priorities, and
+            explicitly replicated axes.
+
+    Raises:
+        PassError: something has no equivalent; nothing has been changed.
+    """
+    operations = [view.operation for view in operations_in(module.operation)][1:]
+    check_no_inner_modules(operations)
+    _Conversion(module, operations, lossy).run()
+
+
+class _Conversion:
+    """One run of the pass."""
+
+    def __init__(self, module: ir.Module, operations: Sequence[ir.Operation], lossy: bool):
+        self.lossy = lossy
+        self.operations = operations
+        self.functions = [op for op in operations if op.name == "func.func"]
+        self.meshes = meshes_of(module)
+        self.mesh_operations = [op for op in operations if op.name == "sdy.mesh"]
+        self.axes_in_use: dict[str, list[AxisRef]] = {name: [] for name in self.meshes}
+        self._check_operations()
+        self._check_meshes()
+        shardings = [(sharding, value, op) for sharding, value, op in self._shardings()]
+        for sharding, _, operation in shardings:
+            self._check_sharding(sharding, operation)
+        self.refinements = self._refine()
+        self.converted: dict[TensorSharding, dict[tuple[int, ...], GridSharding]] = {}
+        for sharding, value_type, operation in shardings:
+            self._on_grid(sharding, value_type, operation)
+
+    # --- Checks -------------------------------------------------------------------------------
+
+    def _check_operations(self) -> None:
+        for operation in self.operations:
+            name = operation.name
+            if name.startswith("sdy.") and name not in {"sdy.mesh", *ORIGINS}:
+                raise refusal(SDY_TO_SHARD, f"'{name}' has no equivalent", operation)
+            for attribute in operation.attributes:
+                if attribute.startswith("sdy.") and attribute != SHARDING and not self.lossy:
+                    reason = f"attribute '{attribute}' of '{name}' has no equivalent"
+                    raise refusal(SDY_TO_SHARD, reason, operation)
+        for function in self.functions:
+            if not has_body(function) and any(
+                (*argument_shardings(function), *result_shardings(function))
+            ):
+                reason = f"the declaration '@{symbol_name(function)}' has no body to annotate"
+                raise refusal(SDY_TO_SHARD, reason, function)
+
+    def _check_meshes(self) -> None:
+        for operation in self.mesh_operations:
+            name = symbol_name(operation)
+            mesh = self.meshes[name]
+            if not mesh.axes:
+                reason = f"mesh '@{name}' has no axes, and a grid has at least one"
+                raise refusal(SDY_TO_SHARD, reason, operation)
+            if mesh.device_ids:
+                reason = f"mesh '@{name}' orders its devices ({mesh}), which a grid can't"
+                raise refusal(SDY_TO_SHARD, reason, operation)
+
+    def _shardings(self) -> Iterator[tuple[TensorSharding, ir.Type, ir.Operation]]:
+        """All shardings that say anything, with the types they are about and their places."""
+        for operation in self.operations:
+            if operation.name == "func.func":
+                function_type = operation.attributes["function_type"].value
+                held = (*argument_shardings(operation), *result_shardings(operation))
+                types = (*function_type.inputs, *function_type.results)
+            else:
+                held = result_shardings_of(operation)
+                types = tuple(result.type for result in operation.results)
+            for sharding, value_type in zip(held, types, strict=False):
+                if sharding is not None and not _says_nothing(sharding):
+                    yield sharding, value_type, operation
+
+    def _check_sharding(self, sharding: TensorSharding, operation: ir.Operation) -> None:
+        mesh = sharding.mesh_or_ref
+        if isinstance(mesh, Mesh):
+            reason = f"{sharding} holds its mesh in place: run 'sdy-lift-inlined-meshes' before"
+            raise refusal(SDY_TO_SHARD, reason, operation)
+        if sharding.unreduced_axes:
+            reason = f"{sharding} has unreduced axes, which no annotation can say"
+            raise refusal(SDY_TO_SHARD, reason, operation)
+        self.axes_in_use[mesh] += [axis for axes in sharding.dim_axes for axis in axes]
+        if self.lossy:
+            return
+        dropped = [
+            *(["open dimensions"] if not sharding.is_fully_closed else []),
+            *(
+                ["priorities"]
+                if any(dim.priority is not None for dim in sharding.dim_shardings)
+                else []
+            ),
+            *(["explicitly replicated axes"] if sharding.replicated_axes else []),
+        ]
+        if dropped:
+            reason = f"{sharding} has {dropped[0]}; 'lossy' drops them"
+            raise refusal(SDY_TO_SHARD, reason, operation)
+
+    def _refine(self) -> dict[str, Refinement]:
+        refinements: dict[str, Refinement] = {}
+        for operation in self.mesh_operations:
+            name = symbol_name(operation)
+            try:
+                refinements[name] = refine(self.meshes[name], self.axes_in_use[name])
+            except ModelError as reason:
+                raise refusal(SDY_TO_SHARD, str(reason), operation) from None
+        return refinements
+
+    def _on_grid(
+        self, sharding: TensorSharding, value_type: ir.Type, operation: ir.Operation
+    ) -> None:
+        """Note what a sharding is on the grid, for tensors of a shape."""
+        mesh = sharding.mesh_or_ref
+        assert isinstance(mesh, str), "inlined meshes are refused"
+        refinement = self.refinements[mesh]
+        shape = _shape(value_type)
+        plain = GridSharding(mesh, tuple(map(refinement.grid_axes, sharding.dim_axes)))
+        found = with_offsets(plain, shape, refinement.grid)
+        if found is None:
+            reason = (
+                f"{sharding} does not divide {value_type} evenly, and is along several axes of "
+                f"the grid {refinement.grid} in one dimension: pad the tensor"
+            )
+            raise refusal(SDY_TO_SHARD, reason, operation)
+        self.converted.setdefault(sharding, {})[shape] = found
+
+    # --- Converting ---------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Convert; all checks are done."""
+        for operation in self.mesh_operations:
+            self._convert_mesh(operation)
+        for function in self.functions:
+            if has_body(function):
+                self._convert_arguments(function)
+        for operation in self.operations:
+            if operation.name in ORIGINS:
+                self._convert_constraint(operation)
+            elif operation.name == "func.return":
+                self._convert_returned(operation)
+            elif operation.name != "func.func" and SHARDING in operation.attributes:
+                self._convert_results(operation)
+        for function in self.functions:
+            _drop(function)
+        for operation in self.operations:
+            if operation.name in {"sdy.mesh", *ORIGINS}:
+                operation.erase()
+
+    def _convert_mesh(self, operation: ir.Operation) -> None:
+        name = symbol_name(operation)
+        refinement = self.refinements[name]
+        with ir.InsertionPoint(operation), operation.location:
+            grid = building.grid(name, refinement.grid.shape)
+            names = [ir.StringAttr.get(name) for name in refinement.names]
+            grid.attributes[AXIS_NAMES] = ir.ArrayAttr.get(names)
+
+    def _convert_arguments(self, function: ir.Operation) -> None:
+        block = function.regions[0].blocks[0]
+        shardings = argument_shardings(function)
+        with ir.InsertionPoint.at_block_begin(block), function.location:
+            for argument, sharding in zip(block.arguments, shardings, strict=True):
+                self._annotate_producer(argument, sharding)
+
+    def _convert_results(self, operation: ir.Operation) -> None:
+        shardings = result_shardings_of(operation)
+        del operation.attributes[SHARDING]
+        with ir.InsertionPoint.after(operation), operation.location:
+            for result, sharding in zip(operation.results, shardings, strict=False):
+                self._annotate_producer(result, sharding)
+
+    def _annotate_producer(self, value: ir.Value, sharding: TensorSharding | None) -> None:
+        if sharding is None or _says_nothing(sharding):
+            return
+        annotated = self._annotated(value, sharding, of_users=False)
+        value.replace_all_uses_except(annotated, annotated.owner.operation)
+
+    def _convert_returned(self, end: ir.Operation) -> None:
+        parent = end.parent
+        assert parent is not None, "a return is in a function"
+        shardings = result_shardings(parent.operation)
+        with ir.InsertionPoint(end), end.location:
+            for number, sharding in enumerate(shardings):
+                if sharding is not None and not _says_nothing(sharding):
+                    value = end.operands[number]
+                    end.operands[number] = self._annotated(value, sharding, of_users=True)
+
+    def _convert_constraint(self, operation: ir.Operation) -> None:
+        """Make an annotation of a constraint or a reshard, which is erased later on."""
+        operand, result = operation.operands[0], operation.results[0]
+        sharding = value_of(operation.attributes["sharding"])
+        is_used = any(True for _ in result.uses)
+        place = ir.InsertionPoint(operation)
+        if (
+            not is_used
+            and operation.name == "sdy.sharding_constraint"
+            and not _is_annotated(operand)
+        ):
+            place = _behind(operand)
+        with place, operation.location:
+            of_users = is_used or place.ref_operation == operation
+            annotated = self._annotated(operand, sharding, of_users=of_users)
+            annotated.owner.operation.attributes[ORIGIN] = ir.StringAttr.get(operation.name)
+        if of_users:
+            result.replace_all_uses_with(annotated)
+        else:
+            operand.replace_all_uses_except(annotated, annotated.owner.operation)
+
+    def _annotated(self, value: ir.Value, sharding: TensorSharding, *, of_users: bool) -> ir.Value:
+        on_grid = self.converted[sharding][_shape(value.type)]
+        definition = building.sharding_of(on_grid)
+        return building.shard(value, definition, annotate_for_users=of_users)
+
+
+def _says_nothing(sharding: TensorSharding) -> bool:
+    """Whether a sharding leaves everything open."""
+    return sharding.is_fully_replicated_and_open and sharding.rank > 0 and sharding.has_no_axes
+
+
+def _shape(value_type: ir.Type) -> tuple[int, ...]:
+    if not isinstance(value_type, ir.RankedTensorType):
+        return ()
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return tuple(-1 if size == dynamic else size for size in value_type.shape)
+
+
+def _is_annotated(value: ir.Value) -> bool:
+    return not isinstance(value, ir.BlockArgument) and value.owner.operation.name == "shard.shard"
+
+
+def _behind(value: ir.Value) -> ir.InsertionPoint:
+    """The first place at which a value can be used."""
+    if isinstance(value, ir.BlockArgument):
+        return ir.InsertionPoint.at_block_begin(value.owner)
+    return ir.InsertionPoint.after(value.owner.operation)
+
+
+def _drop(function: ir.Operation) -> None:
+    """Take the shardings of the arguments and results of a function away."""
+    arguments = {i: None for i, held in enumerate(argument_shardings(function)) if held}
+    results = {i: None for i, held in enumerate(result_shardings(function)) if held}
+    if arguments:
+        set_argument_shardings(function, arguments)
+    if results:
+        set_result_shardings(function, results)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What operations of the shard dialect remember of the sdy program that they were made of."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+
+AXIS_NAMES = "sdy.axis_names"
+"""The attribute of a grid with the name of the mesh axis that each of its axes belongs to."""
+
+ORIGIN = "sdy.origin"
+"""The attribute of an annotation with the name of the operation that it was."""
+
+ORIGINS = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
+"""The operations that become annotations."""
+
+
+def origin_of(annotation: ir.Operation) -> str | None:
+    """The sdy operation that a `shard.shard` was made of; None for that of a value's sharding."""
+    attribute = annotation.attributes.get(ORIGIN)
+    if attribute is None or attribute.value not in ORIGINS:
+        return None
+    return attribute.value

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Meshes and the grids that are the same devices: an axis in parts becomes several axes.
+
+A grid has no sub-axes. Where parts of a mesh axis are in use, the grid has an axis for each piece
+between two places at which the axis is cut; the order of devices stays the same.
+
+On a mesh `<["x"=8, "y"=2]>` of which `"x":(1)2` is in use, `"x"` is cut behind its first factor 2:
+
+| axis of the grid | 0          | 1          | 2     |
+|------------------|------------|------------|-------|
+| size             | 2          | 4          | 2     |
+| part of the mesh | `"x":(1)2` | `"x":(2)4` | `"y"` |
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.model import AxisRef, AxisTuple, Mesh, MeshAxis, ModelError, add_or_merge
+from mlir_sdy.shard.values import Axes, Grid
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """A mesh with its axes cut into those of a grid.
+
+    Attributes:
+        mesh: the mesh.
+        parts: what each axis of the grid is: a mesh axis, or a part of one.
+    """
+
+    mesh: Mesh
+    parts: AxisTuple
+
+    @property
+    def grid(self) -> Grid:
+        """The grid."""
+        return Grid(tuple(part.size(self.mesh) for part in self.parts))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of the mesh axis that each axis of the grid belongs to."""
+        return tuple(part.name for part in self.parts)
+
+    def grid_axes(self, axes: Iterable[AxisRef]) -> Axes:
+        """The axes of the grid that some axes of the mesh are made of, in their order."""
+        return tuple(
+            number
+            for axis in axes
+            for number, part in enumerate(self.parts)
+            if axis.contains(part) or axis == part
+        )
+
+    def mesh_axes(self, axes: Iterable[int]) -> AxisTuple:
+        """The axes of the mesh that axes of the grid make up; parts that follow each other join."""
+        found: AxisTuple = ()
+        for number in axes:
+            found = add_or_merge(found, self.parts[number], self.mesh)
+        return found
+
+
+def refine(mesh: Mesh, axes: Iterable[AxisRef]) -> Refinement:
+    """Cut a mesh so that each of the axes that are in use is made of whole parts.
+
+    1. An axis of size n is cut at 1, at n, and where each sub-axis of it begins and ends.
+    2. Each of these numbers must divide the next one.
+
+    Raises:
+        ModelError: sub-axes can't be cut alike, as `"x":(1)2` and `"x":(1)3` can't.
+    """
+    cuts = {axis.name: {1, axis.size} for axis in mesh.axes}
+    for axis in axes:
+        cuts[axis.name] |= {axis.pre_size, axis.next_pre_size(mesh)}
+    parts: list[AxisRef] = []
+    for axis in mesh.axes:
+        places = sorted(cuts[axis.name])
+        if len(places) <= 2:
+            parts.append(AxisRef(axis.name))
+            continue
+        for before, after in itertools.pairwise(places):
+            if after % before:
+                raise ModelError(
+                    f'sub-axes cut "{axis.name}" at {before} and at {after}, but no grid has axes '
+                    "for both: one must divide the other"
+                )
+            parts.append(AxisRef.sub(axis.name, before, after // before))
+    return Refinement(mesh, tuple(parts))
+
+
+def coarsen(grid: Grid, names: Sequence[str]) -> Refinement:
+    """The mesh of a grid; neighbouring axes of one name are parts of one mesh axis.
+
+    Args:
+        grid: the grid, of static sizes.
+        names: the name of each of its axes.
+
+    Raises:
+        ModelError: two axes of one name are not beside each other.
+    """
+    axes: list[MeshAxis] = []
+    parts: list[AxisRef] = []
+    named = itertools.groupby(zip(names, grid.shape, strict=True), lambda axis: axis[0])
+    for name, members in named:
+        sizes = [size for _, size in members]
+        pre_sizes = list(itertools.accumulate(sizes, lambda one, other: one * other, initial=1))
+        axes.append(MeshAxis(name, pre_sizes[-1]))
+        if len(sizes) == 1:
+            parts.append(AxisRef(name))
+        else:
+            refs = zip(pre_sizes, sizes, strict=False)
+            parts += [AxisRef.sub(name, pre_size, size) for pre_size, size in refs]
+    return Refinement(Mesh(tuple(axes)), tuple(parts))
