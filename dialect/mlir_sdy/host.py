@@ -9,9 +9,11 @@ the bindings' shared libraries (about a quarter of a second): tools import it wh
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 import types
 from collections.abc import Iterator
+from typing import Any
 
 import torch_mlir._mlir_libs._mlir as cext
 from torch_mlir import ir, passmanager, rewrite
@@ -25,14 +27,17 @@ from mlir_sdy.ods.irdl_groups import without_group_sizes
 __all__ = [
     "cext",
     "current_context",
+    "decompositions_of_torch",
     "diagnostics_emitted",
     "diagnostics_of",
     "emit_error",
     "ext",
     "func",
+    "function_address",
     "hand_out_all_constants",
     "ir",
     "irdl",
+    "load_loop_passes",
     "load_stablehlo",
     "location_of",
     "ods_common",
@@ -40,6 +45,7 @@ __all__ = [
     "passmanager",
     "rewrite",
     "stablehlo",
+    "stablehlo_of_torch",
 ]
 
 _DIALECTS_WITHOUT_PYTHON_MODULE = ("stablehlo", "chlo", "vhlo", "interpreter", "check", "sdy")
@@ -71,6 +77,35 @@ def load_stablehlo(context: ir.Context) -> None:
         )
 
 
+def load_loop_passes() -> None:
+    """Register the passes that make loops and LLVM code of tensor programs, beside MLIR's own."""
+    importlib.import_module("torch_mlir.dialects.torch")
+
+
+def function_address(module: ir.Module, name: str, optimization: int) -> tuple[int, object]:
+    """Compile a module of LLVM's dialect, and find a function with a C interface in it.
+
+    Args:
+        module: the module. It isn't changed.
+        name: the function, which has the attribute `llvm.emit_c_interface`.
+        optimization: from 0, to compile fast, to 3, to run fast.
+
+    Returns:
+        The address of a C function that takes an array of pointers to the arguments, and what
+        holds its code: keep that as long as the function is in use.
+
+    Raises:
+        RuntimeError: it can't be compiled.
+    """
+    from torch_mlir.execution_engine import ExecutionEngine  # noqa: PLC0415 (for few users)
+
+    engine = ExecutionEngine(module, opt_level=optimization)
+    address = engine.raw_lookup(f"_mlir_ciface_{name}")
+    if not address:
+        raise RuntimeError("the code needs functions of a library that isn't there")
+    return address, engine
+
+
 def hand_out_all_constants(context: ir.Context) -> None:
     """Let the bindings hand out constants of any elements, where `context` is any context.
 
@@ -88,6 +123,45 @@ def _specific_elements(attribute: ir.Attribute) -> ir.DenseElementsAttr:
         except ValueError:
             continue
     return ir.DenseElementsAttr(attribute)
+
+
+_TORCH_TO_STABLEHLO = (
+    "builtin.module("
+    "func.func(torch-match-quantized-custom-ops),"
+    "torchdynamo-export-to-torch-backend-pipeline,"
+    "torch-backend-to-stablehlo-backend-pipeline)"
+)
+
+
+def decompositions_of_torch() -> dict[Any, Any]:
+    """How operations of PyTorch are written with those that `stablehlo_of_torch` knows."""
+    from torch_mlir.extras.fx_decomp_util import get_decomposition_table  # noqa: PLC0415
+
+    return get_decomposition_table()
+
+
+def stablehlo_of_torch(graph: Any) -> str:
+    """The text, with locations, of a graph of PyTorch in StableHLO; PyTorch must be there.
+
+    Args:
+        graph: the `torch.fx.Graph` of an exported program, decomposed. The arguments of `@main` are
+            its placeholders: parameters, buffers and constants are among them.
+
+    Raises:
+        ir.MLIRError: an operation has no counterpart; see `diagnostics_of`.
+        NotImplementedError: the importer doesn't know what stands in the graph.
+    """
+    from torch_mlir.dialects import torch  # noqa: PLC0415
+    from torch_mlir.extras.fx_importer import FxImporter  # noqa: PLC0415
+
+    # A context of its own keeps PyTorch's dialects away from the user's.
+    context = ir.Context()
+    torch.register_dialect(context)
+    importer = FxImporter(context=context)
+    importer.import_stateless_graph(graph, func_name="main")
+    with context:
+        passmanager.PassManager.parse(_TORCH_TO_STABLEHLO).run(importer.module.operation)
+    return importer.module.operation.get_asm(enable_debug_info=True)
 
 
 def current_context() -> ir.Context:

@@ -2,7 +2,7 @@
 """Processes that run what may abort its process.
 
 The child reads pickled requests from standard input, and answers each on standard output, until
-its input ends. What it says on standard error is kept, for the case that it dies.
+its input ends (see `worker`). What it says on standard error is kept, for the case that it dies.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import IO, Any
 
 _LAST_WORDS = re.compile(r"^(?:LLVM ERROR: |F\d{4} \S+ +\d+ [^\]]*\] )(.*)$", re.MULTILINE)
@@ -37,7 +39,8 @@ class ChildProcess:
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str] | None = None):
         # Closed by the finalizer, with the process that writes it.
         self._messages: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        self.process = subprocess.Popen(
+        start = _starter().submit(
+            subprocess.Popen[bytes],
             [sys.executable, *arguments],
             env={**os.environ, **(environment or {})},
             stdin=subprocess.PIPE,
@@ -46,6 +49,7 @@ class ChildProcess:
             # An interrupt from the terminal is this process's to handle.
             start_new_session=True,
         )
+        self.process: subprocess.Popen[bytes] = start.result()
         # The child ends when its input does; this also covers an owner that is just dropped.
         self._finalizer = weakref.finalize(self, _end, self.process, self._messages)
 
@@ -83,6 +87,20 @@ class ChildProcess:
             return f"its process was ended by {signal.Signals(-status).name}"
         lines = said.strip().splitlines()
         return f"its process ended with status {status}" + (f": {lines[-1]}" if lines else "")
+
+
+@cache
+def _starter() -> ThreadPoolExecutor:
+    """A thread that lives as long as the process.
+
+    A child ends with the *thread* that started it, as Linux sees it, and that of the caller may
+    be short.
+    """
+    return ThreadPoolExecutor(1, "child-starter")
+
+
+if hasattr(os, "register_at_fork"):  # A forked process hasn't the thread.
+    os.register_at_fork(after_in_child=_starter.cache_clear)
 
 
 def _end(process: subprocess.Popen[bytes], messages: IO[bytes]) -> None:

@@ -33,7 +33,11 @@ Held = list["Array | None"]
 Active = tuple[int, ...]
 """The processes that carry out an operation, by their numbers."""
 
-_LOWER = "func.func(stablehlo-legalize-composite-to-call),func.func(chlo-legalize-to-stablehlo)"
+_LOWER = (
+    "func.func(stablehlo-legalize-composite-to-call),"
+    "func.func(chlo-legalize-to-stablehlo),"
+    "func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})"
+)
 
 
 class LockstepProgram:
@@ -261,7 +265,7 @@ _Exchange = Callable[[Sequence[Array]], "list[Array]"]
 
 
 def _lowered(module: ir.Module) -> ir.Module:
-    """A copy of `module` without composites and CHLO."""
+    """A copy of `module` without composites, CHLO and operations that StableHLO gives up."""
     copy = copy_of(module)
     try:
         passmanager.PassManager.parse(f"builtin.module({_LOWER})", module.context).run(

@@ -14,7 +14,6 @@ _DOT = "use stablehlo.dot_general"
 
 _ADVICE: dict[str, str] = {
     "stablehlo.custom_call": "replace the call by StableHLO that does the same",
-    "stablehlo.cholesky": "replace it by StableHLO that does the same",
     "stablehlo.rng": _RNG,
     "stablehlo.rng_bit_generator": _RNG,
     "stablehlo.batch_norm_grad": _BATCH_NORM,

@@ -8,12 +8,14 @@ from collections.abc import Callable, Collection, Sequence
 
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.tensors import Tensor
+from pyshardy.backends.modules import copy_of
 from pyshardy.passes.walks import operations_named
 
 Decomposition = Callable[[ir.Operation], "Sequence[Tensor] | None"]
 """Builds what takes the place of an operation, and gives its results; None to leave it."""
 
 _MODULES = (
+    "barrier",
     "cholesky",
     "convolution",
     "fourier",
@@ -40,20 +42,24 @@ def decomposition(name: str) -> Callable[[Decomposition], Decomposition]:
     return register
 
 
-def decompose(module: ir.Module, names: Collection[str]) -> None:
-    """Write out the operations of some names, in place.
+def decomposed(module: ir.Module, names: Collection[str]) -> ir.Module:
+    """A program with the operations of some names written out.
 
     What an operation is written out in may hold further ones of the names.
 
     Args:
-        module: StableHLO.
+        module: StableHLO. It isn't changed, and is the result if there is nothing to do.
         names: the operations without their dialect: `{"cholesky", "sort"}`.
     """
+    wanted = {f"stablehlo.{name}" for name in names}
+    if not operations_named(wanted, module):
+        return module
     for name in _MODULES:
         importlib.import_module(f"{__package__}.{name}")
-    wanted = {f"stablehlo.{name}" for name in names}
-    while _decompose_once(module, wanted):
+    copy = copy_of(module)
+    while _decompose_once(copy, wanted):
         pass
+    return copy
 
 
 def _decompose_once(module: ir.Module, wanted: Collection[str]) -> bool:

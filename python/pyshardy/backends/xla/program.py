@@ -6,7 +6,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -20,7 +19,7 @@ from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.values import spec_of
 from pyshardy.backends.xla.text import text_for_xla
 
-_WORKER = Path(__file__).with_name("worker.py")
+_WORKER = ("-m", "pyshardy.backends.xla.worker")
 _FEWEST_DEVICES = 8
 
 
@@ -132,4 +131,4 @@ def _process(num_devices: int) -> ChildProcess:
         message = "the backend 'xla' needs jaxlib; install it by: pip install 'pyshardy[jax]'"
         raise UsageError(error(message))
     flags = f"--xla_force_host_platform_device_count={num_devices}"
-    return ChildProcess([str(_WORKER)], {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags})
+    return ChildProcess(_WORKER, {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags})

@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The process in which XLA compiles and runs programs; run by its file name.
+"""The process in which XLA compiles and runs programs: `python -m` this module.
 
 The bindings in jaxlib and those of the MLIR host can't live in one process, so nothing of the
-project is imported here. A request is a dictionary that says what to `do`; see the functions of
-that name. An answer is `(True, value)` or `(False, message)`.
+project that loads the host is imported here. A request is a dictionary that says what to `do`; see
+the functions of that name.
 """
 
 # pyright: basic, reportPrivateImportUsage=false
 
 from __future__ import annotations
 
-import os
-import pickle
-import sys
 import time
 from typing import Any
 
 import jax
 import numpy as np
 from jax._src.lib import _jax
+
+from pyshardy.backends.worker import serve
 
 _EXECUTABLES: list[Any] = []
 _NAMES = {
@@ -112,26 +111,11 @@ def _dtype_name(element: str) -> str:
 _ACTIONS = {"compile": compile, "hlo": hlo, "run": run, "time": measure}
 
 
-def serve() -> None:
-    """Answer requests until there are no more."""
-    requests = sys.stdin.buffer
-    # Nothing else may write among the answers.
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    jax.config.update("jax_enable_x64", True)  # else arrays of 64 bits lose half of them
-    while True:
-        try:
-            request = pickle.load(requests)
-        except EOFError:
-            return
-        action = _ACTIONS[request.pop("do")]
-        try:
-            answer = True, action(**request)
-        except Exception as failure:
-            answer = False, str(failure)
-        pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+def answer(request: dict[str, Any]) -> Any:
+    """Do what a request says."""
+    return _ACTIONS[request.pop("do")](**request)
 
 
 if __name__ == "__main__":
-    serve()
+    jax.config.update("jax_enable_x64", True)  # else arrays of 64 bits lose half of them
+    serve(answer)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Local engines in child processes, since what they run on may abort its process.
+
+The child is kept for further requests and replaced when it died; the abort becomes a diagnostic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mlir_sdy.diagnostics import SourceLocation, error, note
+from mlir_sdy.host import ir, location_of
+from pyshardy.backends.child_process import ChildDiedError, ChildProcess
+from pyshardy.backends.edges import ENTRY, from_plain, to_plain, with_plain_edges
+from pyshardy.backends.engine import Arrays
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.backends.values import spec_of
+
+_OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.\w+")
+
+
+class ChildEngine:
+    """Runs programs in a child process.
+
+    The child is started by the first run, and ends with this object or the process. It is asked
+    `(number, text, batch)`: run the program of that number for each list of arrays in the batch.
+    The text comes with the first request for the number and is None afterwards.
+
+    Args:
+        title: what a diagnostic calls the engine.
+        worker: what to run by Python, as on its command line; see `worker.serve_programs`.
+        lower: makes of a program, which it may change, what the worker is sent.
+
+    Attributes:
+        compiled: the programs, by their texts.
+    """
+
+    def __init__(self, title: str, worker: Sequence[str], lower: Callable[[ir.Module], ir.Module]):
+        self.title = title
+        self.compiled: dict[str, EngineProgram] = {}
+        self._worker = tuple(worker)
+        self._lower = lower
+        self._child: ChildProcess | None = None
+        self._sent: set[int] = set()
+
+    def compile(self, module: ir.Module) -> EngineProgram:
+        """See `Engine.compile`."""
+        text = module.operation.get_asm(assume_verified=True)
+        program = self.compiled.get(text)
+        if program is None:
+            lowered = self._lower(module).operation.get_asm(assume_verified=True)
+            program = EngineProgram(self, len(self.compiled), module, lowered)
+            self.compiled[text] = program
+        return program
+
+    @property
+    def process_id(self) -> int | None:
+        """The id of the child process while there is one."""
+        return None if self._child is None else self._child.process.pid
+
+    def close(self) -> None:
+        """End the child process; the next run starts another."""
+        if self._child is not None:
+            self._child.close()
+            self._child = None
+
+    def evaluate(self, program: EngineProgram, batch: Sequence[Arrays]) -> Any:
+        """The answer of the child for a program; see `EngineProgram.run`."""
+        if self._child is None:
+            self._child = ChildProcess(self._worker)
+            self._sent.clear()
+        text = None if program.number in self._sent else program.text
+        try:
+            succeeded, answer = self._child.ask((program.number, text, batch))
+        except ChildDiedError as death:
+            self.close()
+            raise program.failure(str(death)) from None
+        if not succeeded:
+            raise program.failure(answer)
+        self._sent.add(program.number)
+        return answer
+
+
+class EngineProgram:
+    """A program for an engine. Made by `ChildEngine.compile`."""
+
+    def __init__(self, engine: ChildEngine, number: int, module: ir.Module, lowered: str):
+        entry = ir.SymbolTable(module.operation)[ENTRY]
+        signature = entry.attributes["function_type"].value
+        place = location_of(entry.location)
+        self.number = number
+        self.inputs: tuple[TensorSpec, ...] = _specs(signature.inputs, place)
+        self.outputs: tuple[TensorSpec, ...] = _specs(signature.results, place)
+        self.text = with_plain_edges(lowered, self.inputs, self.outputs, module.context)
+        self._engine = engine
+        self._places = _places_by_name(module)
+
+    def run(self, batch: Sequence[Arrays]) -> list[list[Array]]:
+        """See `Executable.run`."""
+        if not batch:
+            return []
+        plain = [to_plain(arrays, self.inputs) for arrays in batch]
+        answer = self._engine.evaluate(self, plain)
+        return [from_plain(arrays, self.outputs) for arrays in answer]
+
+    def failure(self, reason: str) -> ExecutionError:
+        """The error for a failed run, at the operation that `reason` names."""
+        match = _OPERATION.search(reason)
+        place = self._places.get(match[0]) if match else None
+        return ExecutionError(
+            error(
+                f"{self._engine.title} failed: {reason}",
+                place,
+                [] if match else [note("it runs in a process of its own, which is replaced")],
+            )
+        )
+
+
+def _specs(types: Sequence[ir.Type], place: SourceLocation | None) -> tuple[TensorSpec, ...]:
+    return tuple(spec_of(value_type, place) for value_type in types)
+
+
+def _places_by_name(module: ir.Module) -> dict[str, SourceLocation | None]:
+    """Where the first operation of each name stands."""
+    places: dict[str, SourceLocation | None] = {}
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        if operation.name not in places:
+            places[operation.name] = location_of(operation.location)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return places

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From StableHLO to machine code, by the host's passes."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import numpy as np
+
+from mlir_sdy.host import function_address, ir, passmanager
+from pyshardy.backends.edges import ENTRY
+from pyshardy.backends.jit.control_flow import use_scf
+from pyshardy.backends.jit.signs import drop_signs
+from pyshardy.backends.specs import Array
+from pyshardy.backends.values import spec_of
+
+_SIMPLIFY = (
+    "inline",
+    # Tensors without elements become constants: slices of nothing are refused later.
+    "func.func(stablehlo-aggressive-simplification)",
+)
+_TO_LINALG = ("stablehlo-legalize-to-linalg",)
+_TO_LOOPS = (
+    "canonicalize",
+    "cse",
+    "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
+    "function-boundary-type-conversion=identity-layout-map}",
+    "buffer-results-to-out-params{modify-public-functions=true}",
+    "buffer-deallocation-pipeline",
+    "canonicalize",
+    # Copies of the host's run-time library would be missed.
+    "func.func(refback-munge-memref-copy)",
+    "func.func(convert-linalg-to-loops)",
+    "func.func(llvm-request-c-wrappers)",
+)
+_TO_LLVM = (
+    "convert-complex-to-standard",
+    "convert-scf-to-cf",
+    "expand-strided-metadata",
+    "lower-affine",
+    "func.func(refback-expand-ops-for-llvm)",
+    "func.func(arith-expand{include-bf16=true include-f8e8m0=true include-f4e2m1=true})",
+    "convert-complex-to-llvm",
+    "convert-math-to-llvm",
+    "convert-math-to-libm",
+    "convert-arith-to-llvm",
+    "finalize-memref-to-llvm",
+    "convert-func-to-llvm",
+    "convert-arith-to-llvm",
+    "convert-cf-to-llvm",
+    "convert-index-to-llvm",
+    "reconcile-unrealized-casts",
+)
+
+
+def compile_text(text: str, context: ir.Context, optimization: int) -> CompiledProgram:
+    """Compile a program whose arguments and results are plain arrays (see `edges`).
+
+    Raises:
+        RuntimeError: a pass refuses the program.
+    """
+    with context, ir.Location.unknown():
+        module = ir.Module.parse(text)
+        entry = ir.SymbolTable(module.operation)[ENTRY]
+        results = [spec_of(each) for each in entry.attributes["function_type"].value.results]
+        try:
+            _run(module, _SIMPLIFY)
+            use_scf(module)
+            _run(module, _TO_LINALG)
+            drop_signs(module)
+            _run(module, (*_TO_LOOPS, *_TO_LLVM))
+        except ir.MLIRError as refusal:
+            raise RuntimeError(_message(refusal)) from None
+        address, code = function_address(module, ENTRY, optimization)
+    shapes = [(spec.shape, spec.dtype) for spec in results]
+    return CompiledProgram(address, code, shapes)
+
+
+def _run(module: ir.Module, passes: Sequence[str]) -> None:
+    pipeline = f"builtin.module({','.join(passes)})"
+    passmanager.PassManager.parse(pipeline).run(module.operation)
+
+
+def _message(refusal: ir.MLIRError) -> str:
+    messages = [diagnostic.message for diagnostic in refusal.error_diagnostics]
+    notes = [note.message for each in refusal.error_diagnostics for note in each.notes]
+    return "; ".join([*messages, *notes]) or str(refusal)
+
+
+class CompiledProgram:
+    """Machine code that takes and gives arrays.
+
+    Args:
+        address: of a C function that takes an array of pointers to pointers to descriptors of
+            memory, first those of the arguments, then those of the results.
+        code: what holds the code.
+        results: the shapes and types of the results.
+    """
+
+    def __init__(
+        self,
+        address: int,
+        code: object,
+        results: Sequence[tuple[tuple[int, ...], np.dtype[np.generic]]],
+    ):
+        self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+        self._code = code
+        self._results = results
+
+    def __call__(self, arguments: Sequence[Array]) -> list[Array]:
+        """Run the code."""
+        results: list[Array] = [np.empty(shape, dtype) for shape, dtype in self._results]
+        held = [np.asarray(each, order="C") for each in arguments] + results
+        descriptors = [_descriptor(each) for each in held]
+        pointers = (ctypes.c_void_p * len(held))(*(each.ctypes.data for each in descriptors))
+        size = ctypes.sizeof(ctypes.c_void_p)
+        start = ctypes.addressof(pointers)
+        packed = (ctypes.c_void_p * len(held))(*(start + size * at for at in range(len(held))))
+        self._call(ctypes.addressof(packed))
+        return results
+
+
+def _descriptor(array: Array) -> np.ndarray:
+    """What MLIR knows of a memory: twice where it is, an offset, sizes, and strides."""
+    strides = [step // array.itemsize for step in array.strides]
+    pointer = array.ctypes.data
+    return np.array([pointer, pointer, 0, *array.shape, *strides], np.int64)

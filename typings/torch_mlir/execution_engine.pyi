@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+from torch_mlir import ir
+
+class ExecutionEngine:
+    def __init__(self, module: ir.Module, opt_level: int = 2) -> None: ...
+    def raw_lookup(self, func_name: str) -> int: ...
