@@ -7,6 +7,7 @@
 | `torch`    | modules of PyTorch                                                   |
 | `portable` | portable artifacts of StableHLO, in which sdy is spelled in strings  |
 | `files`    | files of all kinds                                                   |
+| `meshes`   | meshes for shardings that come from outside of a program             |
 | `packages` | what a user is told when a package is missing                        |
 
 Frameworks are imported when they are first used, and never when this package is.

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
-from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import set_argument_shardings, set_result_shardings
 from mlir_sdy.verify import verify
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_of_model
+from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.packages import require
 
 if TYPE_CHECKING:
@@ -139,25 +138,7 @@ class _Shardings:
 
     def declare_meshes(self, module: ir.Module, shardings: Sequence[TensorSharding]) -> None:
         """Declare the mesh by the names under which shardings refer to it, if nobody has."""
-        names = {one.mesh_or_ref for one in shardings if isinstance(one.mesh_or_ref, str)}
-        missing = sorted(names - meshes_of(module).keys())
-        if missing and self._mesh is None:
-            message = (
-                f"the sharding {next(one for one in shardings if one.mesh_or_ref == missing[0])} "
-                f"refers to the mesh @{missing[0]}, which there isn't; give 'mesh'"
-            )
-            raise UsageError(error(message))
-        for name in missing:
-            assert self._mesh is not None
-            with module.context, ir.Location.unknown():
-                ir.Operation.create(
-                    "sdy.mesh",
-                    attributes={
-                        "sym_name": ir.StringAttr.get(name),
-                        "mesh": attribute_of(self._mesh, module.context),
-                    },
-                    ip=ir.InsertionPoint.at_block_begin(module.body),
-                )
+        declare_meshes(module, shardings, self._mesh)
 
     def _is_leaf(self, value: object) -> bool:
         return value is None or isinstance(value, self._kinds)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tensors of PyTorch and the arrays that stand for them; see `pyshardy.backends.specs`."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyshardy.backends.specs import Array
+
+if TYPE_CHECKING:
+    import torch
+
+
+def array_of(tensor: torch.Tensor) -> Array:
+    """The values of a tensor; those of a type that NumPy lacks as `float32`."""
+    import torch  # noqa: PLC0415
+
+    values = tensor.detach().cpu()
+    # f32 has all values of smaller types, and NumPy has no others of these sizes.
+    lacking = values.is_floating_point() and values.dtype not in (
+        torch.float16,
+        torch.float32,
+        torch.float64,
+    )
+    return (values.to(torch.float32) if lacking else values).resolve_conj().numpy()
+
+
+def tensor_of(array: Array, dtype: torch.dtype) -> torch.Tensor:
+    """The tensor of a type with the values of an array."""
+    import torch  # noqa: PLC0415
+
+    return torch.from_numpy(np.array(array)).to(dtype)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Shardings for arguments by patterns of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import cast
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.model import AxisRef, TensorSharding
+from pyshardy.frontends.meshes import DEFAULT_NAME
+from pyshardy.pipeline.suggest import did_you_mean
+
+Axes = Sequence[str | Sequence[str] | None]
+"""For each dimension of a tensor an axis of the mesh, several, or None."""
+
+
+def sharding_of(written: object) -> TensorSharding:
+    """The sharding that is written as one, or as the axes of each dimension.
+
+    `("model", None)` is `<@mesh, [{"model"}, {}]>`.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if isinstance(written, TensorSharding):
+        return written
+    if isinstance(written, str) or not isinstance(written, Sequence):
+        message = (
+            "a sharding is a TensorSharding, or a tuple with an axis, a tuple of axes or None for "
+            f"each dimension, got: {written!r}"
+        )
+        raise UsageError(error(message))
+    dims = [_names(axes) for axes in cast("Axes", written)]
+    return TensorSharding.from_axes(DEFAULT_NAME, [tuple(map(AxisRef, names)) for names in dims])
+
+
+def _names(axes: str | Sequence[str] | None) -> Sequence[str]:
+    if axes is None:
+        return ()
+    return (axes,) if isinstance(axes, str) else axes
+
+
+def match(
+    patterns: Mapping[str, TensorSharding | Axes], ranks: Mapping[str, int]
+) -> dict[str, TensorSharding]:
+    """The shardings of arguments.
+
+    1. A pattern matches as `fnmatch` has it: `*` stands for anything, dots included.
+    2. Of the patterns that match a name the first counts.
+    3. Each must match a name, even if an earlier one counts there.
+
+    `{"*.bias": (None,), "*": ("data", None)}` leaves biases whole and shards what else there is.
+
+    Args:
+        patterns: shardings by patterns of names.
+        ranks: the number of dimensions of each argument by its name.
+
+    Raises:
+        UsageError: a pattern matches nothing, or its sharding has not as many dimensions as what it
+            matches.
+    """
+    found: dict[str, TensorSharding] = {}
+    for pattern, written in patterns.items():
+        matching = [name for name in ranks if fnmatchcase(name, pattern)]
+        if not matching:
+            names = "', '".join(ranks)
+            hint = did_you_mean(pattern, ranks) or f"; there are: '{names}'"
+            raise UsageError(error(f"no argument is called '{pattern}'{hint}"))
+        sharding = sharding_of(written)
+        for name in matching:
+            if name in found:
+                continue
+            if ranks[name] != sharding.rank:
+                message = (
+                    f"'{pattern}' gives '{name}', which has {ranks[name]} dimensions, a sharding "
+                    f"of {sharding.rank}: {sharding}; match it by a pattern of its own before"
+                )
+                raise UsageError(error(message))
+            found[name] = sharding
+    return found

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A module of PyTorch that has become a module of MLIR."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from pyshardy.backends.specs import Array
+from pyshardy.frontends.torch.arrays import array_of, tensor_of
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class TracedModule:
+    """A module of PyTorch as a function of its weights and inputs.
+
+    Attributes:
+        module: the program, whose arguments are parameters, buffers, constants and inputs.
+        arguments: what each argument is called: `layers.0.weight`, or the name of the input.
+        results: what each result is called: `output`, `output 1`, or the name of the buffer that
+            the module updates.
+        state: the tensors of those arguments that are no inputs, by their names.
+    """
+
+    module: ir.Module
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+    state: Mapping[str, torch.Tensor] = field(repr=False)
+    _in_tree: Any = field(repr=False)
+    _out_tree: Any = field(repr=False)
+    _outputs: tuple[tuple[int, torch.dtype], ...] = field(repr=False)
+
+    def inputs(self, *args: Any, **kwargs: Any) -> list[Array]:
+        """The arrays of all arguments of the program: those of the weights, and of these inputs.
+
+        Args:
+            args: what the module is called with.
+            kwargs: the same, by name.
+
+        Raises:
+            UsageError: the module was traced for other inputs.
+        """
+        from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+        leaves, tree = pytree.tree_flatten((args, kwargs))
+        names = [name for name in self.arguments if name not in self.state]
+        if tree != self._in_tree or len(leaves) != len(names):
+            message = f"the module was traced for inputs like {_text(self._in_tree)}"
+            raise UsageError(error(f"{message}, got: {_text(tree)}"))
+        tensors = {**self.state, **dict(zip(names, leaves, strict=True))}
+        return [array_of(tensors[name]) for name in self.arguments]
+
+    def outputs(self, arrays: Sequence[Array]) -> Any:
+        """What the module gives, of the arrays of the program's results.
+
+        Updated buffers are not among it; they are at their place in `results`.
+        """
+        from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+        leaves = [tensor_of(arrays[index], dtype) for index, dtype in self._outputs]
+        return pytree.tree_unflatten(leaves, self._out_tree)
+
+
+def _text(tree: Any) -> str:
+    from torch.utils import _pytree as pytree  # noqa: PLC0415
+
+    (args, kwargs) = pytree.tree_unflatten(["*"] * tree.num_leaves, tree)
+    named = [f"{name}={value}" for name, value in kwargs.items()]
+    return f"({', '.join([*map(str, args), *named])})".replace("'*'", "*")

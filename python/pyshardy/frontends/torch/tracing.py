@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules of PyTorch, as modules of MLIR whose arguments are their weights."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.diagnostics import PassError, UsageError, error
+from mlir_sdy.dialect import Context
+from mlir_sdy.host import decompositions_of_torch, diagnostics_of, ir, stablehlo_of_torch
+from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.values import rank_of, set_argument_shardings, set_result_attributes
+from mlir_sdy.verify import verify
+from pyshardy.frontends.meshes import declare_meshes
+from pyshardy.frontends.packages import require
+from pyshardy.frontends.torch import failures
+from pyshardy.frontends.torch.frames import frames_outside, place_of
+from pyshardy.frontends.torch.patterns import Axes, match
+from pyshardy.frontends.torch.traced import TracedModule
+from pyshardy.passes.walks import operations_named
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+_OWN_FOLDER = Path(__file__).parents[2]
+
+
+def trace(
+    module: torch.nn.Module | ExportedProgram,
+    *args: Any,
+    shardings: Mapping[str, TensorSharding | Axes] | None = None,
+    mesh: Mesh | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    context: ir.Context | None = None,
+) -> TracedModule:
+    """The module of MLIR for a module of PyTorch, for inputs like the given ones.
+
+        traced = sdy.torch.trace(model, tokens, mesh=sdy.Mesh.of({"data": 2, "model": 4}),
+                                 shardings={"*.weight": ("model", None), "tokens": ("data", None)})
+
+    Its arguments are the parameters and buffers, called by their paths, the constants in the code,
+    and the inputs, called as in `forward`. Operations are located in the user's source. A module
+    that is in training mode is traced so: `module.eval()` first, if that isn't wanted.
+
+    Args:
+        module: the module, or what `torch.export.export` has made of it.
+        args: what it is called with.
+        shardings: how arguments are laid out, by patterns of their names as `fnmatch` has them; the
+            first that matches counts. A sharding is a `TensorSharding`, or a tuple with an axis of
+            the mesh, a tuple of axes or None for each dimension. What no pattern matches is open.
+        mesh: what shardings refer to.
+        kwargs: inputs by name.
+        context: a context with the dialect; a new one by default.
+
+    Raises:
+        UsageError: PyTorch is missing or can't export the module; a pattern matches nothing, or its
+            sharding doesn't fit; there is no mesh.
+        PassError: the module has an operation that can't be expressed in StableHLO.
+        VerificationError: a sharding doesn't fit the mesh.
+    """
+    require("torch", "sdy.torch.trace", extra="torch")
+    program = _exported(module, args, dict(kwargs or {}))
+    program = program.run_decompositions(decompositions_of_torch())
+    _locate_in_source_of_user(program)
+    try:
+        text = stablehlo_of_torch(program.graph)
+    except ir.MLIRError as refusal:
+        # The same is reported of an operation and of what it is used by.
+        raise PassError(failures.of_importer(diagnostics_of(refusal)[0])) from None
+    except NotImplementedError as refusal:
+        raise PassError(error(f"PyTorch's program can't be imported: {refusal}")) from None
+    imported = parse(text, context or Context())
+    _replace_constants(imported)
+    names = tuple(name for name, _ in _arguments(program))
+    results = tuple(_results(program))
+    entry = ir.SymbolTable(imported.operation)["main"].operation
+    _name(entry, names, results)
+    values = entry.regions[0].blocks[0].arguments
+    ranks = {name: rank_of(value.type) for name, value in zip(names, values, strict=True)}
+    matched = match(shardings or {}, ranks)
+    if matched:
+        declare_meshes(imported, matched.values(), mesh)
+        by_index = {names.index(name): sharding for name, sharding in matched.items()}
+        set_argument_shardings(entry, by_index)
+        verify(imported)
+    state = {name: value for name, value in _arguments(program) if value is not None}
+    tree = program.call_spec
+    outputs = tuple(_outputs(program))
+    return TracedModule(imported, names, results, state, tree.in_spec, tree.out_spec, outputs)
+
+
+def _exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ExportedProgram:
+    import torch  # noqa: PLC0415
+
+    if isinstance(module, torch.export.ExportedProgram):
+        if args or kwargs:
+            raise UsageError(error("an exported program has its inputs already"))
+        return module
+    if not isinstance(module, torch.nn.Module):
+        raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
+    try:
+        return torch.export.export(module, args, kwargs, strict=False)
+    except Exception as refusal:  # PyTorch has dozens of classes for it
+        folders = _folder_of_torch(), str(_OWN_FOLDER), str(Path(traceback.__file__).parent)
+        raise UsageError(failures.of_export(refusal, place_of(refusal, folders))) from refusal
+
+
+def _locate_in_source_of_user(program: ExportedProgram) -> None:
+    folder = _folder_of_torch()
+    for node in program.graph.nodes:
+        if trace := node.meta.get("stack_trace"):
+            node.meta["stack_trace"] = frames_outside(trace, folder)
+
+
+def _folder_of_torch() -> str:
+    import torch  # noqa: PLC0415
+
+    return str(Path(torch.__file__).parent)
+
+
+def _arguments(program: ExportedProgram) -> Iterator[tuple[str, torch.Tensor | None]]:
+    """The name of each argument, with its tensor unless it is an input."""
+    from torch.export.graph_signature import InputKind  # noqa: PLC0415
+
+    for spec in program.graph_signature.input_specs:
+        if spec.kind is InputKind.USER_INPUT or spec.target is None:
+            yield spec.arg.name, None
+        elif spec.target in program.state_dict:
+            yield spec.target, program.state_dict[spec.target]
+        else:
+            yield spec.target, cast("torch.Tensor", program.constants[spec.target])
+
+
+def _results(program: ExportedProgram) -> Iterator[str]:
+    """The name of each result."""
+    from torch.export.graph_signature import OutputKind  # noqa: PLC0415
+
+    count = 0
+    for spec in program.graph_signature.output_specs:
+        if spec.kind is OutputKind.USER_OUTPUT:
+            yield f"output {count}" if count else "output"
+            count += 1
+        else:
+            yield spec.target or spec.arg.name
+
+
+def _outputs(program: ExportedProgram) -> Iterator[tuple[int, torch.dtype]]:
+    """Which results the module gives, with their types."""
+    from torch.export.graph_signature import OutputKind  # noqa: PLC0415
+
+    types = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    for index, spec in enumerate(program.graph_signature.output_specs):
+        if spec.kind is OutputKind.USER_OUTPUT:
+            yield index, types[spec.arg.name].dtype
+
+
+def _replace_constants(module: ir.Module) -> None:
+    """Let all constants be StableHLO's; the importer leaves some of `arith`."""
+    for constant in operations_named(["arith.constant"], module):
+        with ir.InsertionPoint(constant), constant.location:
+            replaced = ir.Operation.create(
+                "stablehlo.constant",
+                results=[constant.results[0].type],
+                attributes={"value": constant.attributes["value"]},
+            )
+        constant.results[0].replace_all_uses_with(replaced.results[0])
+        constant.erase()
+
+
+def _name(entry: ir.Operation, arguments: Sequence[str], results: Sequence[str]) -> None:
+    context = entry.context
+    for value, name in zip(entry.regions[0].blocks[0].arguments, arguments, strict=True):
+        value.set_location(ir.Location.name(name, value.location, context))
+    named = {index: ir.StringAttr.get(name, context) for index, name in enumerate(results)}
+    set_result_attributes(entry, "jax.result_info", named)
