@@ -25,7 +25,7 @@ def of_importer(diagnostic: Diagnostic) -> Diagnostic:
     operator = _OPERATOR.search(diagnostic.message)
     name = (operator["name"] if operator else match["operation"]).removeprefix("torch.")
     message = f"'{name}' of PyTorch has no form in StableHLO that the importer knows"
-    return error(f"{message}; write it with other operations", place)
+    return error(f"{message}; write it with other operations", diagnostic.location)
 
 
 def of_export(failure: Exception, place: SourceLocation | None) -> Diagnostic:
