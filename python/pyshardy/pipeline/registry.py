@@ -149,6 +149,7 @@ IMPLEMENTATIONS: dict[str, str] = {
     ),
     "convert-shard-to-sdy": "pyshardy.shard.to_sdy:convert_shard_to_sdy",
     "convert-sdy-to-shard": "pyshardy.shard.from_sdy:convert_sdy_to_shard",
+    "shard-to-stablehlo": "pyshardy.shard.lowering.to_stablehlo:shard_to_stablehlo",
 }
 """The function that implements each pass declared in `td/`, as `module:function`."""
 

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Building the StableHLO of a device in a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisRef, AxisTuple, Mesh
+from mlir_sdy.shard.reading import grid_axes
+from mlir_sdy.shard.values import Axes, Grid
+from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.shard.lowering.device_values import DeviceValues, Known
+from pyshardy.shard.lowering.registry import cannot_lower
+
+Pairs = Sequence[tuple[int, int]]
+"""Who sends to whom."""
+
+
+class GridBuilder(LocalBuilder):
+    """Builds StableHLO operations in front of the operation that is being lowered.
+
+    Args:
+        grids: the grids of the module, by name; all have as many devices.
+        device_values: what is known of the integers of the program.
+        replicas: whether devices are the replicas of one program rather than its partitions.
+        first_channel: the first channel id that collectives of the module may use.
+    """
+
+    def __init__(
+        self,
+        grids: Mapping[str, Grid],
+        device_values: DeviceValues,
+        *,
+        replicas: bool,
+        first_channel: int,
+    ):
+        meshes = {name: mesh_of_grid(grid) for name, grid in grids.items()}
+        super().__init__(meshes, replicas=replicas, first_channel=first_channel)
+        self.grids = grids
+        self.device_values = device_values
+
+    def place(self, operation: ir.Operation) -> tuple[Grid, Axes, Mesh, AxisTuple]:
+        """The grid and the axes of a collective, also as a mesh and its axes."""
+        name = operation.attributes["grid"].value
+        axes = grid_axes(operation)
+        return self.grids[name], axes, self.meshes[name], mesh_axes(axes)
+
+    # --- Tensors ----------------------------------------------------------------------------
+
+    def converted(self, value: ir.Value, result: ir.Type) -> ir.Value:
+        """A tensor with the elements of another type."""
+        tensor = ir.RankedTensorType(value.type)
+        element_type = ir.RankedTensorType(result).element_type
+        if tensor.element_type == element_type:
+            return value
+        target = ir.RankedTensorType.get(tensor.shape, element_type)
+        return self.create("stablehlo.convert", (value,), (target,)).result
+
+    def zeros(self, tensor: ir.Type) -> ir.Value:
+        """A tensor of zeros."""
+        element_type = ir.RankedTensorType(tensor).element_type
+        if isinstance(element_type, ir.ComplexType):
+            zero = (
+                "(0, 0)" if isinstance(element_type.element_type, ir.IntegerType) else "(0.0, 0.0)"
+            )
+        else:
+            zero = "0" if isinstance(element_type, ir.IntegerType) else "0.0"
+        literal = ir.Attribute.parse(f"dense<{zero}> : {tensor}")
+        return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
+
+    def slice_dim(self, value: ir.Value, dim: int, start: int, size: int) -> ir.Value:
+        """Some elements of a dimension, from a place that is known."""
+        tensor = ir.RankedTensorType(value.type)
+        limits = list(tensor.shape)
+        starts = [0] * len(limits)
+        starts[dim], limits[dim] = start, start + size
+        bounds = {"start_indices": starts, "limit_indices": limits, "strides": [1] * len(limits)}
+        attributes = {name: ir.DenseI64ArrayAttr.get(bound) for name, bound in bounds.items()}
+        shape = [limit - at for at, limit in zip(starts, limits, strict=True)]
+        result = ir.RankedTensorType.get(shape, tensor.element_type)
+        return self.create("stablehlo.slice", (value,), (result,), attributes).result
+
+    def slice_dim_at(self, value: ir.Value, dim: int, start: ir.Value, size: int) -> ir.Value:
+        """Some elements of a dimension, from a place that an i64 scalar tells."""
+        tensor = ir.RankedTensorType(value.type)
+        shape = list(tensor.shape)
+        shape[dim] = size
+        starts = [start if at == dim else self.index(0) for at in range(len(shape))]
+        return self.create(
+            "stablehlo.dynamic_slice",
+            (value, *starts),
+            (ir.RankedTensorType.get(shape, tensor.element_type),),
+            {"slice_sizes": ir.DenseI64ArrayAttr.get(shape)},
+        ).result
+
+    def piece(self, value: ir.Value, dim: int, index: Known, size: int) -> ir.Value:
+        """The piece of a number, of those of a size that a dimension is cut into."""
+        if isinstance(index, np.ndarray) and (index == index[0]).all():
+            return self.slice_dim(value, dim, int(index[0]) * size, size)
+        start = self.scalar(index)
+        if size != 1:
+            start = self.arithmetic("multiply", start, self.index(size))
+        return self.slice_dim_at(value, dim, start, size)
+
+    def scalar(self, value: Known) -> ir.Value:
+        """An integer as an i64 scalar: by a table if it differs between devices."""
+        if not isinstance(value, np.ndarray):
+            if value.type == self._scalar_index_type():
+                return value
+            return self.create("stablehlo.convert", (value,), (self._scalar_index_type(),)).result
+        if (value == value[0]).all():
+            return self.index(int(value[0]))
+        if (value == np.arange(len(value))).all():
+            return self.device_id()
+        return self.per_device(value)
+
+    def arithmetic(self, name: str, left: ir.Value, right: ir.Value) -> ir.Value:
+        """An operation on two tensors of one type."""
+        return self.create(f"stablehlo.{name}", (left, right), (left.type,)).result
+
+    def select(self, holds: np.ndarray, value: ir.Value, other: ir.Value) -> ir.Value:
+        """A tensor on the devices where something holds, and another one elsewhere."""
+        if holds.all():
+            return value
+        if not holds.any():
+            return other
+        predicate = self.equals(self.scalar(holds.astype(np.int64)), self.index(1))
+        return self.create("stablehlo.select", (predicate, value, other), (value.type,)).result
+
+    # --- Collectives ------------------------------------------------------------------------
+
+    def reduce_scatter(
+        self, value: ir.Value, dim: int, operation: str, axes: AxisTuple, mesh: Mesh
+    ) -> ir.Value:
+        """Each device's piece of the values of all devices along some axes, combined."""
+        tensor = ir.RankedTensorType(value.type)
+        shape = list(tensor.shape)
+        shape[dim] //= mesh.axes_size(axes)
+        result = ir.RankedTensorType.get(shape, tensor.element_type)
+        attributes = {
+            "scatter_dimension": _i64(dim),
+            **self.group_attributes(mesh, axes, flattened_ids=True),
+        }
+        reduced = self.create(
+            "stablehlo.reduce_scatter", (value,), (result,), attributes, regions=1
+        )
+        self.fill_body(reduced.regions[0], tensor.element_type, operation)
+        return reduced.result
+
+    def all_to_all(
+        self, value: ir.Value, split: int, concat: int, axes: AxisTuple, mesh: Mesh
+    ) -> ir.Value:
+        """One piece of each device's tensor, behind each other in a dimension."""
+        count = mesh.axes_size(axes)
+        tensor = ir.RankedTensorType(value.type)
+        shape = list(tensor.shape)
+        shape[split] //= count
+        shape[concat] *= count
+        attributes = {
+            "split_dimension": _i64(split),
+            "concat_dimension": _i64(concat),
+            "split_count": _i64(count),
+            **self.group_attributes(mesh, axes, flattened_ids=False),
+        }
+        result = ir.RankedTensorType.get(shape, tensor.element_type)
+        return self.create("stablehlo.all_to_all", (value,), (result,), attributes).result
+
+    def permute(self, value: ir.Value, pairs: Pairs) -> ir.Value:
+        """What another device sends; zeros for a device to which nobody does."""
+        if not pairs:
+            return self.zeros(value.type)
+        attributes = {
+            "source_target_pairs": ir.DenseElementsAttr.get(np.array(pairs, np.int64)),
+            **self.channel_attributes(),
+        }
+        return self.create(
+            "stablehlo.collective_permute", (value,), (value.type,), attributes
+        ).result
+
+    def average(self, value: ir.Value, count: int) -> ir.Value:
+        """A tensor divided by a number."""
+        literal = ir.Attribute.parse(f"dense<{_one_element(value.type, count)}> : {value.type}")
+        divisor = self.create("stablehlo.constant", (), (value.type,), {"value": literal}).result
+        return self.arithmetic("divide", value, divisor)
+
+
+def mesh_of_grid(grid: Grid) -> Mesh:
+    """A grid as a mesh, whose axes are named by their numbers."""
+    return Mesh.of({str(axis): size for axis, size in enumerate(grid.shape)})
+
+
+def mesh_axes(axes: Sequence[int]) -> AxisTuple:
+    """Axes of a grid as those of its mesh."""
+    return tuple(AxisRef(str(axis)) for axis in axes)
+
+
+def check_static(operation: ir.Operation) -> None:
+    """Check that the types of a collective are tensors of known shapes.
+
+    Raises:
+        PassError: one isn't.
+    """
+    for value in (operation.operands[0], operation.results[0]):
+        if not isinstance(value.type, ir.RankedTensorType):
+            raise cannot_lower(operation, f"{value.type} is no tensor: StableHLO has no buffers")
+        if not value.type.has_static_shape:
+            raise cannot_lower(operation, f"{value.type} has dimensions of unknown size")
+        if isinstance(value.type.element_type, ir.IndexType):
+            raise cannot_lower(operation, f"{value.type}: StableHLO has no 'index'; cast to i64")
+
+
+def _i64(number: int) -> ir.IntegerAttr:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+
+
+def _one_element(tensor: ir.Type, number: int) -> str:
+    element_type = ir.RankedTensorType(tensor).element_type
+    return f"({number}.0, 0.0)" if isinstance(element_type, ir.ComplexType) else f"{number}.0"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Collectives of all members of a group, and shifts."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisTuple
+from mlir_sdy.shard.reading import reduction_kind
+from mlir_sdy.shard.values import ReductionKind
+from pyshardy.shard.lowering.builder import GridBuilder
+from pyshardy.shard.lowering.reductions import reducing_operation
+from pyshardy.shard.lowering.registry import lowers
+
+
+@lowers("shard.all_gather", "shard.gather")
+def lower_all_gather(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
+    """Gather on all devices: where only the root's result counts, others may have it as well."""
+    _, axes, mesh, refs = builder.place(operation)
+    value = operation.operands[0]
+    return builder.all_gather(value, _dim(operation, "gather_axis"), refs, mesh) if axes else value
+
+
+@lowers("shard.all_reduce", "shard.reduce")
+def lower_all_reduce(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
+    """Convert, then reduce on all devices; an average is a sum divided by the size of the group."""
+    grid, axes, mesh, refs = builder.place(operation)
+    result = operation.results[0].type
+    value = builder.converted(operation.operands[0], result)
+    combine = reducing_operation(operation, ir.RankedTensorType(result).element_type)
+    value = builder.all_reduce(value, combine, refs, mesh)
+    return _averaged(operation, value, grid.axes_size(axes), builder)
+
+
+@lowers("shard.reduce_scatter")
+def lower_reduce_scatter(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
+    """Convert, then reduce, of which each device keeps its piece."""
+    grid, axes, mesh, refs = builder.place(operation)
+    result = operation.results[0].type
+    value = builder.converted(operation.operands[0], result)
+    combine = reducing_operation(operation, ir.RankedTensorType(result).element_type)
+    if axes:
+        dim = _dim(operation, "scatter_dim")
+        value = builder.reduce_scatter(value, dim, combine, refs, mesh)
+    return _averaged(operation, value, grid.axes_size(axes), builder)
+
+
+@lowers("shard.all_slice")
+def lower_all_slice(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
+    """Take the piece that the device's place in its group stands for; nothing is sent."""
+    _, axes, mesh, refs = builder.place(operation)
+    value = operation.operands[0]
+    if not axes:
+        return value
+    axes_per_dim: list[AxisTuple] = [()] * ir.RankedTensorType(value.type).rank
+    axes_per_dim[_dim(operation, "slice_axis")] = refs
+    return builder.slice_shard(value, mesh, axes_per_dim)
+
+
+@lowers("shard.all_to_all")
+def lower_all_to_all(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
+    """Exchange pieces."""
+    _, axes, mesh, refs = builder.place(operation)
+    value = operation.operands[0]
+    split, concat = _dim(operation, "split_axis"), _dim(operation, "concat_axis")
+    return builder.all_to_all(value, split, concat, refs, mesh) if axes else value
+
+
+@lowers("shard.shift")
+def lower_shift(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
+    """Send what the device has `offset` further along an axis."""
+    grid, *_ = builder.place(operation)
+    value, attributes = operation.operands[0], operation.attributes
+    axis, offset = attributes["shift_axis"].value, attributes["offset"].value
+    pairs = grid.shift_pairs(axis, offset, rotate="rotate" in attributes)
+    if len(pairs) == grid.size and all(source == target for source, target in pairs):
+        return value
+    return builder.permute(value, pairs)
+
+
+def _averaged(
+    operation: ir.Operation, value: ir.Value, count: int, builder: GridBuilder
+) -> ir.Value:
+    is_average = reduction_kind(operation) is ReductionKind.AVERAGE
+    return builder.average(value, count) if is_average and count > 1 else value
+
+
+def _dim(operation: ir.Operation, name: str) -> int:
+    return operation.attributes[name].value

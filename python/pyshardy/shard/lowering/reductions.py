@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kinds of reductions in StableHLO."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from mlir_sdy.shard.reading import reduction_kind
+from mlir_sdy.shard.values import ReductionKind
+from pyshardy.shard.lowering.registry import cannot_lower
+
+_OPERATIONS = {
+    ReductionKind.SUM: "stablehlo.add",
+    ReductionKind.AVERAGE: "stablehlo.add",  # and a division afterwards
+    ReductionKind.PRODUCT: "stablehlo.multiply",
+    ReductionKind.MAX: "stablehlo.maximum",
+    ReductionKind.MIN: "stablehlo.minimum",
+    ReductionKind.BITWISE_AND: "stablehlo.and",
+    ReductionKind.BITWISE_OR: "stablehlo.or",
+    ReductionKind.BITWISE_XOR: "stablehlo.xor",
+}
+_BITWISE = frozenset(
+    {ReductionKind.BITWISE_AND, ReductionKind.BITWISE_OR, ReductionKind.BITWISE_XOR}
+)
+
+
+def reducing_operation(operation: ir.Operation, element_type: ir.Type) -> str:
+    """The StableHLO operation that combines two elements.
+
+    1. `generic` says nothing of what it does.
+    2. Bits are those of integers, and an average needs numbers that can be divided.
+    3. Of booleans, StableHLO takes `or` for a sum and a maximum, where the arithmetic of MLIR
+       counts modulo 2 and takes "true" for -1. So only bitwise kinds are the same in both.
+    4. Complex numbers have no order.
+
+    Raises:
+        PassError: there is none.
+    """
+    kind = reduction_kind(operation)
+    is_integer = isinstance(element_type, ir.IntegerType)
+    if kind is ReductionKind.GENERIC:
+        raise cannot_lower(operation, "a 'generic' reduction does not say how to combine elements")
+    if kind in _BITWISE and not is_integer:
+        raise cannot_lower(operation, f"'{kind.keyword}' needs integers, not {element_type}")
+    if (
+        isinstance(element_type, ir.IntegerType)
+        and element_type.width == 1
+        and kind not in _BITWISE
+    ):
+        mend = "say 'bitwise_and', 'bitwise_or' or 'bitwise_xor'"
+        reason = (
+            f"'{kind.keyword}' of booleans means different things in MLIR and StableHLO; {mend}"
+        )
+        raise cannot_lower(operation, reason)
+    if kind is ReductionKind.AVERAGE and is_integer:
+        raise cannot_lower(operation, f"an average of {element_type} would be rounded; convert it")
+    has_no_order = isinstance(element_type, ir.ComplexType)
+    if kind in {ReductionKind.MAX, ReductionKind.MIN} and has_no_order:
+        raise cannot_lower(
+            operation, f"{element_type} has no order to take the '{kind.keyword}' of"
+        )
+    return _OPERATIONS[kind]

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The lowering of each operation of the shard dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mlir_sdy.diagnostics import PassError
+from mlir_sdy.host import ir
+from pyshardy.shard.errors import refusal
+
+if TYPE_CHECKING:
+    from pyshardy.shard.lowering.builder import GridBuilder
+
+Lowering = Callable[[ir.Operation, "GridBuilder"], ir.Value]
+"""Builds what takes the place of an operation's result, in front of it."""
+
+LOWERINGS: dict[str, Lowering] = {}
+
+
+def lowers(*names: str) -> Callable[[Lowering], Lowering]:
+    """Register a function as the lowering of the named operations."""
+
+    def register(lowering: Lowering) -> Lowering:
+        for name in names:
+            LOWERINGS[name] = lowering
+        return lowering
+
+    return register
+
+
+def cannot_lower(operation: ir.Operation, reason: str) -> PassError:
+    """An error at an operation that has no lowering, to be raised."""
+    return refusal(f"cannot lower '{operation.name}' to StableHLO", reason, operation)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `shard-to-stablehlo`: collectives and queries of the shard dialect in StableHLO.
+
+    shard.grid @grid(shape = 2x2)
+    %0 = shard.all_gather %a on @grid grid_axes = [1] gather_axis = 0
+        : tensor<2xf32> -> tensor<4xf32>
+
+becomes
+
+    %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0, replica_groups = dense<[[0, 1], [2, 3]]>,
+        ...} : (tensor<2xf32>) -> tensor<4xf32>
+
+A device of StableHLO has the linear index in the grid as its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from mlir_sdy.shard.reading import grids_of, is_shard_operation
+from mlir_sdy.shard.values import Grid
+from mlir_sdy.traversal import operations_in
+from pyshardy.partition.channels import first_free_channel
+from pyshardy.partition.local_checks import check_no_inner_modules
+from pyshardy.shard.lowering import collectives as _collectives  # noqa: F401 (registers)
+from pyshardy.shard.lowering import halo as _halo  # noqa: F401
+from pyshardy.shard.lowering import rooted as _rooted  # noqa: F401
+from pyshardy.shard.lowering.branches import flattened
+from pyshardy.shard.lowering.builder import GridBuilder, check_static
+from pyshardy.shard.lowering.device_values import DeviceValues, Table
+from pyshardy.shard.lowering.integers import lower_integers
+from pyshardy.shard.lowering.messages import MESSAGES, Message, lower_messages, read_message
+from pyshardy.shard.lowering.registry import LOWERINGS, cannot_lower
+
+
+def shard_to_stablehlo(module: ir.Module, *, replicas: bool = False) -> None:
+    """Lower the collectives and queries of a module.
+
+    1. Branches around messages are flattened, and what devices compute of their indices is noted.
+    2. Each collective is replaced by its StableHLO form, each pair of messages by a permutation.
+    3. Integers that depend on the device become tables where tensors or results need them.
+    4. What is not needed any more is erased: the grids, and the queries.
+
+    Args:
+        module: a program for one device, in which tensors have local types.
+        replicas: whether devices are the replicas of one program rather than its partitions.
+
+    Raises:
+        PassError: an operation has no static form in StableHLO.
+    """
+    operations = [view.operation for view in operations_in(module.operation)][1:]
+    if not any(map(is_shard_operation, operations)):
+        return
+    check_no_inner_modules(operations)
+    _Lowering(module, operations, replicas).run()
+
+
+class _Lowering:
+    """One run of the pass."""
+
+    def __init__(self, module: ir.Module, operations: list[ir.Operation], replicas: bool):
+        self.module = module
+        grids = grids_of(module)
+        self.grids = [op for op in operations if op.name == "shard.grid"]
+        _check_grids(self.grids, grids)
+        self.builder = GridBuilder(
+            grids,
+            DeviceValues(grids),
+            replicas=replicas,
+            first_channel=first_free_channel(module),
+        )
+        self.everybody = np.ones(next(iter(grids.values())).size, np.bool_)
+
+    def run(self) -> None:
+        messages: list[Message] = []
+        lowered: list[ir.Operation] = []
+        for position, (operation, takes_part) in enumerate(self._operations()):
+            self.builder.device_values.learn(operation)
+            if operation.name in MESSAGES:
+                messages.append(read_message(operation, position, takes_part, self.builder))
+                lowered.append(operation)
+            elif operation.name in LOWERINGS:
+                self._lower(operation)
+                lowered.append(operation)
+        lower_messages(messages, self.builder)
+        lower_integers(
+            [view.operation for view in operations_in(self.module.operation)], self.builder
+        )
+        self._erase_if_unused([*lowered, *self._annotations()])
+        self._erase_if_unused(self.builder.device_values.operations)
+        self._erase_if_unused(self._definitions())
+        self._check_nothing_left()
+        for grid in self.grids:
+            grid.erase()
+
+    def _operations(self) -> Iterator[tuple[ir.Operation, Table]]:
+        """All operations inside of functions, with the devices that carry them out."""
+        for view in self.module.body.operations:
+            for region in view.operation.regions:
+                for block in region.blocks:
+                    yield from self._nested(block)
+
+    def _nested(self, block: ir.Block) -> Iterator[tuple[ir.Operation, Table]]:
+        for operation, takes_part in flattened(block, self.everybody, self.builder):
+            yield operation, takes_part
+            for region in operation.regions:
+                for inner in region.blocks:
+                    yield from self._nested(inner)
+
+    def _lower(self, operation: ir.Operation) -> None:
+        check_static(operation)
+        with ir.InsertionPoint(operation), operation.location:
+            value = LOWERINGS[operation.name](operation, self.builder)
+        operation.results[0].replace_all_uses_with(value)
+
+    def _annotations(self) -> list[ir.Operation]:
+        """The queries for shardings, and then the annotations that only these use."""
+        found = [view.operation for view in operations_in(self.module.operation)]
+        shapes = [op for op in found if op.name == "shard.shard_shape"]
+        queries = [op for op in found if op.name == "shard.get_sharding"]
+        annotations = [op for op in found if op.name == "shard.shard"]
+        return [*annotations, *queries, *shapes]
+
+    def _definitions(self) -> list[ir.Operation]:
+        return [
+            view.operation
+            for view in operations_in(self.module.operation)
+            if view.operation.name == "shard.sharding"
+        ]
+
+    def _erase_if_unused(self, operations: list[ir.Operation]) -> None:
+        for operation in reversed(operations):
+            if not any(True for result in operation.results for _ in result.uses):
+                operation.erase()
+
+    def _check_nothing_left(self) -> None:
+        for view in operations_in(self.module.operation):
+            operation = view.operation
+            if is_shard_operation(operation) and operation.name != "shard.grid":
+                raise cannot_lower(operation, _why_left(operation))
+
+
+def _check_grids(operations: list[ir.Operation], grids: Mapping[str, Grid]) -> None:
+    sizes: set[int] = set()
+    for operation, grid in zip(operations, grids.values(), strict=True):
+        if not grid.is_static:
+            raise cannot_lower(operation, f"axes of unknown size ({grid}) have no static groups")
+        sizes.add(grid.size)
+        if len(sizes) > 1:
+            counts = " and ".join(map(str, sorted(sizes)))
+            raise cannot_lower(operation, f"all grids must have as many devices, not {counts}")
+
+
+def _why_left(operation: ir.Operation) -> str:
+    """Why an operation that is computed beforehand is still there."""
+    if operation.name == "shard.shard":
+        mend = "run 'convert-shard-to-sdy' on the global program, and partition it"
+        return f"annotations are about global tensors, and collectives about local ones; {mend}"
+    users = {use.owner.operation.name for result in operation.results for use in result.uses}
+    if users:
+        known = "other integers, shard operations, tensors made of integers, and function results"
+        return f"{' and '.join(sorted(users))} can't use what it gives; what can: {known}"
+    return "what it depends on is not known before the program runs"
