@@ -64,7 +64,7 @@ class AgreementFinder:
         self.has_manual_computations = True
         self._forms = FormKeys(rules)
         self._agreements: dict[object, Agreement | None] = {}
-        self._agreements_by_form: dict[object, Agreement | None] = {}
+        self._agreements_by_form: dict[object, tuple[Shardings, Agreement | None]] = {}
 
     def agreement(
         self, operation: ir.Operation, name: str, shardings: Shardings
@@ -73,10 +73,14 @@ class AgreementFinder:
         key = None if self.has_manual_computations else self._forms.key(operation, name)
         if key is None:
             return self._find_agreement(operation, shardings)
-        key = (key, shardings)
-        if key not in self._agreements_by_form:
-            self._agreements_by_form[key] = self._find_agreement(operation, shardings)
-        return self._agreements_by_form[key]
+        # By identity, as most shardings are those of attributes, made once for each; what is kept
+        # here is not taken for something else.
+        key = (key, *map(id, shardings))
+        known = self._agreements_by_form.get(key)
+        if known is None:
+            known = shardings, self._find_agreement(operation, shardings)
+            self._agreements_by_form[key] = known
+        return known[1]
 
     def _find_agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
         rule = self.rules.rule(operation)
@@ -156,10 +160,9 @@ def is_agreed(operation: ir.Operation, name: str, shardings: Shardings) -> bool:
 
     That is quickly said of most operations of a program. None of them must be unreduced.
     """
-    first = shardings[0] if shardings else None
     return (
         name in ELEMENTWISE_OPERATIONS
-        and all(sharding is first for sharding in shardings)
+        and len(set(map(id, shardings))) == 1
         and SHARDING_RULE not in operation.attributes
     )
 

@@ -17,7 +17,7 @@ Functions are changed in place: all types first, then one operation after the ot
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
@@ -106,21 +106,24 @@ class _ModuleConverter:
         known = self.known
         new_types: dict[ir.Value, ir.Type] = {}
 
-        def note(value: ir.Value, place: ir.Operation) -> None:
-            sharding = known[value]
-            if sharding is not None:
-                local = self._local_type(value.type, sharding, place)
-                if local is not None:
-                    new_types[value] = local
+        def note(
+            values: Sequence[ir.Value],
+            shardings: Sequence[TensorSharding | None],
+            place: ir.Operation,
+        ) -> None:
+            for value, sharding in zip(values, shardings, strict=False):
+                if sharding is not None:
+                    local = self._local_type(value.type, sharding, place)
+                    if local is not None:
+                        new_types[value] = local
 
         for operation, name in self.operations:
-            known.read(operation, name)
-            for result in operation.results:
-                note(result, operation)
-            for region in operation.regions:
-                for block in region.blocks:
-                    for argument in block.arguments:
-                        note(argument, operation)
+            note(operation.results, known.read(operation, name), operation)
+            if len(operation.regions):
+                for region in operation.regions:
+                    for block in region.blocks:
+                        arguments = block.arguments
+                        note(arguments, [known[argument] for argument in arguments], operation)
         return new_types
 
     def _to_convert(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
@@ -33,26 +35,26 @@ class KnownShardings(dict[ir.Value, TensorSharding | None]):
         sharding = self[value] = sharding_of(value)
         return sharding
 
-    def read(self, operation: ir.Operation, name: str) -> None:
-        """Read the shardings of all results, in a fraction of the time that it takes one by one.
+    def read(self, operation: ir.Operation, name: str) -> Sequence[TensorSharding | None]:
+        """The shardings of all results, in a fraction of the time that it takes one by one.
 
         Args:
             operation: the operation.
             name: its name, which whoever has it need not ask for again.
         """
+        results = operation.results
         if name in _READ_APART:
-            return
+            return [self[result] for result in results]
         attribute = operation.attributes.get(SHARDING)
         if attribute is None:
-            for result in operation.results:
-                self[result] = None
-            return
+            self.update(dict.fromkeys(results))
+            return (None,) * len(results)
         key = hash(attribute)  # its address, where it stays for as long as its context
         shardings = self._lists.get(key)
         if shardings is None:
             shardings = self._lists[key] = value_of(attribute).shardings
-        for result, sharding in zip(operation.results, shardings, strict=False):
-            self[result] = sharding
+        self.update(zip(results, shardings, strict=False))
+        return shardings
 
     def forget(self, operation: ir.Operation) -> None:
         """Read the shardings of an operation's results anew, should anybody ask for them."""

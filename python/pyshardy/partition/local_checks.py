@@ -196,7 +196,7 @@ class LocalChecks:
         if is_agreed(operation, name, shardings):
             return
         form = self._forms.key(operation, name)
-        key = (form, shardings)
+        key = (form, *map(id, shardings))  # which live as long as the attributes they are read from
         if key in self._sound:
             return
         rule = self._rules.rule(operation)

@@ -124,8 +124,10 @@ class _FunctionPadder:
     def _drop_barriers(self) -> None:
         """Drop propagation barriers, which have done their work, where shardings differ at them."""
         for barrier in operations_named({"sdy.propagation_barrier"}, self.function):
-            ends = (*barrier.operands, *barrier.results)
-            if any(self._is_uneven(value, get_sharding(value)) for value in ends):
+            ends = [(end, get_sharding(end)) for end in (barrier.operands[0], barrier.results[0])]
+            if any(
+                sharding is not None and self._is_uneven(end, sharding) for end, sharding in ends
+            ):
                 barrier.results[0].replace_all_uses_with(barrier.operands[0])
                 barrier.erase()
 
@@ -180,9 +182,13 @@ class _FunctionPadder:
         """The operations that have to do with a value that needs padding, in order."""
         uneven: set[ir.Value] = set()
         for operation in self._operations():
-            self.known.read(operation, operation.name)
-            for value in (*operation.results, *_block_arguments(operation)):
-                if self._is_uneven(value, self.known[value]):
+            shardings = self.known.read(operation, operation.name)
+            for value, sharding in zip(operation.results, shardings, strict=False):
+                if sharding is not None and self._is_uneven(value, sharding):
+                    uneven.add(value)
+            for value in _block_arguments(operation) if len(operation.regions) else ():
+                sharding = self.known[value]
+                if sharding is not None and self._is_uneven(value, sharding):
                     uneven.add(value)
         if not uneven:
             return []
@@ -192,10 +198,8 @@ class _FunctionPadder:
             if not uneven.isdisjoint((*operation.operands, *operation.results))
         ]
 
-    def _is_uneven(self, value: ir.Value, sharding: TensorSharding | None) -> bool:
+    def _is_uneven(self, value: ir.Value, sharding: TensorSharding) -> bool:
         """Whether a value needs padding; found out once for each type and sharding."""
-        if sharding is None:
-            return False
         value_type = value.type
         key = (hash(value_type), id(sharding))  # both live as long as the context
         known = self._known.get(key)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
     SHARDING,
     argument_shardings,
@@ -41,24 +42,18 @@ def drop_sharding_and_mesh(module: ir.Module) -> None:
         name = mesh_of_groups(collective)
         if isinstance(name, str) and name in declared:
             inline_mesh_of_groups(collective, declared[name])
-    meshes: list[ir.Operation] = []
-
-    def visit(operation: ir.Operation) -> ir.WalkResult:
-        if SHARDING in operation.attributes:
-            del operation.attributes[SHARDING]
-        if operation.name == "sdy.mesh":
-            meshes.append(operation)
-        elif operation.name == "func.func":
-            for read, write in (
-                (argument_shardings, set_argument_shardings),
-                (result_shardings, set_result_shardings),
-            ):
-                given = read(operation)
-                present = [index for index, sharding in enumerate(given) if sharding is not None]
-                if present:
-                    write(operation, dict.fromkeys(present))
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    for mesh in meshes:
+    for function in operations_named({"func.func"}, module):
+        for read, write in (
+            (argument_shardings, set_argument_shardings),
+            (result_shardings, set_result_shardings),
+        ):
+            given = read(function)
+            present = [index for index, sharding in enumerate(given) if sharding is not None]
+            if present:
+                write(function, dict.fromkeys(present))
+    for operation in operations_in(module.operation):
+        attributes = operation.attributes
+        if SHARDING in attributes:
+            del attributes[SHARDING]
+    for mesh in operations_named({"sdy.mesh"}, module):
         mesh.erase()
