@@ -15,7 +15,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
-from pyshardy.backends import SpmdProgram, spmd_program
+from pyshardy.backends import CompileOptions, SpmdProgram, spmd_program
 from pyshardy.backends.distribution import gather, scatter
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.groups import Layout
@@ -88,8 +88,11 @@ class PartitionedProgram:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     collectives: tuple[Collective, ...]
-    _executables: dict[str, SpmdProgram] = field(
-        default_factory=dict[str, SpmdProgram], init=False, repr=False, compare=False
+    _executables: dict[tuple[str, CompileOptions], SpmdProgram] = field(
+        default_factory=dict[tuple[str, CompileOptions], SpmdProgram],
+        init=False,
+        repr=False,
+        compare=False,
     )
 
     @property
@@ -102,30 +105,51 @@ class PartitionedProgram:
         """The sharding of each result; None for a copy on each device."""
         return tuple(port.sharding for port in self.outputs)
 
-    def run(self, inputs: Sequence[npt.ArrayLike], backend: str = "interpreter") -> list[Array]:
+    def run(
+        self,
+        inputs: Sequence[npt.ArrayLike],
+        backend: str = "interpreter",
+        options: CompileOptions | None = None,
+    ) -> list[Array]:
         """Run the program on simulated devices.
 
         Args:
             inputs: the global arrays of the arguments. See `pyshardy.backends.specs` for what
                 stands for element types that NumPy doesn't have.
-            backend: `xla` for XLA with as many virtual CPU devices; or the local engine that runs
-                what stands between collectives, in lockstep: `interpreter`.
+            backend: what runs it: the name of a backend (see `pyshardy.backends.registry`).
+            options: how to compile it.
 
         Returns:
             The global arrays of the results.
 
         Raises:
-            UsageError: the inputs don't fit the program, or there is no such backend.
+            UsageError: the inputs don't fit the program, there is no such backend, or a package
+                that it needs is missing.
             ExecutionError: the program could not be run to its end, or devices that should hold
                 the same part of a result disagree on it.
         """
         scattered = self.scatter(inputs)
-        executable = self._executables.get(backend)
+        return self.gather(self.compile(backend, options).run(scattered))
+
+    def compile(self, backend: str, options: CompileOptions | None = None) -> SpmdProgram:
+        """The program as a backend runs it; made once for equal options.
+
+        Args:
+            backend: the name of a backend.
+            options: how to compile it.
+
+        Raises:
+            UsageError: there is no such backend, or a package that it needs is missing.
+            ExecutionError: the backend refuses the program.
+        """
+        key = backend, options or CompileOptions()
+        executable = self._executables.get(key)
         if executable is None:
             layout = Layout(1, self.mesh.total_size)
-            executable = spmd_program(backend, self.module, layout)
-            self._executables[backend] = executable
-        return self.gather(executable.run(scattered))
+            executable = self._executables[key] = spmd_program(
+                backend, self.module, layout, options
+            )
+        return executable
 
     def as_jax(self, devices: jax.sharding.Mesh | None = None) -> JaxProgram:
         """The program as a function of arrays of JAX, on the devices of a mesh.
@@ -208,14 +232,18 @@ def partition(module: ir.Module, **options: OptionValue) -> PartitionedProgram:
 
 
 def run_unpartitioned(
-    module: ir.Module, inputs: Sequence[npt.ArrayLike], backend: str = "interpreter"
+    module: ir.Module,
+    inputs: Sequence[npt.ArrayLike],
+    backend: str = "interpreter",
+    options: CompileOptions | None = None,
 ) -> list[Array]:
     """Run the program on one device, as if nobody had sharded it.
 
     Args:
         module: the program, entered at `@main` or its only function. It isn't changed.
         inputs: the arrays of its arguments.
-        backend: the engine that runs it.
+        backend: what runs it.
+        options: how to compile it.
 
     Raises:
         UsageError: the inputs don't fit the program, or there is no such backend.
@@ -225,7 +253,7 @@ def run_unpartitioned(
     plain = unsharded(_entered_at_main(module))
     entry = _main(plain)
     arrays = _fitting(inputs, list(zip(_argument_names(entry), _signature(entry)[0], strict=True)))
-    return spmd_program(backend, plain, Layout(1, 1)).run([arrays])[0]
+    return spmd_program(backend, plain, Layout(1, 1), options).run([arrays])[0]
 
 
 def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:

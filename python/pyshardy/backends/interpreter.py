@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines import ChildEngine
+from pyshardy.backends.registry import CompileOptions
 from pyshardy.backends.unsupported import check_supported
 
 _WORKER = ("-m", "pyshardy.backends.interpreter_worker")
@@ -18,9 +19,14 @@ It adds the initial value of a select-and-scatter once for each window that sele
 
 
 class InterpreterEngine(ChildEngine):
-    """Runs programs in a child process that holds the reference interpreter."""
+    """Runs programs in a child process that holds the reference interpreter.
 
-    def __init__(self) -> None:
+    Args:
+        options: don't concern it.
+    """
+
+    def __init__(self, options: CompileOptions | None = None) -> None:
+        del options
         super().__init__("the reference interpreter", _WORKER, _lowered)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from mlir_sdy.diagnostics import UsageError, emit, error, remarks, warning
-from pyshardy.backends import BACKENDS
+from pyshardy.backends import backend_names
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.tool import Tool, read_input
 
@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--backend",
-        choices=BACKENDS,
+        choices=backend_names(),
         default="interpreter",
         help="what runs the programs (default: %(default)s)",
     )

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir, stablehlo
+from pyshardy.backends.decompositions.products import added_up_wide, is_narrow
 from pyshardy.backends.decompositions.registry import decomposition
-from pyshardy.backends.decompositions.tensors import Tensor, create
+from pyshardy.backends.decompositions.tensors import Tensor
 
 
 @decomposition("convolution")
 def decompose_convolution(operation: ir.Operation) -> list[Tensor] | None:
-    """Operands and result are transposed to `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`."""
+    """Operands and result are transposed to `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`.
+
+    Products of narrow floating-point numbers are added up in f32.
+    """
     name = "dimension_numbers"
     numbers = stablehlo.ConvDimensionNumbers(operation.attributes[name])
     data, kernel = map(Tensor, operation.operands)
@@ -31,12 +35,12 @@ def decompose_convolution(operation: ir.Operation) -> list[Tensor] | None:
         numbers.output_feature_dimension,
     ]
     in_order = list(range(data.rank))
-    if to_data == to_kernel == to_result == in_order:
+    if to_data == to_kernel == to_result == in_order and not is_narrow(data):
         return None
     spatial = ", ".join(map(str, range(data.rank - 2)))
     within = f"{spatial}, " if spatial else ""
     ordered = ir.Attribute.parse(f"#stablehlo.conv<[b, {within}f]x[{within}i, o]->[b, {within}f]>")
-    convolved = create(
+    convolved = added_up_wide(
         "convolution",
         (data.transpose(*to_data), kernel.transpose(*to_kernel)),
         result.with_shape([result.shape[dim] for dim in to_result]),

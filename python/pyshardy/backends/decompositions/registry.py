@@ -19,6 +19,7 @@ _MODULES = (
     "cholesky",
     "convolution",
     "fourier",
+    "products",
     "scatter",
     "select_and_scatter",
     "sort",

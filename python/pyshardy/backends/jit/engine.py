@@ -6,12 +6,14 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines import ChildEngine
+from pyshardy.backends.registry import CompileOptions
 
 _WORKER = ("-m", "pyshardy.backends.jit.worker")
 
 _LACKED = (
     "cholesky",
     "convolution",
+    "dot_general",
     "fft",
     "optimization_barrier",
     "scatter",
@@ -19,7 +21,7 @@ _LACKED = (
     "sort",
     "triangular_solve",
 )
-"""What the host has no loops for."""
+"""What the host has no loops for, or adds up in too narrow numbers."""
 
 OPTIMIZATION = 2
 """How much the machine code is optimised: 0 compiles four times as fast as 1 to 3."""
@@ -29,11 +31,12 @@ class JitEngine(ChildEngine):
     """Compiles programs in a child process, and runs them there.
 
     Args:
-        optimization: from 0, to compile fast, to 3, to run fast.
+        options: how to compile.
     """
 
-    def __init__(self, optimization: int | None = None) -> None:
-        level = OPTIMIZATION if optimization is None else optimization
+    def __init__(self, options: CompileOptions | None = None) -> None:
+        given = None if options is None else options.optimization
+        level = OPTIMIZATION if given is None else given
         super().__init__("the JIT compiler", (*_WORKER, str(level)), _lowered)
 
 

@@ -33,6 +33,8 @@ class XlaProgram:
         outputs: the types of the results on each device.
         layout: the replicas and partitions.
         partitioned_by_xla: whether XLA propagates and partitions by the annotations of Shardy.
+        platform: `cpu` for virtual devices, or `gpu`.
+        cache_directory: where compiled programs are kept for later processes.
 
     Attributes:
         compile_seconds: how long XLA has compiled.
@@ -50,12 +52,14 @@ class XlaProgram:
         layout: Layout,
         *,
         partitioned_by_xla: bool = False,
+        platform: str = "cpu",
+        cache_directory: str | None = None,
     ):
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
         self._layout = layout
         devices = max(_FEWEST_DEVICES, layout.size)
-        self._process = _process(devices)
+        self._process = _process(devices, platform)
         answer = self._ask(
             {
                 "do": "compile",
@@ -63,6 +67,8 @@ class XlaProgram:
                 "replicas": layout.replicas,
                 "partitions": layout.partitions,
                 "shardy": partitioned_by_xla,
+                "platform": platform,
+                "cache_directory": cache_directory,
             }
         )
         self._number: int = answer["number"]
@@ -103,16 +109,23 @@ class XlaProgram:
         return answer
 
 
-def local_xla_program(module: ir.Module, layout: Layout) -> XlaProgram:
+def local_xla_program(
+    module: ir.Module,
+    layout: Layout,
+    platform: str = "cpu",
+    cache_directory: str | None = None,
+) -> XlaProgram:
     """A local program, compiled for all devices of a layout.
 
     Args:
         module: the program, entered at `@main`. It isn't changed.
         layout: the replicas and partitions that run it.
+        platform: `cpu` for virtual devices, or `gpu`.
+        cache_directory: where compiled programs are kept for later processes.
 
     Raises:
         UsageError: jaxlib is not installed.
-        ExecutionError: XLA refuses the program.
+        ExecutionError: XLA refuses the program, or hasn't as many devices.
     """
     entry = ir.SymbolTable(module.operation)[ENTRY].operation
     place = location_of(entry.location)
@@ -121,14 +134,18 @@ def local_xla_program(module: ir.Module, layout: Layout) -> XlaProgram:
     outputs = [spec_of(value_type, place) for value_type in signature.results]
     is_partitioned = layout.partitions > 1
     text = text_for_xla(module) if is_partitioned else module.operation.get_asm()
-    return XlaProgram(text, inputs, outputs, layout)
+    return XlaProgram(
+        text, inputs, outputs, layout, platform=platform, cache_directory=cache_directory
+    )
 
 
 @cache
-def _process(num_devices: int) -> ChildProcess:
+def _process(num_devices: int, platform: str) -> ChildProcess:
     """The process with that many virtual devices; it starts when it is first needed."""
     if importlib.util.find_spec("jaxlib") is None:
         message = "the backend 'xla' needs jaxlib; install it by: pip install 'pyshardy[jax]'"
         raise UsageError(error(message))
+    if platform != "cpu":
+        return ChildProcess(_WORKER)
     flags = f"--xla_force_host_platform_device_count={num_devices}"
     return ChildProcess(_WORKER, {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags})

@@ -10,8 +10,11 @@ the functions of that name.
 
 from __future__ import annotations
 
+import hashlib
+import tempfile
 import time
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -19,7 +22,16 @@ from jax._src.lib import _jax
 
 from pyshardy.backends.worker import serve
 
-_EXECUTABLES: list[Any] = []
+
+class _Compiled(NamedTuple):
+    """An executable, and the devices that it is for."""
+
+    executable: Any
+    devices: list[Any]
+
+
+_COMPILED: list[_Compiled] = []
+_NUMBERS: dict[tuple[Any, ...], int] = {}
 _NAMES = {
     "i1": "bool",
     "bf16": "bfloat16",
@@ -28,11 +40,53 @@ _NAMES = {
 }
 
 
-def compile(text: str, replicas: int, partitions: int, shardy: bool) -> dict[str, Any]:  # noqa: A001
-    """Compile a program; its number names it from then on."""
+def compile(  # noqa: A001
+    text: str,
+    replicas: int,
+    partitions: int,
+    shardy: bool,
+    platform: str,
+    cache_directory: str | None,
+) -> dict[str, Any]:
+    """Compile a program; its number names it from then on.
+
+    An equal program is compiled once: in a process, or, with a directory, in all that use it.
+    """
     start = time.perf_counter()
-    devices = jax.devices()[: replicas * partitions]
-    assignment = np.arange(len(devices)).reshape(replicas, partitions)
+    devices = _devices(platform, replicas * partitions)
+    key = (text, replicas, partitions, shardy, platform)
+    number = _NUMBERS.get(key)
+    if number is None:
+        options = _options(replicas, partitions, shardy)
+        executable = _executable(text, devices, options, repr(key), cache_directory)
+        number = _NUMBERS[key] = len(_COMPILED)
+        _COMPILED.append(_Compiled(executable, devices))
+    return {"number": number, "seconds": time.perf_counter() - start}
+
+
+def _cpu() -> str:
+    """What this CPU can do: code for another one may not run on it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line for line in lines if line.startswith("flags")), "")
+
+
+def _devices(platform: str, count: int) -> list[Any]:
+    try:
+        devices = jax.devices(platform)
+    except RuntimeError as lack:
+        devices, reason = [], f": {lack}"
+    else:
+        reason = f", there are {len(devices)}"
+    if len(devices) < count:
+        raise RuntimeError(f"the program runs on {count} {platform.upper()} devices{reason}")
+    return devices[:count]
+
+
+def _options(replicas: int, partitions: int, shardy: bool) -> Any:
+    assignment = np.arange(replicas * partitions).reshape(replicas, partitions)
     options = _jax.CompileOptions()
     build_options = options.executable_build_options
     for part in (options, build_options):
@@ -40,23 +94,41 @@ def compile(text: str, replicas: int, partitions: int, shardy: bool) -> dict[str
         part.device_assignment = _jax.DeviceAssignment.create(assignment)
     build_options.use_spmd_partitioning = partitions > 1
     build_options.use_shardy_partitioner = shardy
-    client = devices[0].client
-    executable = client.compile_and_load(text, _jax.DeviceList(tuple(devices)), options)
-    _EXECUTABLES.append(executable)
-    return {"number": len(_EXECUTABLES) - 1, "seconds": time.perf_counter() - start}
+    return options
+
+
+def _executable(
+    text: str, devices: list[Any], options: Any, key: str, cache_directory: str | None
+) -> Any:
+    client, placed = devices[0].client, _jax.DeviceList(tuple(devices))
+    if cache_directory is None:
+        return client.compile_and_load(text, placed, options)
+    # What another version or another kind of device has compiled is of no use.
+    key = f"{jax.__version__} {devices[0].device_kind} {_cpu()} {key}"
+    path = Path(cache_directory) / f"{hashlib.sha256(key.encode()).hexdigest()}.xla"
+    if path.exists():
+        return client.deserialize_executable(path.read_bytes(), placed, options)
+    executable = client.compile_and_load(text, placed, options)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Written aside, so that nobody reads half of it.
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as written:
+        written.write(executable.serialize())
+    Path(written.name).replace(path)
+    return executable
 
 
 def hlo(number: int) -> str:
     """The text of the optimised program."""
-    return _EXECUTABLES[number].hlo_modules()[0].to_string()
+    return _COMPILED[number].executable.hlo_modules()[0].to_string()
 
 
 def run(
     number: int, arguments: list[list[Any]], elements: list[str], dtypes: list[str]
 ) -> list[list[Any]]:
     """Run a program; arguments and results are lists of arrays, one for each device."""
-    placed = list(map(_placed, arguments, elements))
-    results = _EXECUTABLES[number].execute_sharded(placed)
+    executable, devices = _COMPILED[number]
+    placed = [_placed(*each, devices) for each in zip(arguments, elements, strict=True)]
+    results = executable.execute_sharded(placed)
     return [
         [np.asarray(array).astype(dtype) for array in arrays]
         for arrays, dtype in zip(
@@ -70,11 +142,12 @@ def measure(
 ) -> float:
     """The seconds of the fastest of some runs."""
     del dtypes  # results stay where they are
-    placed = list(map(_placed, arguments, elements))
+    executable, devices = _COMPILED[number]
+    placed = [_placed(*each, devices) for each in zip(arguments, elements, strict=True)]
     best = float("inf")
     for _ in range(runs):
         start = time.perf_counter()
-        results = _EXECUTABLES[number].execute_sharded(placed)
+        results = executable.execute_sharded(placed)
         for arrays in results.disassemble_into_single_device_arrays():
             for array in arrays:
                 array.block_until_ready()
@@ -82,10 +155,10 @@ def measure(
     return best
 
 
-def _placed(parts: list[Any], element: str) -> jax.Array:
+def _placed(parts: list[Any], element: str, devices: list[Any]) -> jax.Array:
     """One array that holds a part on each device; only the buffers matter to the executable."""
     dtype = jax.numpy.dtype(_dtype_name(element))
-    mesh = jax.sharding.Mesh(np.array(jax.devices()[: len(parts)]), ("devices",))
+    mesh = jax.sharding.Mesh(np.array(devices), ("devices",))
     buffers = [
         jax.device_put(np.asarray(part).astype(dtype), device)
         for part, device in zip(parts, mesh.devices, strict=True)

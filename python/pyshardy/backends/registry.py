@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The backends by name, and what each takes.
+
+A backend is declared by where its class is; nothing is imported or started before its use:
+
+    register_backend(Registration("mine", "my_package:MyBackend", "runs it my way"))
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mlir_sdy.diagnostics import UsageError, error
+
+if TYPE_CHECKING:
+    from mlir_sdy.host import ir
+    from pyshardy.backends.engine import Arrays, Engine
+    from pyshardy.backends.groups import Layout
+    from pyshardy.backends.specs import Array
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """How to compile programs. A backend passes over what doesn't concern it.
+
+    Attributes:
+        optimization: from 0, to compile fast, to 3, to run fast; None for what the backend
+            does by itself.
+        cache_directory: where compiled programs are kept for later processes; None to keep them
+            for this process only.
+    """
+
+    optimization: int | None = None
+    cache_directory: str | None = None
+
+
+class SpmdProgram(Protocol):
+    """A program that is compiled for all devices: an executable."""
+
+    def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
+        """Run the program on all processes.
+
+        Args:
+            inputs: for each process the arrays of its arguments, as `TensorSpec.dtype` has them.
+
+        Returns:
+            For each process the arrays of its results. Processes may share arrays.
+
+        Raises:
+            ExecutionError: it could not be run to its end.
+        """
+        ...
+
+
+class Backend(Protocol):
+    """Compiles programs for several devices."""
+
+    def compile(self, module: ir.Module, layout: Layout, options: CompileOptions) -> SpmdProgram:
+        """Prepare a program to be run.
+
+        Args:
+            module: local StableHLO, entered at `@main`. It isn't changed.
+            layout: the replicas and partitions that run it.
+            options: how to compile it.
+
+        Raises:
+            ExecutionError: the backend refuses the program.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What can run programs.
+
+    Attributes:
+        name: what users call it.
+        made_by: the class, as `module:class`: a `Backend`, or an `Engine` if `is_engine`.
+        summary: what it is, in a line.
+        is_engine: whether it runs what needs one device only; `lockstep` does the rest.
+        arguments: those of the class.
+        module: the module that must be installed for it; empty for none.
+        extra: the extra of the package that installs the module.
+    """
+
+    name: str
+    made_by: str
+    summary: str
+    is_engine: bool = False
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    module: str = ""
+    extra: str = ""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the module that it needs is there."""
+        return not self.module or importlib.util.find_spec(self.module) is not None
+
+    def make(self, **arguments: Any) -> Any:
+        """A new object of its class.
+
+        Raises:
+            UsageError: the module that it needs isn't installed.
+        """
+        if not self.is_installed:
+            package = self.module.partition(".")[0]
+            mend = f"install it by: pip install 'pyshardy[{self.extra}]'"
+            message = f"the backend '{self.name}' needs the package '{package}'; {mend}"
+            raise UsageError(error(message))
+        module, _, name = self.made_by.partition(":")
+        return getattr(importlib.import_module(module), name)(**self.arguments, **arguments)
+
+
+_REGISTRY: dict[str, Registration] = {}
+
+AUTO = "auto"
+"""The name of the fastest backend that is installed."""
+
+_FASTEST_FIRST = ("xla", "jit")
+
+
+def register_backend(registration: Registration) -> None:
+    """Let programs run on a backend of that name, also in place of another one."""
+    _REGISTRY[registration.name] = registration
+
+
+for _each in (
+    Registration(
+        "interpreter",
+        "pyshardy.backends.interpreter:InterpreterEngine",
+        "lockstep with the StableHLO reference interpreter: slow, and right by definition",
+        is_engine=True,
+    ),
+    Registration(
+        "jit",
+        "pyshardy.backends.jit.engine:JitEngine",
+        "lockstep with the MLIR host's own compiler: fast, with nothing more to install",
+        is_engine=True,
+    ),
+    Registration(
+        "iree",
+        "pyshardy.backends.iree.engine:IreeEngine",
+        "lockstep with IREE's compiler and run time for this CPU",
+        is_engine=True,
+        module="iree.compiler",
+        extra="iree",
+    ),
+    Registration(
+        "xla",
+        "pyshardy.backends.xla.backend:XlaBackend",
+        "XLA on virtual CPU devices, as many as the mesh has",
+        arguments={"platform": "cpu"},
+        module="jaxlib",
+        extra="jax",
+    ),
+    Registration(
+        "xla-gpu",
+        "pyshardy.backends.xla.backend:XlaBackend",
+        "XLA on GPUs, as many as the mesh has",
+        arguments={"platform": "gpu"},
+        module="jaxlib",
+        extra="jax",
+    ),
+):
+    register_backend(_each)
+
+
+def backend_names() -> tuple[str, ...]:
+    """What can run a program: the names of all backends."""
+    return (*_REGISTRY, AUTO)
+
+
+def registered(name: str) -> Registration:
+    """The backend of a name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name == AUTO:
+        name = next(each for each in _FASTEST_FIRST if _REGISTRY[each].is_installed)
+    if name not in _REGISTRY:
+        known = ", ".join(f"'{known}'" for known in backend_names())
+        raise UsageError(error(f"unknown backend '{name}'; there are: {known}"))
+    return _REGISTRY[name]
+
+
+def spmd_program(
+    backend: str, module: ir.Module, layout: Layout, options: CompileOptions | None = None
+) -> SpmdProgram:
+    """Prepare a local program to be run on the devices of a layout.
+
+    Args:
+        backend: the name of a backend.
+        module: local StableHLO, entered at `@main`. It isn't changed.
+        layout: the replicas and partitions.
+        options: how to compile it.
+
+    Raises:
+        UsageError: there is no such backend, or a package that it needs is missing.
+        ExecutionError: the backend refuses the program.
+    """
+    options = options or CompileOptions()
+    registration = registered(backend)
+    if not registration.is_engine:
+        made: Backend = registration.make()
+        return made.compile(module, layout, options)
+    engine = local_engine(registration.name, options)
+    from pyshardy.backends.lockstep import LockstepProgram  # noqa: PLC0415 (loads the host)
+
+    return LockstepProgram(module, engine, layout)
+
+
+def local_engine(name: str, options: CompileOptions | None = None) -> Engine:
+    """The local engine of that name; there is one of each in a process, for equal options.
+
+    Raises:
+        UsageError: there is none, or a package that it needs is missing.
+    """
+    registration = registered(name)
+    if not registration.is_engine:
+        message = f"'{name}' is no local engine: it runs programs with collectives itself"
+        raise UsageError(error(message))
+    return _engine(registration.name, options or CompileOptions())
+
+
+@cache
+def _engine(name: str, options: CompileOptions) -> Engine:
+    return _REGISTRY[name].make(options=options)
