@@ -26,23 +26,31 @@ class ChildEngine:
     """Runs programs in a child process.
 
     The child is started by the first run, and ends with this object or the process. It is asked
-    `(number, text, batch)`: run the program of that number for each list of arrays in the batch.
-    The text comes with the first request for the number and is None afterwards.
+    `(number, program, batch)`: run the program of that number for each list of arrays in the batch.
+    The program comes with the first request for the number and is None afterwards.
 
     Args:
         title: what a diagnostic calls the engine.
         worker: what to run by Python, as on its command line; see `worker.serve_programs`.
-        lower: makes of a program, which it may change, what the worker is sent.
+        lower: makes of a program what the worker can run. The program isn't changed.
+        encode: makes what the worker is sent of the text of a program.
 
     Attributes:
         compiled: the programs, by their texts.
     """
 
-    def __init__(self, title: str, worker: Sequence[str], lower: Callable[[ir.Module], ir.Module]):
+    def __init__(
+        self,
+        title: str,
+        worker: Sequence[str],
+        lower: Callable[[ir.Module], ir.Module],
+        encode: Callable[[str], Any] = str,
+    ):
         self.title = title
         self.compiled: dict[str, EngineProgram] = {}
         self._worker = tuple(worker)
         self._lower = lower
+        self.encode = encode
         self._child: ChildProcess | None = None
         self._sent: set[int] = set()
 
@@ -72,9 +80,9 @@ class ChildEngine:
         if self._child is None:
             self._child = ChildProcess(self._worker)
             self._sent.clear()
-        text = None if program.number in self._sent else program.text
+        sent = None if program.number in self._sent else program.sent
         try:
-            succeeded, answer = self._child.ask((program.number, text, batch))
+            succeeded, answer = self._child.ask((program.number, sent, batch))
         except ChildDiedError as death:
             self.close()
             raise program.failure(str(death)) from None
@@ -94,7 +102,8 @@ class EngineProgram:
         self.number = number
         self.inputs: tuple[TensorSpec, ...] = _specs(signature.inputs, place)
         self.outputs: tuple[TensorSpec, ...] = _specs(signature.results, place)
-        self.text = with_plain_edges(lowered, self.inputs, self.outputs, module.context)
+        text = with_plain_edges(lowered, self.inputs, self.outputs, module.context)
+        self.sent = engine.encode(text)
         self._engine = engine
         self._places = _places_by_name(module)
 

@@ -45,18 +45,18 @@ def serve(answer: Callable[[Any], Any]) -> None:
         answers.flush()
 
 
-def serve_programs(load: Callable[[str], Runner]) -> None:
-    """Run programs; see `engines.EngineProgram` for the requests.
+def serve_programs(load: Callable[[Any], Runner]) -> None:
+    """Run programs; see `engines.ChildEngine` for the requests.
 
     Args:
-        load: compiles the text of a program.
+        load: compiles a program.
     """
     programs: dict[int, Runner] = {}
 
-    def answer(request: tuple[int, str | None, Sequence[Sequence[Any]]]) -> list[list[Any]]:
-        number, text, batch = request
-        if text is not None:
-            programs[number] = load(text)
+    def answer(request: tuple[int, Any, Sequence[Sequence[Any]]]) -> list[list[Any]]:
+        number, program, batch = request
+        if program is not None:
+            programs[number] = load(program)
         return [programs[number](arrays) for arrays in batch]
 
     serve(answer)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""StableHLO to IREE's `.vmfb` files; to be imported where the MLIR host is not."""
+
+# pyright: basic, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import iree.compiler.version
+from iree.compiler.api import Output, Session, Source
+
+_TARGETS = {
+    "llvm-cpu": ("--iree-llvmcpu-target-cpu=host",),
+    "cuda": (),
+}
+
+
+def compile_program(
+    program: bytes, target: str, optimization: int | None = None, cache: str | None = None
+) -> bytes:
+    """The file that IREE's run time loads.
+
+    Args:
+        program: StableHLO: text, or a portable artifact.
+        target: `llvm-cpu`, for this CPU, or `cuda`.
+        optimization: from 0 to 3; None for what IREE does by itself.
+        cache: a directory that keeps files for other processes.
+
+    Raises:
+        RuntimeError: IREE refuses the program.
+    """
+    flags = [
+        "--iree-input-type=stablehlo",
+        f"--iree-hal-target-backends={target}",
+        *_TARGETS[target],
+    ]
+    if optimization is not None:
+        flags.append(f"--iree-opt-level=O{optimization}")
+    if cache is None:
+        return _compiled(program, flags)
+    key = repr((iree.compiler.version.VERSION, flags, os.uname(), program))
+    path = Path(cache) / f"{hashlib.sha256(key.encode()).hexdigest()}.vmfb"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        written = path.with_suffix(f".{os.getpid()}")
+        written.write_bytes(_compiled(program, flags))
+        written.replace(path)
+    return path.read_bytes()
+
+
+def _compiled(program: bytes, flags: list[str]) -> bytes:
+    session: Any = Session()
+    session.set_flags(*flags)
+    invocation = session.invocation()
+    # The compiler hands out what it has to say on standard error only.
+    invocation.enable_console_diagnostics()
+    source = Source.wrap_buffer(session, program)
+    with _captured_errors() as said:
+        succeeded = invocation.parse_source(source) and invocation.execute()
+    if not succeeded:
+        raise RuntimeError(_first_error(said()))
+    output = Output.open_membuffer()
+    invocation.output_vm_bytecode(output)
+    return bytes(output.map_memory())
+
+
+def _first_error(said: str) -> str:
+    _, found, message = said.partition("error: ")
+    return message.partition("\n")[0] if found else "IREE's compiler refuses the program"
+
+
+@contextlib.contextmanager
+def _captured_errors() -> Iterator[Callable[[], str]]:
+    """What C++ code writes to standard error meanwhile, to be asked for afterwards."""
+    text = ""
+    with tempfile.TemporaryFile() as written:
+        kept = os.dup(2)
+        os.dup2(written.fileno(), 2)
+        try:
+            yield lambda: text
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            written.seek(0)
+            text = written.read().decode(errors="replace")

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The local engine of IREE."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir, stablehlo
+from pyshardy.backends.decompositions.registry import decomposed
+from pyshardy.backends.engines import ChildEngine
+from pyshardy.backends.registry import CompileOptions
+
+_WORKER = ("-m", "pyshardy.backends.iree.worker")
+
+VERSION = "1.13.0"
+"""The version of StableHLO in which IREE is given programs, which newer ones can all read."""
+
+LACKED = ("cholesky", "fft", "triangular_solve")
+"""What IREE can't compile, or compiles for some lengths only."""
+
+
+class IreeEngine(ChildEngine):
+    """Compiles programs in a child process, and runs them there.
+
+    Args:
+        options: how to compile.
+    """
+
+    def __init__(self, options: CompileOptions | None = None) -> None:
+        flags: list[str] = []
+        if options is not None and options.optimization is not None:
+            flags += ["--optimization", str(options.optimization)]
+        if options is not None and options.cache_directory is not None:
+            flags += ["--cache", options.cache_directory]
+        super().__init__("IREE", (*_WORKER, *flags), _lowered, encode=_portable)
+
+
+def _lowered(module: ir.Module) -> ir.Module:
+    return decomposed(module, LACKED)
+
+
+def _portable(text: str) -> bytes:
+    """The text as an artifact that compilers of other versions can read."""
+    return stablehlo.serialize_portable_artifact_str(text, VERSION)
