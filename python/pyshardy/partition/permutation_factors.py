@@ -51,13 +51,14 @@ from pyshardy.partition.halo import (
     form_of,
 )
 from pyshardy.partition.halo.reshape import resolve_reshape
+from pyshardy.partition.halo.reshard import widen_reshard
 from pyshardy.partition.in_place import factors_in_place
 from pyshardy.partition.local import LocalBuilder
 from pyshardy.partition.padding.whole import compute_whole
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import quiet_rules
 
-_RESHAPE, _SLICE = "stablehlo.reshape", "stablehlo.slice"
+_RESHAPE, _RESHARD, _SLICE = "stablehlo.reshape", "sdy.reshard", "stablehlo.slice"
 
 
 def resolve_permutation_factors(
@@ -97,6 +98,10 @@ class _ModuleResolver:
         )
 
     def run(self) -> None:
+        if self.exchanges:
+            for reshard in operations_named({_RESHARD}, self.module):
+                for resizing in widen_reshard(reshard, self.meshes, self.cache):
+                    self._resolve(resizing)
         slices = operations_named({_SLICE}, self.module)
         names = {*exchanging_operations(), _RESHAPE} - {_SLICE}
         for operation in operations_named(names, self.module):

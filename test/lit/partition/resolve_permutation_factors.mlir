@@ -3,6 +3,7 @@
 // RUN: sdy-opt %s -sdy-resolve-permutation-factors="replica-count=2" | FileCheck %s --check-prefix=REPLICAS
 
 sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @grid = <["x"=2, "y"=2]>
 #x = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>
 #rows = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>
 
@@ -128,4 +129,18 @@ func.func @cumulative(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
     stablehlo.return %1 : tensor<f32>
   }) {sdy.sharding = #x} : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
+}
+
+// Halves of 5 are made halves of 6, which are divided as they are.
+// CHECK-LABEL: func.func @uneven_reshard
+func.func @uneven_reshard(%arg0: tensor<10xf32> {sdy.sharding = #sdy.sharding<@grid, [{"x"}]>})
+    -> tensor<10xf32> {
+  // CHECK:      %[[WIDE:.*]] = sdy.manual_computation(%arg0)
+  // CHECK:        "stablehlo.collective_permute"({{.*}}) <{{{.*}}tensor<2x2xi64>}> : (tensor<1xf32>)
+  // CHECK:      } : (tensor<10xf32>) -> tensor<12xf32>
+  // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard %[[WIDE]] <@grid, [{"x", "y"}]> : tensor<12xf32>
+  // CHECK-NEXT: %[[CUT:.*]] = stablehlo.slice %[[MOVED]] [0:10]
+  // CHECK-NEXT: return %[[CUT]]
+  %0 = sdy.reshard %arg0 <@grid, [{"x", "y"}]> : tensor<10xf32>
+  return %0 : tensor<10xf32>
 }

@@ -15,6 +15,7 @@
 | `windowed`      | the form of all operations that move windows                        |
 | `attributes`    | numbers for each dimension                                          |
 | `reshape`       | reshapes, which exchange nothing                                    |
+| `reshard`       | reshards between pieces of other sizes                              |
 | the other ones  | the forms of single operations                                      |
 """
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reshards between pieces of other sizes, because axes don't divide a dimension.
+
+10 rows in two halves are 5 and 5, but in four parts 3, 3, 3 and 1: the second half holds a row that
+the second part needs. Padded to 12 first, which is an exchange of that one row, they are halves of
+6, and each is divided without communication:
+
+    %1 = sdy.reshard %0 <@mesh, [{"x", "y"}]> : tensor<10xf32>     // %0 is sharded by [{"x"}]
+
+becomes
+
+    %1 = stablehlo.pad %0, %zero, high = [2] : (tensor<10xf32>, tensor<f32>) -> tensor<12xf32>
+    %2 = sdy.reshard %1 <@mesh, [{"x", "y"}]> : tensor<12xf32>
+    %3 = stablehlo.slice %2 [0:10] : (tensor<12xf32>) -> tensor<10xf32>
+
+The other way round it is the slice that exchanges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, mesh_of
+from mlir_sdy.model.axis_prefix import is_strict_prefix
+from mlir_sdy.values import behind_barriers, get_sharding
+from pyshardy.partition.halo.window import Window
+from pyshardy.partition.halo.windowed import WindowedDim
+from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.padding.shapes import Shape, shape_of
+
+
+def widen_reshard(
+    reshard: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
+) -> tuple[ir.Operation, ...]:
+    """Reshard a padded tensor instead, whose pieces are divided or joined as they are.
+
+    Args:
+        reshard: the reshard, which is replaced.
+        meshes: the meshes of the module by name.
+        cache: makes attributes.
+
+    Returns:
+        The pad and the slice around the new reshard, which move elements yet; nothing if the
+        reshard stays, since no dimension needs that (see `wide_shape`), or it would not pay.
+    """
+    value = behind_barriers(reshard.operands[0])
+    source, target = get_sharding(value), get_sharding(reshard.results[0])
+    if source is None or target is None or source.unreduced_axes or target.unreduced_axes:
+        return ()
+    mesh, shape = mesh_of(source, meshes), shape_of(value.type)
+    is_static = all(size > 0 for size in shape)
+    if mesh is None or mesh.is_maximal or mesh_of(target, meshes) != mesh or not is_static:
+        return ()
+    wide = wide_shape(shape, source, target, mesh)
+    if wide == shape or not _pays(shape, wide, source, target, mesh):
+        return ()
+    padding = PaddingBuilder(cache)
+    with reshard.location, ir.InsertionPoint(reshard):
+        padded = padding.resized(value, wide)
+        cut = padding.resized(sdy.reshard(padded, cache[target]), shape)
+    reshard.results[0].replace_all_uses_with(cut)
+    reshard.erase()
+    return padded.owner.operation, cut.owner.operation
+
+
+def wide_shape(shape: Shape, source: TensorSharding, target: TensorSharding, mesh: Mesh) -> Shape:
+    """The shape whose padded pieces are divided or joined without moving anything else.
+
+    1. A dimension is larger if it is sharded before and afterwards, if the axes of one begin with
+       those of the other, and if these don't pad it to the same size.
+    2. It is then as large as what more axes pad it to.
+
+    Example: 10 rows from `{"x"}` to `{"x", "y"}` are 12 on a mesh `<["x"=2, "y"=2]>`.
+    """
+    columns = zip(shape, source.dim_axes, target.dim_axes, strict=True)
+    return tuple(_wide_size(size, before, after, mesh) for size, before, after in columns)
+
+
+def _wide_size(size: int, before: AxisTuple, after: AxisTuple, mesh: Mesh) -> int:
+    if not before or not after:
+        return size
+    if not (is_strict_prefix(before, after) or is_strict_prefix(after, before)):
+        return size
+    less, more = sorted((mesh.axes_size(before), mesh.axes_size(after)))
+    padded_to_less, padded_to_more = (-(-size // pieces) * pieces for pieces in (less, more))
+    return size if padded_to_less == padded_to_more else padded_to_more
+
+
+def _pays(
+    shape: Shape, wide: Shape, source: TensorSharding, target: TensorSharding, mesh: Mesh
+) -> bool:
+    """Whether no more is received along any dimension than if it were gathered."""
+    columns = zip(shape, wide, source.dim_axes, target.dim_axes, strict=True)
+    for dim, (size, padded, before, after) in enumerate(columns):
+        if size == padded:
+            continue
+        for start, end, axes in ((size, padded, before), (padded, size, after)):
+            route = WindowedDim(dim, start, Window(), end).route(mesh.axes_size(axes))
+            if route.received > route.gathered:
+                return False
+    return True
