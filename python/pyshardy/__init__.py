@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mlir_sdy.sdy import *  # noqa: F403 (the classes and builders of the dialect)
     from mlir_sdy.values import get_sharding, set_sharding
     from mlir_sdy.verify import verify
-    from pyshardy.api import parse, propagate, sharding
+    from pyshardy.api import parse, propagate, sharding, write
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
     from pyshardy.program import PartitionedProgram, partition
     from pyshardy.propagation.observer import observed_by
@@ -79,6 +79,7 @@ __all__ = [
     "sharding",
     "sharding_rule",
     "verify",
+    "write",
 ]
 
 _HOMES = {
@@ -96,7 +97,7 @@ _HOMES = {
     "mlir_sdy.model": ("AxisRef", "DimensionSharding", "Mesh", "ModelError", "TensorSharding"),
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
-    "pyshardy.api": ("parse", "propagate", "sharding"),
+    "pyshardy.api": ("parse", "propagate", "sharding", "write"),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.program": ("PartitionedProgram", "partition"),
     "pyshardy.propagation.observer": ("observed_by",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from mlir_sdy import assembly
 from mlir_sdy.assembly.attribute_text import read_stripped
@@ -22,12 +22,16 @@ if TYPE_CHECKING:
     from pyshardy.propagation.record import Propagation
 
 
+_SUFFIXES = (".mlir", ".mlirbc")
+
+
 def parse(text_or_path: str | os.PathLike[str], context: ir.Context) -> ir.Module:
-    """Read a module in MLIR assembly with custom sdy syntax.
+    """Read a module in MLIR assembly with custom sdy syntax, or a file of any kind.
 
     Args:
-        text_or_path: the assembly itself, or the file that holds it: a path object, or a string
-            of one line that ends with ".mlir".
+        text_or_path: the assembly itself; or the file with the program, as a path object or a
+            string of one line that ends with ".mlir" or ".mlirbc". What it holds tells its kind:
+            text, bytecode of MLIR, or a portable artifact of StableHLO.
         context: a context with the dialect (see `Context`).
 
     Raises:
@@ -37,17 +41,50 @@ def parse(text_or_path: str | os.PathLike[str], context: ir.Context) -> ir.Modul
     """
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
         return assembly.parse(text_or_path, context)
+    from pyshardy.frontends.files import load  # noqa: PLC0415 (only files need it)
+
     path = Path(text_or_path)
     try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as reason:
+        data = path.read_bytes()
+    except OSError as reason:
         place = SourceLocation(str(path), 0, 0)
         raise UsageError(error(f"the file can't be read: {reason}", place)) from None
-    return assembly.parse(text, context, str(path))
+    return load(data, context, str(path))
 
 
 def _is_path(text: str) -> bool:
-    return "\n" not in text and text.endswith(".mlir")
+    return "\n" not in text and text.endswith(_SUFFIXES)
+
+
+def write(
+    module: ir.Module,
+    path: str | os.PathLike[str],
+    kind: Literal["text", "bytecode", "portable"] = "text",
+    version: str = "current",
+) -> None:
+    """Write a module to a file, from which `parse` reads it again.
+
+        sdy.write(program.module, "local.mlirbc", "portable", version="1.15.0")
+
+    Args:
+        module: the module. It isn't changed.
+        path: the file.
+        kind: `text`; `bytecode` for this version of MLIR; or `portable` for an artifact of
+            StableHLO that others read, too, such as `jax.export` and XLA.
+        version: of StableHLO that is to read an artifact: `current`, `minimum` or `1.2.3`.
+
+    Raises:
+        UsageError: the file can't be written; there is no such kind or version.
+        PassError: the program has what an artifact can't hold.
+    """
+    from pyshardy.frontends.files import dump, kind_named  # noqa: PLC0415
+
+    data = dump(module, kind_named(kind), version)
+    try:
+        Path(path).write_bytes(data)
+    except OSError as reason:
+        place = SourceLocation(str(path), 0, 0)
+        raise UsageError(error(f"the file can't be written: {reason}", place)) from None
 
 
 def sharding(text: str) -> TensorSharding:

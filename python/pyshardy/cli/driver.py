@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import pkgutil
 import sys
 import traceback
@@ -15,7 +14,6 @@ from mlir_sdy import host
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import (
     Diagnostic,
-    ParseError,
     SdyError,
     SourceLocation,
     UsageError,
@@ -26,12 +24,12 @@ from mlir_sdy.diagnostics import (
 )
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
-from mlir_sdy.verify import verify
 from pyshardy.cli.flags import FLAGS, Arguments
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.split_input import SEPARATOR, Piece, near_misses, split_input
 from pyshardy.cli.tool import read_input
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
+from pyshardy.frontends.files import Kind, dump, load
 from pyshardy.pipeline import passes, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
@@ -44,8 +42,6 @@ from pyshardy.pipeline.suggest import did_you_mean
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
 from pyshardy.rules import load_rules, strict_rules
-
-_BYTECODE_MAGIC = b"ML\xefR"
 
 
 class Driver:
@@ -80,7 +76,7 @@ class Driver:
             load_rules(path)
         data = read_input(self._arguments.input)
         context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
-        if data.startswith(_BYTECODE_MAGIC):
+        if Kind.of(data) is not Kind.TEXT:
             outputs = [self._output_for(data, context)]
         else:
             outputs = [self._output_for(piece, context) for piece in self._pieces(data)]
@@ -181,21 +177,11 @@ class Driver:
     def _parsed(self, source: Piece | bytes, context: Context) -> ir.Module:
         if isinstance(source, Piece):
             return parse(source.text, context, self._filename, first_line=source.first_line)
-        try:
-            module = ir.Module.parse(source, context)
-        except ir.MLIRError as failure:
-            place = SourceLocation(self._filename, 0, 0)
-            raise ParseError(
-                *(found.moved(lambda _: place) for found in host.diagnostics_of(failure))
-            ) from None
-        verify(module)
-        return module
+        return load(source, context, self._filename)
 
     def _serialized(self, module: ir.Module) -> bytes:
         if self._arguments.emit_bytecode:
-            buffer = io.BytesIO()
-            module.operation.write_bytecode(buffer)
-            return buffer.getvalue()
+            return dump(module, Kind.BYTECODE)
         text = asm(
             module,
             generic=self._arguments.mlir_print_op_generic,

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-translate`: programs from one kind of file to another.
+
+    sdy-translate program.mlir --to=portable --target-version=1.15.0 -o program.mlirbc
+    sdy-translate program.mlirbc
+
+The input may be text, bytecode of MLIR, or a portable artifact of StableHLO: it is told by how it
+begins.
+
+Exit status: 0 when all went well, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.cli.tool import Tool, read_input
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the tool.
+
+    Args:
+        argv: the arguments without the name of the program; those of the process by default.
+
+    Returns:
+        The exit status.
+    """
+    tool = Tool("sdy-translate")
+    return tool.run(lambda: _run(_parser().parse_args(argv), tool))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports a bad command line as all other errors are reported."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(error(f"{message}; see sdy-translate --help"))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="sdy-translate",
+        description="Reads a program as text, bytecode of MLIR or a portable artifact of "
+        "StableHLO, and writes it as another of these.",
+    )
+    parser.add_argument("file", nargs="?", default="-", help="the program; - for standard input")
+    parser.add_argument(
+        "--to",
+        choices=("text", "bytecode", "portable"),
+        default="text",
+        help="what to write: text, bytecode for this version of MLIR, or a portable artifact of "
+        "StableHLO (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--target-version",
+        metavar="VERSION",
+        help="which version of StableHLO is to read the artifact: 'current', 'minimum' or three "
+        "numbers, as in 1.15.0 (default: current)",
+    )
+    parser.add_argument(
+        "-o", dest="output", default="-", metavar="FILE", help="where to write it (default: -)"
+    )
+    return parser
+
+
+def _run(arguments: argparse.Namespace, tool: Tool) -> int:
+    if arguments.target_version and arguments.to != "portable":
+        raise UsageError(error("'--target-version' goes with '--to=portable' only"))
+    if arguments.to != "text" and arguments.output == "-" and sys.stdout.isatty():
+        message = f"{arguments.to} is no text, and is not written to a terminal; give '-o FILE'"
+        raise UsageError(error(message))
+    # These load the MLIR host; --help and bad usage do without.
+    from mlir_sdy.dialect import Context  # noqa: PLC0415
+    from pyshardy.frontends.files import Kind, dump, load  # noqa: PLC0415
+
+    data = read_input(arguments.file)
+    filename = "<stdin>" if arguments.file == "-" else arguments.file
+    if Kind.of(data) is Kind.TEXT:
+        tool.sources.add(filename, data.decode(errors="replace"))
+    module = load(data, Context(), filename)
+    written = dump(module, Kind(arguments.to), arguments.target_version or "current")
+    if arguments.output == "-":
+        sys.stdout.buffer.write(written)
+        sys.stdout.buffer.flush()
+        return 0
+    try:
+        Path(arguments.output).write_bytes(written)
+    except OSError as refusal:
+        reason = refusal.strerror or refusal
+        message = f"cannot write output file '{arguments.output}': {reason}"
+        raise UsageError(error(message)) from None
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs in files of all kinds, told apart by how they begin."""
+
+from __future__ import annotations
+
+import enum
+import io
+
+from mlir_sdy import assembly
+from mlir_sdy.diagnostics import ParseError, SourceLocation, UsageError, error
+from mlir_sdy.host import diagnostics_of, ir
+from mlir_sdy.verify import verify
+from pyshardy.frontends.portable import deserialize, serialize
+from pyshardy.frontends.portable.versions import CURRENT
+
+_BYTECODE_MAGIC = b"ML\xefR"
+_PRODUCER_OF_ARTIFACTS = b"StableHLO_v"
+
+
+class Kind(enum.Enum):
+    """In which form a program is written; the values are what the tools call it."""
+
+    TEXT = "text"
+    BYTECODE = "bytecode"
+    PORTABLE = "portable"
+
+    @classmethod
+    def of(cls, data: bytes) -> Kind:
+        """The kind of what a file holds.
+
+        1. What doesn't begin with the magic number of MLIR's bytecode is text.
+        2. Bytecode whose producer is a version of StableHLO is a portable artifact. The name of the
+           producer stands behind the magic number and a number of one byte.
+        """
+        if not data.startswith(_BYTECODE_MAGIC):
+            return cls.TEXT
+        producer = data[len(_BYTECODE_MAGIC) + 1 :]
+        return cls.PORTABLE if producer.startswith(_PRODUCER_OF_ARTIFACTS) else cls.BYTECODE
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    try:
+        return Kind(name)
+    except ValueError:
+        known = ", ".join(f"'{kind.value}'" for kind in Kind)
+        raise UsageError(error(f"there is no kind of file '{name}'; there are: {known}")) from None
+
+
+def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
+    """The module that a file of any kind holds.
+
+    Args:
+        data: what the file holds.
+        context: a context with the dialect.
+        filename: what diagnostics call it.
+
+    Raises:
+        UsageError: it is no text in UTF-8, and of no other kind.
+        ParseError: it can't be read.
+        VerificationError: an operation or attribute breaks a rule.
+    """
+    kind = Kind.of(data)
+    if kind is Kind.PORTABLE:
+        return deserialize(data, context, filename)
+    if kind is Kind.BYTECODE:
+        return _from_bytecode(data, context, filename)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as broken:
+        place = SourceLocation(filename, data.count(b"\n", 0, broken.start) + 1, 0)
+        message = f"the input is neither bytecode nor text in UTF-8: {broken.reason}"
+        raise UsageError(error(message, place)) from None
+    return assembly.parse(text, context, filename)
+
+
+def dump(module: ir.Module, kind: Kind, version: str = CURRENT) -> bytes:
+    """What a file of some kind holds for a module.
+
+    Args:
+        module: the module. It isn't changed.
+        kind: the kind of the file.
+        version: for a portable artifact, the version of StableHLO that is to read it.
+
+    Raises:
+        UsageError: there is no such version.
+        PassError: the program can't be written so.
+    """
+    if kind is Kind.PORTABLE:
+        return serialize(module, version)
+    if kind is Kind.BYTECODE:
+        buffer = io.BytesIO()
+        module.operation.write_bytecode(buffer)
+        return buffer.getvalue()
+    return (assembly.asm(module).rstrip("\n") + "\n").encode()
+
+
+def _from_bytecode(data: bytes, context: ir.Context, filename: str) -> ir.Module:
+    try:
+        module = ir.Module.parse(data, context)
+    except ir.MLIRError as failure:
+        place = SourceLocation(filename, 0, 0)
+        found = diagnostics_of(failure)
+        raise ParseError(*(diagnostic.moved(lambda _: place) for diagnostic in found)) from None
+    verify(module)
+    return module

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Portable artifacts from modules, and back."""
+
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.diagnostics import Diagnostic, ParseError, PassError, SourceLocation, error, redirect
+from mlir_sdy.host import diagnostics_emitted, ir, passmanager, stablehlo
+from mlir_sdy.verify import verify
+from pyshardy.backends.modules import copy_of
+from pyshardy.frontends.portable.from_strings import from_strings
+from pyshardy.frontends.portable.to_strings import to_strings
+from pyshardy.frontends.portable.versions import CURRENT, target_version
+
+_HOLDS_SDY = "BytecodeOpInterface for sdy."
+_CHLO_TO_STABLEHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+
+
+def serialize(module: ir.Module, version: str = CURRENT) -> bytes:
+    """The artifact of a module, with what is sdy's spelled in strings.
+
+    Operations of CHLO are written out in StableHLO, which is all that an artifact may hold.
+
+    Args:
+        module: the module. It isn't changed.
+        version: that of StableHLO which is to read it: `current`, `minimum` or `1.2.3`.
+
+    Raises:
+        UsageError: there is no such version.
+        PassError: there is an operation that artifacts can't hold, or those of this version can't.
+    """
+    version = target_version(version)
+    copy = copy_of(module)
+    to_strings(copy)
+    found: list[Diagnostic] = []
+    try:
+        with redirect(found.append), diagnostics_emitted(copy.context):
+            with copy.context:
+                passmanager.PassManager.parse(_CHLO_TO_STABLEHLO).run(copy.operation)
+            return stablehlo.serialize_portable_artifact(copy, version)
+    except (ValueError, ir.MLIRError) as refusal:
+        reason = found[0] if found else error(str(refusal))
+        told = reason.message.partition(": %")[0].replace("vhlo.", "stablehlo.", 1)
+        message = f"the program can't be written for StableHLO {version}: {told}"
+        raise PassError(error(message, reason.location)) from None
+
+
+def deserialize(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
+    """The module of an artifact.
+
+    Args:
+        data: the artifact.
+        context: a context with the dialect.
+        filename: what diagnostics call it.
+
+    Raises:
+        ParseError: it can't be read.
+    """
+    found: list[Diagnostic] = []
+    try:
+        with redirect(found.append), diagnostics_emitted(context):
+            module = stablehlo.deserialize_portable_artifact(context, data)
+    except ValueError as refusal:
+        reasons = [one.message for one in found] or [str(refusal)]
+        if any(_HOLDS_SDY in reason for reason in reasons):
+            return parse(_text_by_jax(data, filename), context, filename)
+        place = SourceLocation(filename, 0, 0)
+        message = f"the portable artifact can't be read: {'; '.join(reasons)}"
+        raise ParseError(error(message, place)) from None
+    from_strings(module)
+    verify(module)
+    return module
+
+
+def _text_by_jax(data: bytes, filename: str) -> str:
+    """The text of an artifact with sdy in binary form, which C++ Shardy alone can read."""
+    if find_spec("jaxlib") is None:
+        message = (
+            "the portable artifact holds sdy in binary form, for which C++ Shardy is needed; "
+            "install the package 'jaxlib' by: pip install 'pyshardy[jax]'"
+        )
+        raise ParseError(error(message, SourceLocation(filename, 0, 0)))
+    import jaxlib.mlir.dialects.sdy as sdy_of_jax  # noqa: PLC0415
+    import jaxlib.mlir.dialects.stablehlo as stablehlo_of_jax  # noqa: PLC0415
+    import jaxlib.mlir.ir as ir_of_jax  # noqa: PLC0415
+
+    context = ir_of_jax.Context()
+    stablehlo_of_jax.register_dialect(context)
+    sdy_of_jax.register_dialect(context)
+    module = stablehlo_of_jax.deserialize_portable_artifact(context, data)
+    return str(module.operation.get_asm(enable_debug_info=True))

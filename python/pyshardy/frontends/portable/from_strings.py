@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Understanding the strings in which what is sdy's is spelled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from mlir_sdy import sdy
+from mlir_sdy.assembly.attribute_text import read_full_attribute
+from mlir_sdy.assembly.source import Cursor, Source
+from mlir_sdy.attributes import attribute_of, value_of
+from mlir_sdy.diagnostics import ParseError, PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.values import (
+    set_argument_attributes,
+    set_argument_shardings,
+    set_result_attributes,
+    set_result_shardings,
+)
+from pyshardy.frontends.portable import names
+from pyshardy.passes.walks import operations_named, operations_with
+
+_CALL = "stablehlo.custom_call"
+_GSPMD = "mhlo.sharding"
+"""What the partitioner before Shardy reads; XLA writes it beside the strings."""
+
+
+def from_strings(module: ir.Module) -> None:
+    """Turn all that is spelled in strings into sdy's own; the module is changed in place.
+
+    Raises:
+        ParseError: a string can't be read.
+        PassError: a manual computation isn't spelled as it should be.
+    """
+    with module.context:
+        _understand_meshes(module)
+        for function in operations_named(["func.func"], module):
+            _understand_arguments(function)
+        for operation in operations_with(names.FRONTEND_ATTRIBUTES, module):
+            _understand_attributes(operation)
+        for call in operations_named([_CALL], module):
+            target = call.attributes["call_target_name"].value
+            if target in _REPLACED and _is_spelled(call):
+                with call.location, ir.InsertionPoint(call):
+                    _REPLACED[target](call)
+                call.erase()
+        _understand_manual_computations(module)
+
+
+def _is_spelled(call: ir.Operation) -> bool:
+    """Whether a call has what its target needs; a `@Sharding` may be GSPMD's."""
+    return bool(names.spelled(call.attributes)) or "sdy.sharding" in call.attributes
+
+
+def _value(text: str, place: ir.Location) -> tuple[str, Any]:
+    cursor = Cursor(Source(text, "a string"))
+    try:
+        mnemonic, value = read_full_attribute(cursor)
+    except ParseError as failure:
+        reason = failure.diagnostics[0].message
+        message = f"the string {text!r} can't be read: {reason}"
+        raise ParseError(error(message, location_of(place))) from None
+    return mnemonic, value
+
+
+def _understand_meshes(module: ir.Module) -> None:
+    text = names.spelled(module.operation.attributes).get(names.MESHES)
+    if text is None:
+        return
+    names.unspell(module.operation, names.MESHES)
+    cursor = Cursor(Source(text, names.MESHES))
+    cursor.token("{")
+    place = ir.InsertionPoint.at_block_begin(module.body)
+    while not cursor.try_token("}"):
+        name = cursor.try_string() or cursor.try_identifier()
+        cursor.token("=")
+        _, mesh = read_full_attribute(cursor)
+        cursor.try_token(",")
+        with module.operation.location:
+            sdy.mesh(str(name), attribute_of(mesh), ip=place)
+
+
+def _understand_arguments(function: ir.Operation) -> None:
+    if "arg_attrs" not in function.attributes:
+        return
+    shardings: dict[int, Any] = {}
+    rest: dict[int, ir.Attribute | None] = {}
+    for index, dictionary in enumerate(function.attributes["arg_attrs"]):
+        strings = names.spelled(dictionary)
+        text = strings.pop(names.SHARDING, None)
+        if text is not None:
+            shardings[index] = _value(text, function.location)[1]
+            rest[index] = names.spelling(strings, function.context) if strings else None
+    if shardings:
+        set_argument_attributes(function, names.FRONTEND_ATTRIBUTES, rest)
+        set_argument_attributes(function, _GSPMD, dict.fromkeys(shardings))
+        set_argument_shardings(function, shardings)
+
+
+def _understand_attributes(operation: ir.Operation) -> None:
+    strings = names.spelled(operation.attributes)
+    for own, name in (("sdy.sharding", names.SHARDING), ("sdy.sharding_rule", names.SHARDING_RULE)):
+        if name in strings:
+            operation.attributes[own] = attribute_of(_value(strings[name], operation.location)[1])
+            names.unspell(operation, name)
+            if _GSPMD in operation.attributes:
+                del operation.attributes[_GSPMD]
+
+
+# --- Calls --------------------------------------------------------------------------------------
+
+
+def _constraint(call: ir.Operation) -> None:
+    sharding = _sharding_of(call)
+    call.results[0].replace_all_uses_with(sdy.sharding_constraint(call.operands[0], sharding))
+
+
+def _result_sharding(call: ir.Operation) -> None:
+    sharding = _sharding_of(call)
+    for use in list(call.results[0].uses):
+        user = use.owner.operation
+        if user.name == "func.return":
+            function = cast("ir.Operation", user.parent).operation
+            set_result_shardings(function, {use.operand_number: value_of(sharding)})
+            set_result_attributes(function, _GSPMD, {use.operand_number: None})
+    call.results[0].replace_all_uses_with(call.operands[0])
+
+
+def _sharding_of(call: ir.Operation) -> Any:
+    return attribute_of(value_of(call.attributes["sdy.sharding"]).shardings[0])
+
+
+def _group(call: ir.Operation) -> None:
+    group = ir.Attribute.parse(names.spelled(call.attributes)[names.GROUP_ID])
+    sdy.sharding_group(call.operands[0], group)
+
+
+def _barrier(call: ir.Operation) -> None:
+    direction = ir.Attribute.parse(names.spelled(call.attributes)[names.DIRECTION])
+    value = sdy.propagation_barrier(call.operands[0], direction)
+    call.results[0].replace_all_uses_with(value)
+
+
+_REPLACED: Mapping[str, Callable[[ir.Operation], None]] = {
+    names.CONSTRAINT: _constraint,
+    names.RESULT_SHARDING: _result_sharding,
+    names.GROUP: _group,
+    names.BARRIER: _barrier,
+}
+
+
+# --- Manual computations ------------------------------------------------------------------------
+
+_IS_BODY = re.compile(rf"xla\.sdy\.\w*manual_computation_body(_\d+)?|{names.MANUAL_BODY}.*")
+
+
+def _understand_manual_computations(module: ir.Module) -> None:
+    """Put the functions of bodies back to where they are called, those of inner ones first."""
+    functions = {
+        function.attributes["sym_name"].value: function
+        for function in operations_named(["func.func"], module)
+        if _IS_BODY.fullmatch(function.attributes["sym_name"].value)
+    }
+    done: set[str] = set()
+
+    def finish(name: str) -> None:
+        """Let a body hold computations in place of calls."""
+        if name not in done:
+            done.add(name)
+            inside(functions[name])
+
+    def inside(root: ir.Operation) -> None:
+        for call in operations_named(["func.call"], root):
+            callee = call.attributes["callee"].value
+            if callee in functions:
+                finish(callee)
+                _computation_instead(call, functions[callee])
+
+    for function in operations_named(["func.func"], module):
+        if function.attributes["sym_name"].value not in functions:
+            inside(function)
+    for name in functions:
+        finish(name)
+    for function in functions.values():
+        function.erase()
+
+
+def _computation_instead(call: ir.Operation, function: ir.Operation) -> None:
+    before, after = _shape_changes(call)
+    strings = {
+        **(names.spelled(before.attributes) if before else {}),
+        **(names.spelled(after.attributes) if after else {}),
+    }
+    place = call.location
+    none = "#sdy.sharding_per_value<[]>"
+    in_shardings, out_shardings, axes = (
+        attribute_of(_value(strings.get(name, default), place)[1])
+        for name, default in (
+            (names.IN_SHARDINGS, none),
+            (names.OUT_SHARDINGS, none),
+            (names.MANUAL_AXES, "#sdy<manual_axes{}>"),
+        )
+    )
+    computation = sdy.ManualComputationOp(
+        [result.type for result in (after or call).results],
+        list((before or call).operands),
+        in_shardings,
+        out_shardings,
+        axes,
+        loc=place,
+        ip=ir.InsertionPoint(call),
+    ).operation
+    body = function.clone(ip=False).regions[0].blocks[0]
+    last = body.operations[len(body.operations) - 1].operation
+    sdy.ReturnOp(list(last.operands), loc=last.location, ip=ir.InsertionPoint(last))
+    last.erase()
+    body.append_to(computation.regions[0])
+    for old, new in zip((after or call).results, computation.results, strict=True):
+        old.replace_all_uses_with(new)
+    for operation in (after, call, before):
+        if operation is not None:
+            operation.erase()
+
+
+def _shape_changes(call: ir.Operation) -> tuple[ir.Operation | None, ir.Operation | None]:
+    """What hands global values to a body and what takes them from it; None where there are none."""
+    operands, results = list(call.operands), list(call.results)
+    users = [use.owner.operation for result in results for use in result.uses]
+    before = _call_of(names.TO_LOCAL, operands[0].owner) if operands else None
+    after = _call_of(names.TO_GLOBAL, users[0]) if users else None
+    handed_over = list(before.results) if before else []
+    taken = list(after.operands) if after else []
+    used_once = all(len(list(value.uses)) == 1 for value in (*operands, *results))
+    if handed_over == operands and taken == results and used_once:
+        return before, after
+    callee = call.attributes["callee"].value
+    message = f"a call of '@{callee}' must stand between those of '@{names.TO_LOCAL}' and back"
+    raise PassError(error(message, location_of(call.location)))
+
+
+def _call_of(target: str, owner: Any) -> ir.Operation | None:
+    """The operation, if it is a call of `target`; an argument's owner is a block."""
+    if not isinstance(owner, ir.Operation | ir.OpView):
+        return None
+    operation = owner.operation
+    if operation.name == _CALL and operation.attributes["call_target_name"].value == target:
+        return operation
+    return None

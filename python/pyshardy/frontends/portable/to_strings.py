@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Spelling in strings what is sdy's in a module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mlir_sdy.assembly.attribute_text import full_text
+from mlir_sdy.attributes import value_of
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import TensorShardingPerValue
+from mlir_sdy.model.text import quoted
+from mlir_sdy.ods.tables import OPERATIONS
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import (
+    argument_shardings,
+    result_shardings,
+    set_argument_attributes,
+    set_argument_shardings,
+    set_result_shardings,
+)
+from pyshardy.frontends.portable import names
+from pyshardy.passes.symbols import FreshNames
+from pyshardy.passes.walks import operations_named, operations_with
+
+_MESH, _RETURN = "sdy.mesh", "sdy.return"
+_MANUAL = "sdy.manual_computation"
+_IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
+_ATTRIBUTES = {"sdy.sharding": names.SHARDING, "sdy.sharding_rule": names.SHARDING_RULE}
+
+
+def to_strings(module: ir.Module) -> None:
+    """Spell all that is sdy's; the module is changed in place.
+
+    Raises:
+        PassError: it has an operation of sdy that no user writes, for which there are no words.
+            Then the module is as it was.
+    """
+    written = {_MESH, _RETURN, _MANUAL, *_CALLS}
+    for operation in operations_named(OPERATIONS.keys() - written, module):
+        message = (
+            f"'{operation.name}' can't be put into a portable artifact, which has words for what "
+            "users write only; write the program as it was before it was propagated, or after it "
+            "has been partitioned"
+        )
+        raise PassError(error(message, location_of(operation.location)))
+    with module.context:
+        _spell_meshes(module)
+        for function in operations_named(["func.func"], module):
+            _spell_signature(function)
+        for attribute, name in _ATTRIBUTES.items():
+            for operation in operations_with(attribute, module):
+                names.spell(operation, {name: _text(operation.attributes[attribute])})
+                del operation.attributes[attribute]
+        for operation in operations_named(_CALLS, module):
+            with operation.location, ir.InsertionPoint(operation):
+                replaced = _CALLS[operation.name](operation)
+            _replace(operation, replaced)
+        fresh = FreshNames(module)
+        for computation in operations_named([_MANUAL], module, ir.WalkOrder.POST_ORDER):
+            with computation.location:
+                _call_instead(computation, fresh.name(names.MANUAL_BODY), module)
+
+
+def _text(attribute: Any) -> str:
+    return full_text(attribute.mnemonic, value_of(attribute))
+
+
+def _spell_meshes(module: ir.Module) -> None:
+    meshes = meshes_of(module)
+    for declaration in operations_named([_MESH], module):
+        declaration.erase()
+    if meshes:
+        listed = ", ".join(
+            f"{_key(name)} = {full_text('mesh', mesh)}" for name, mesh in meshes.items()
+        )
+        names.spell(module.operation, {names.MESHES: f"{{{listed}}}"})
+
+
+def _key(name: str) -> str:
+    return name if _IDENTIFIER.fullmatch(name) else quoted(name)
+
+
+def _spell_signature(function: ir.Operation) -> None:
+    arguments = {i: s for i, s in enumerate(argument_shardings(function)) if s is not None}
+    if arguments:
+        dictionaries = function.attributes["arg_attrs"]
+        strings = {
+            index: {
+                **names.spelled(dictionaries[index]),
+                names.SHARDING: full_text("sharding", sharding),
+            }
+            for index, sharding in arguments.items()
+        }
+        spelled = {index: names.spelling(own, function.context) for index, own in strings.items()}
+        set_argument_shardings(function, dict.fromkeys(arguments))
+        set_argument_attributes(function, names.FRONTEND_ATTRIBUTES, spelled)
+    results = {i: s for i, s in enumerate(result_shardings(function)) if s is not None}
+    if not results:
+        return
+    set_result_shardings(function, dict.fromkeys(results))
+    for block in function.regions[0].blocks:
+        last = block.operations[len(block.operations) - 1].operation
+        if last.name != "func.return":
+            continue
+        for index, sharding in results.items():
+            text = full_text("sharding_per_value", TensorShardingPerValue((sharding,)))
+            with last.location, ir.InsertionPoint(last):
+                value = last.operands[index]
+                spelled_result = _call(
+                    names.RESULT_SHARDING, [value], [value.type], {names.SHARDING: text}
+                )
+            last.operands[index] = spelled_result.results[0]
+
+
+def _call(
+    target: str,
+    operands: Sequence[ir.Value],
+    results: Sequence[ir.Type],
+    strings: Mapping[str, str],
+    *,
+    has_side_effect: bool = True,
+) -> ir.Operation:
+    attributes: dict[str, ir.Attribute] = {"call_target_name": ir.StringAttr.get(target)}
+    if has_side_effect:
+        attributes["has_side_effect"] = ir.BoolAttr.get(True)
+    call = ir.Operation.create(
+        "stablehlo.custom_call",
+        results=list(results),
+        operands=list(operands),
+        attributes=attributes,
+    )
+    names.spell(call, strings)
+    return call
+
+
+def _constraint(operation: ir.Operation) -> ir.Operation:
+    sharding = TensorShardingPerValue((value_of(operation.attributes["sharding"]),))
+    text = full_text("sharding_per_value", sharding)
+    return _like(operation, names.CONSTRAINT, {names.SHARDING: text}, has_side_effect=False)
+
+
+def _group(operation: ir.Operation) -> ir.Operation:
+    return _like(operation, names.GROUP, {names.GROUP_ID: str(operation.attributes["group_id"])})
+
+
+def _barrier(operation: ir.Operation) -> ir.Operation:
+    direction = str(operation.attributes["allowed_direction"])
+    return _like(operation, names.BARRIER, {names.DIRECTION: direction})
+
+
+_CALLS = {
+    "sdy.sharding_constraint": _constraint,
+    "sdy.sharding_group": _group,
+    "sdy.propagation_barrier": _barrier,
+}
+
+
+def _like(
+    operation: ir.Operation,
+    target: str,
+    strings: Mapping[str, str],
+    *,
+    has_side_effect: bool = True,
+) -> ir.Operation:
+    """A call with the operands and results of an operation."""
+    operands, types = list(operation.operands), [result.type for result in operation.results]
+    return _call(target, operands, types, strings, has_side_effect=has_side_effect)
+
+
+def _replace(operation: ir.Operation, call: ir.Operation) -> None:
+    for old, new in zip(operation.results, call.results, strict=True):
+        old.replace_all_uses_with(new)
+    operation.erase()
+
+
+def _call_instead(computation: ir.Operation, name: str, module: ir.Module) -> None:
+    """Make a function of the body of a manual computation, and call it."""
+    attributes = computation.attributes
+    axes = {names.MANUAL_AXES: _text(attributes["manual_axes"])}
+    body = computation.regions[0].blocks[0]
+    last = body.operations[len(body.operations) - 1].operation
+    inside = [argument.type for argument in body.arguments]
+    returned = [value.type for value in last.operands]
+    with ir.InsertionPoint(last):
+        ir.Operation.create("func.return", operands=list(last.operands))
+    last.erase()
+    with ir.InsertionPoint(computation):
+        values: Sequence[ir.Value] = list(computation.operands)
+        if values:
+            strings = {names.IN_SHARDINGS: _text(attributes["in_shardings"]), **axes}
+            values = list(_call(names.TO_LOCAL, values, inside, strings).results)
+        call = ir.Operation.create(
+            "func.call",
+            results=returned,
+            operands=values,
+            attributes={"callee": ir.FlatSymbolRefAttr.get(name)},
+        )
+        names.spell(call, {"inlineable": "false"})
+        if returned:
+            strings = {names.OUT_SHARDINGS: _text(attributes["out_shardings"]), **axes}
+            outside = [result.type for result in computation.results]
+            call = _call(names.TO_GLOBAL, list(call.results), outside, strings)
+    with ir.InsertionPoint(module.body):
+        function = ir.Operation.create(
+            "func.func",
+            attributes={
+                "sym_name": ir.StringAttr.get(name),
+                "sym_visibility": ir.StringAttr.get("private"),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get(inside, returned)),
+            },
+            regions=1,
+        )
+    body.append_to(function.regions[0])
+    _replace(computation, call)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""For which version of StableHLO an artifact is written."""
+
+from __future__ import annotations
+
+import re
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import stablehlo
+
+CURRENT, MINIMUM = "current", "minimum"
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
+
+
+def target_version(wanted: str) -> str:
+    """The version that is meant: `current`, `minimum`, or one with three numbers.
+
+    Raises:
+        UsageError: it isn't one, or this installation can't write it.
+    """
+    current, minimum = stablehlo.get_current_version(), stablehlo.get_minimum_version()
+    if wanted in (CURRENT, MINIMUM):
+        return current if wanted == CURRENT else minimum
+    if _VERSION.fullmatch(wanted) is None:
+        expected = f"expected '{CURRENT}', '{MINIMUM}' or three numbers, as in '{current}'"
+        raise UsageError(error(f"'{wanted}' is no version of StableHLO: {expected}"))
+    if not _numbers(minimum) <= _numbers(wanted) <= _numbers(current):
+        message = f"artifacts can be written for StableHLO {minimum} to {current}, not {wanted}"
+        raise UsageError(error(message))
+    return wanted
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
