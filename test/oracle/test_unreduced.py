@@ -189,3 +189,40 @@ def test_zeros_keep_their_sign(context):
     program = partition(parse(text, context))
     matrix = np.full((16, 16), -0.0, np.float32)
     assert np.signbit(program.run([matrix])[0]).all()
+
+
+OTHER_MESHES = """
+sdy.mesh @grid = <["x"=2, "y"=2]>
+sdy.mesh @line = <["p"=4]>
+sdy.mesh @shuffled = <["x"=2, "y"=2], device_ids=[3, 1, 0, 2]>
+func.func @main(
+    %a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@grid, [{"y"}, {"x"}]>},
+    %b: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@grid, [{"x"}, {}]>})
+    -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding =
+    #sdy.sharding_per_value<[<@grid, [{"y"}, {}], unreduced={"x"}>]>}
+    : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  // Partial on one mesh, and then on another one along other axes.
+  %1 = sdy.reshard %0 <@line, [{}, {}], unreduced={"p"}> : tensor<8x8xf32>
+  %2 = stablehlo.add %1, %1 {sdy.sharding =
+    #sdy.sharding_per_value<[<@line, [{}, {}], unreduced={"p"}>]>} : tensor<8x8xf32>
+  %3 = sdy.reshard %0 <@shuffled, [{"y"}, {}], unreduced={"x"}> : tensor<8x8xf32>
+  %4 = stablehlo.add %3, %3 {sdy.sharding =
+    #sdy.sharding_per_value<[<@shuffled, [{"y"}, {}], unreduced={"x"}>]>} : tensor<8x8xf32>
+  // Partial on one mesh only.
+  %5 = sdy.reshard %4 <@line, [{}, {"p"}]> : tensor<8x8xf32>
+  %6 = stablehlo.add %0, %0 {sdy.sharding =
+    #sdy.sharding_per_value<[<@shuffled, [{"x"}, {}]>]>} : tensor<8x8xf32>
+  return %2, %5, %6 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+"""
+
+
+def test_other_meshes(context):
+    """Partial results don't go from mesh to mesh: they are completed, and made partial again."""
+    program = partition(parse(OTHER_MESHES, context))
+    generator = np.random.default_rng(0)
+    a, b = generator.standard_normal((2, 8, 4)).astype(np.float32)
+    for result in program.run([a, b.T.copy()]):
+        assert np.abs(result - 2 * a @ b.T).max() < 1e-5
+    assert "all_reduce" in {collective.kind for collective in program.collectives}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -74,15 +75,23 @@ class UseConverter:
     ) -> tuple[ir.Value, TensorSharding]:
         """Make a value unreduced along the axes that only `wanted` has; it, and its sharding.
 
+        On another mesh it is complete first, and then resharded to that.
+
         Raises:
-            PassError: that would be on another mesh.
+            PassError: the meshes have different numbers of devices.
         """
         mesh = self.mesh(wanted)
         if current is None:
             current = TensorSharding.fully_closed(rank_of(value.type), wanted.mesh_or_ref)
-        elif mesh_of(current, self.meshes) != mesh:
-            message = f"unreduced axes can't be added while the mesh changes: {current} to {wanted}"
-            raise PassError(error(message, location_of(origin_of(value))))
+        elif (old_mesh := self.mesh(current)) != mesh:
+            if old_mesh.total_size != mesh.total_size or mesh.is_maximal:
+                message = (
+                    f"unreduced axes can't be added on other devices: from {current} to {wanted}"
+                )
+                raise PassError(error(message, location_of(origin_of(value))))
+            value, _ = complete(value, current, (), old_mesh, place, self.cache)
+            current = replace(wanted, unreduced_axes=())
+            value = self.reshard(value, current, place)
         return introduce(value, current, wanted, mesh, place, self.cache)
 
     def expand_reshard(self, reshard: ir.Operation) -> None:
@@ -99,14 +108,18 @@ class UseConverter:
             reshard.erase()
 
     def complete_operands(self, operation: ir.Operation) -> None:
-        """Complete each operand along the unreduced axes that the results don't have."""
+        """Complete each operand along the unreduced axes that the results don't have.
+
+        One on another mesh is completed along all of them, as their names are others there.
+        """
         results = result_shardings_of(operation)
-        kept = results[0].unreduced_axes if results else ()
         for index, value in enumerate(operation.operands):
             current = get_sharding(behind_barriers(value))
             if current is None or not current.unreduced_axes:
                 continue
             self._check_unreduced(operation, current, results)
+            is_on_one_mesh = bool(results) and common_mesh((current, results[0]), self.meshes)
+            kept = results[0].unreduced_axes if is_on_one_mesh else ()
             place = ir.InsertionPoint(operation)
             mesh = self.mesh(current)
             completed, _ = complete(value, current, kept, mesh, place, self.cache)
@@ -122,10 +135,6 @@ class UseConverter:
         elif len({frozenset(sharding.unreduced_axes) for sharding in results}) > 1:
             problem = "has results that differ in their unreduced axes: " + ", ".join(
                 map(str, results)
-            )
-        elif results and common_mesh((operand, results[0]), self.meshes) is None:
-            problem = f"has an unreduced operand and a result on different meshes: {operand}, " + (
-                str(results[0])
             )
         if problem is not None:
             where = location_of(operation.location)
