@@ -24,6 +24,7 @@ def tool(name: str) -> str:
 
 config.name = "pyshardy"
 config.suffixes = [".mlir"]
+config.excludes = ["Inputs"]
 config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
 # `not` and pipes come from lit's own shell.
@@ -31,6 +32,8 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.substitutions += [
     (r"\bsdy-opt\b", f"'{sys.executable}' -m pyshardy.cli.opt"),
     (r"\bsdy-run\b", f"'{sys.executable}' -m pyshardy.cli.run"),
+    (r"\bsdy-translate\b", f"'{sys.executable}' -m pyshardy.cli.translate"),
+    (r"%python", f"'{sys.executable}'"),
     (r"\bFileCheck\b", f"'{tool('filecheck')}'"),
 ]
 # lit can stop a test that hangs only with psutil.

@@ -85,6 +85,7 @@ class Registration:
         is_engine: whether it runs what needs one device only; `lockstep` does the rest.
         arguments: those of the class.
         module: the module that must be installed for it; empty for none.
+        package: what has the module, as `pip` calls it.
         extra: the extra of the package that installs the module.
     """
 
@@ -94,12 +95,27 @@ class Registration:
     is_engine: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     module: str = ""
+    package: str = ""
     extra: str = ""
 
     @property
     def is_installed(self) -> bool:
         """Whether the module that it needs is there."""
-        return not self.module or importlib.util.find_spec(self.module) is not None
+        try:
+            return not self.module or importlib.util.find_spec(self.module) is not None
+        except ModuleNotFoundError:  # A package around the module is missing, too.
+            return False
+
+    def check_installed(self) -> None:
+        """Raise an error if the module that it needs isn't there.
+
+        Raises:
+            UsageError: it isn't.
+        """
+        if not self.is_installed:
+            message = f"the backend '{self.name}' needs the package '{self.package}'"
+            mend = f"install it by: pip install 'pyshardy[{self.extra}]'"
+            raise UsageError(error(f"{message}, which is missing; {mend}"))
 
     def make(self, **arguments: Any) -> Any:
         """A new object of its class.
@@ -107,11 +123,7 @@ class Registration:
         Raises:
             UsageError: the module that it needs isn't installed.
         """
-        if not self.is_installed:
-            package = self.module.partition(".")[0]
-            mend = f"install it by: pip install 'pyshardy[{self.extra}]'"
-            message = f"the backend '{self.name}' needs the package '{package}'; {mend}"
-            raise UsageError(error(message))
+        self.check_installed()
         module, _, name = self.made_by.partition(":")
         return getattr(importlib.import_module(module), name)(**self.arguments, **arguments)
 
@@ -148,6 +160,7 @@ for _each in (
         "lockstep with IREE's compiler and run time for this CPU",
         is_engine=True,
         module="iree.compiler",
+        package="iree-base-compiler",
         extra="iree",
     ),
     Registration(
@@ -156,6 +169,7 @@ for _each in (
         "XLA on virtual CPU devices, as many as the mesh has",
         arguments={"platform": "cpu"},
         module="jaxlib",
+        package="jaxlib",
         extra="jax",
     ),
     Registration(
@@ -164,7 +178,13 @@ for _each in (
         "XLA on GPUs, as many as the mesh has",
         arguments={"platform": "gpu"},
         module="jaxlib",
+        package="jaxlib",
         extra="jax",
+    ),
+    Registration(
+        "mpi",
+        "pyshardy.shard.mpi.backend:MpiBackend",
+        "the processes of an MPI job, started by mpiexec, as many as the mesh has devices",
     ),
 ):
     register_backend(_each)

@@ -2,7 +2,8 @@
 """`sdy-run`: propagates shardings, partitions, runs, and checks the result.
 
     sdy-run program.mlir
-    sdy-run --print-module --no-check - < program.mlir
+    sdy-run program.mlir --mesh=data:2,model:4 --backend=jit --inputs=in.npz --outputs=out.npz
+    sdy-run program.mlir --emit=vmfb -o program.vmfb
 
 The partitioned program runs on simulated devices, as many as the mesh has, with random inputs; its
 results are compared with those of the program before partitioning.
@@ -12,16 +13,25 @@ Exit status: 0 when the results agree, else 1.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, emit, error, remarks, warning
-from pyshardy.backends import backend_names
-from pyshardy.cli.source_files import SourceFiles
+from pyshardy.backends import CompileOptions
+from pyshardy.cli.run_flags import SAME, parser
 from pyshardy.cli.tool import Tool, read_input
+
+if TYPE_CHECKING:
+    import argparse
+
+    from mlir_sdy.host import ir
+    from pyshardy.backends.specs import Array
+    from pyshardy.cli.run_profile import Profile
+    from pyshardy.cli.run_report import Report
+    from pyshardy.cli.source_files import SourceFiles
+    from pyshardy.program import PartitionedProgram
 
 _PROPAGATION = "sdy-propagation-pipeline"
 
@@ -36,92 +46,111 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status.
     """
     tool = Tool("sdy-run")
-    return tool.run(lambda: _run(_parser().parse_args(argv), tool.sources))
-
-
-class _Parser(argparse.ArgumentParser):
-    """Reports a bad command line as all other errors are reported."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(error(f"{message}; see sdy-run --help"))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="sdy-run",
-        description="Propagates the shardings of a program, partitions it, runs it on simulated "
-        "devices with random inputs, and compares the results with the unpartitioned program's.",
-    )
-    parser.add_argument("file", help="the program in MLIR assembly; - for standard input")
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of the random inputs (default: 0)"
-    )
-    parser.add_argument(
-        "--tolerance",
-        type=float,
-        metavar="T",
-        help="the largest difference allowed in floating-point results, relative to the largest "
-        "value of the result (default: by the coarsest element type inside, 1e-5 for f32)",
-    )
-    parser.add_argument(
-        "--backend",
-        choices=backend_names(),
-        default="interpreter",
-        help="what runs the programs (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--strict-rules",
-        action="store_true",
-        help="make an operation without a sharding rule an error",
-    )
-    parser.add_argument(
-        "--remarks",
-        action="store_true",
-        help="tell what is computed on whole data, and what that costs",
-    )
-    parser.add_argument(
-        "--load-rules",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="run this Python file, which registers sharding rules",
-    )
-    parser.add_argument(
-        "--print-module", action="store_true", help="print the partitioned program first"
-    )
-    parser.add_argument(
-        "--no-check", action="store_true", help="don't run the unpartitioned program"
-    )
-    return parser
+    return tool.run(lambda: _run(parser().parse_args(argv), tool.sources))
 
 
 def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
+    _check(arguments)
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
-    from mlir_sdy.assembly import asm, parse  # noqa: PLC0415
-    from mlir_sdy.dialect import Context  # noqa: PLC0415
-    from pyshardy.backends.comparison import compare, tolerance_within  # noqa: PLC0415
     from pyshardy.backends.modules import copy_of  # noqa: PLC0415
     from pyshardy.backends.random_inputs import random_inputs  # noqa: PLC0415
+    from pyshardy.cli.run_arrays import load_inputs, save_outputs  # noqa: PLC0415
+    from pyshardy.cli.run_profile import Profile  # noqa: PLC0415
     from pyshardy.cli.run_report import Report  # noqa: PLC0415
-    from pyshardy.pipeline import run_pipeline  # noqa: PLC0415
-    from pyshardy.program import partition, run_unpartitioned  # noqa: PLC0415
-    from pyshardy.rules import load_rules, strict_rules  # noqa: PLC0415
+    from pyshardy.rules import load_rules  # noqa: PLC0415
 
     for path in arguments.load_rules:
         load_rules(path)
+    options = CompileOptions(arguments.optimization, arguments.cache)
+    profile = Profile(arguments.profile)
     filename = "<stdin>" if arguments.file == "-" else arguments.file
-    text = _read(arguments.file)
-    sources.add(filename, text)
-    module = parse(text, Context(), filename)
+    module = _module(arguments, filename, sources)
     original = copy_of(module)
+    program = _partitioned(module, arguments, profile)
+    if arguments.emit:
+        from pyshardy.cli import run_emit  # noqa: PLC0415
+
+        with _activity("compiling"):
+            run_emit.emit(program, arguments.emit, arguments.output, arguments.target, options)
+        return 0
+    ports = program.inputs
+    inputs = (
+        load_inputs(arguments.inputs, ports)
+        if arguments.inputs
+        else random_inputs([port.spec for port in ports], arguments.seed)
+    )
+    report = _begun_report(program, filename, print_module=arguments.print_module, kind=Report)
+    with _activity(f"running on {program.mesh.total_size} devices"):
+        outputs = profile.run(
+            "on all devices", lambda: program.run(inputs, arguments.backend, options)
+        )
+    if arguments.outputs:
+        save_outputs(arguments.outputs, program.outputs, outputs)
+    status = 0
+    if arguments.no_check:
+        report.print_outputs()
+    elif not _agree(arguments, original, inputs, outputs, options, profile, report):
+        status = 1
+    if arguments.profile is not None:
+        report.print_profile(profile.measurements)
+    return status
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Raise an error for flags that don't go together, before anything is done."""
+    if arguments.no_check and arguments.compare:
+        raise UsageError(error("'--compare' and '--no-check' contradict each other"))
+    if arguments.profile is not None and arguments.profile < 1:
+        raise UsageError(error(f"'--profile={arguments.profile}' must be at least 1"))
+    if arguments.output != "-" and not arguments.emit:
+        raise UsageError(error("'-o' goes with '--emit' only; arrays are written by '--outputs'"))
+    is_binary = arguments.emit in ("portable", "vmfb")
+    if is_binary and arguments.output == "-" and sys.stdout.isatty():
+        message = f"{arguments.emit} is no text, and is not written to a terminal; give '-o FILE'"
+        raise UsageError(error(message))
+
+
+def _module(arguments: argparse.Namespace, filename: str, sources: SourceFiles) -> ir.Module:
+    """The program of the command line, on the mesh of the command line."""
+    from mlir_sdy.dialect import Context  # noqa: PLC0415
+    from pyshardy.cli.run_mesh import give_mesh, read_mesh  # noqa: PLC0415
+    from pyshardy.frontends.files import Kind, load  # noqa: PLC0415
+
+    mesh = read_mesh(arguments.mesh) if arguments.mesh else None
+    data = read_input(arguments.file)
+    if Kind.of(data) is Kind.TEXT:
+        sources.add(filename, data.decode(errors="replace"))
+    module = load(data, Context(), filename)
+    if mesh is not None:
+        give_mesh(module, *mesh)
+    return module
+
+
+def _partitioned(
+    module: ir.Module, arguments: argparse.Namespace, profile: Profile
+) -> PartitionedProgram:
+    from pyshardy.pipeline import run_pipeline  # noqa: PLC0415
+    from pyshardy.program import partition  # noqa: PLC0415
+    from pyshardy.rules import strict_rules  # noqa: PLC0415
+
     strictness = strict_rules() if arguments.strict_rules else contextlib.nullcontext()
     telling = remarks() if arguments.remarks else contextlib.nullcontext()
     with _activity("partitioning"), strictness, telling:
-        run_pipeline(module, _PROPAGATION, restore_on_failure=False)
-        program = partition(module)
-    if arguments.print_module:
+        with profile.stage("propagate"):
+            run_pipeline(module, _PROPAGATION, restore_on_failure=False)
+        with profile.stage("partition"):
+            return partition(module)
+
+
+def _begun_report(
+    program: PartitionedProgram, filename: str, *, print_module: bool, kind: type[Report]
+) -> Report:
+    """The report, with what can be told before the program runs."""
+    if print_module:
+        from mlir_sdy.assembly import asm  # noqa: PLC0415
+
         print(asm(program.module))
-    report = Report(program, filename)
+    report = kind(program, filename)
     report.print_inputs()
     report.print_collectives()
     if not any(
@@ -134,31 +163,38 @@ def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
                 "'{sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>}'"
             )
         )
-    inputs = random_inputs([port.spec for port in program.inputs], arguments.seed)
-    with _activity(f"running on {program.mesh.total_size} devices"):
-        outputs = program.run(inputs, backend=arguments.backend)
-    if arguments.no_check:
-        report.print_outputs()
-        return 0
+    return report
+
+
+def _agree(
+    arguments: argparse.Namespace,
+    original: ir.Module,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    options: CompileOptions,
+    profile: Profile,
+    report: Report,
+) -> bool:
+    """Whether the outputs are those of the unpartitioned program; says so."""
+    from pyshardy.backends.comparison import compare, tolerance_within  # noqa: PLC0415
+    from pyshardy.program import run_unpartitioned  # noqa: PLC0415
+
+    backend = arguments.compare
+    if backend in (None, SAME):
+        backend = arguments.backend
     with _activity("running the unpartitioned program"):
-        expected = run_unpartitioned(original, inputs, backend=arguments.backend)
+        expected = profile.run(
+            "on one device", lambda: run_unpartitioned(original, inputs, backend, options)
+        )
     tolerance = arguments.tolerance
     if tolerance is None:
         tolerance = tolerance_within(original)
     differences = [
         compare(found, wanted, port.spec, tolerance)
-        for found, wanted, port in zip(outputs, expected, program.outputs, strict=True)
+        for found, wanted, port in zip(outputs, expected, report.program.outputs, strict=True)
     ]
     report.print_outputs(differences)
-    return 0 if all(difference.is_small for difference in differences) else 1
-
-
-def _read(file: str) -> str:
-    data = read_input(file)
-    try:
-        return data.decode()
-    except UnicodeDecodeError as broken:
-        raise UsageError(error(f"'{file}' is not text in UTF-8: {broken.reason}")) from None
+    return all(difference.is_small for difference in differences)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pyshardy.backends.comparison import Difference
+from pyshardy.cli.run_profile import Measurement
 from pyshardy.program import Collective, PartitionedProgram, Port
 
 _WIDTH_OF_FILES = 200
@@ -24,10 +25,13 @@ class Report:
     Args:
         program: what to report on.
         title: the name of the program.
+
+    Attributes:
+        program: the same.
     """
 
     def __init__(self, program: PartitionedProgram, title: str):
-        self._program = program
+        self.program = program
         self._console = Console(highlight=False, soft_wrap=False)
         if not self._console.is_terminal:
             self._console.width = _WIDTH_OF_FILES
@@ -36,11 +40,11 @@ class Report:
 
     def print_inputs(self) -> None:
         """Print how the arguments are laid out."""
-        self._print("Inputs", self._ports("input", self._program.inputs))
+        self._print("Inputs", self._ports("input", self.program.inputs))
 
     def print_collectives(self) -> None:
         """Print what the devices communicate, alike collectives in one line."""
-        counts = Counter(map(_kind, self._program.collectives))
+        counts = Counter(map(_kind, self.program.collectives))
         if not counts:
             self._line("\nNo collectives")
             return
@@ -60,7 +64,7 @@ class Report:
 
     def print_outputs(self, differences: Sequence[Difference] | None = None) -> None:
         """Print how the results are laid out, and the verdict if there are differences to judge."""
-        self._print("Outputs", self._ports("output", self._program.outputs, differences))
+        self._print("Outputs", self._ports("output", self.program.outputs, differences))
         if differences is None:
             return
         wrong = sum(not difference.is_small for difference in differences)
@@ -68,6 +72,31 @@ class Report:
             self._line(f"\nFAILED: {wrong} of {len(differences)} results differ", "bold red")
         else:
             self._line("\nOK: the results are those of the unpartitioned program", "bold green")
+
+    def print_profile(self, measurements: Sequence[Measurement]) -> None:
+        """Print what took how long, and how many bytes each device holds and sends."""
+        table = _table()
+        table.add_column("stage")
+        for heading in ("seconds", "runs"):
+            table.add_column(heading, justify="right")
+        for each in measurements:
+            table.add_row(each.what, f"{each.seconds:.4f}", str(each.runs))
+        self._print("Time (compilation is counted apart, of runs the fastest)", table)
+        program = self.program
+        sent = [
+            None if each.repetitions is None else each.repetitions * each.nbytes_sent
+            for each in program.collectives
+        ]
+        held = [
+            sum(port.local_spec.nbytes for port in ports)
+            for ports in (program.inputs, program.outputs)
+        ]
+        known = sum(each for each in sent if each is not None)
+        more = " and more, in loops of unknown length" if None in sent else ""
+        self._line(
+            f"\nBytes on each device: {held[0]:,} of inputs, {held[1]:,} of outputs; "
+            f"{known:,} sent in each run{more}"
+        )
 
     def _ports(
         self, what: str, ports: Sequence[Port], differences: Sequence[Difference] | None = None

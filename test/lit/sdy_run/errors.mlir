@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: not sdy-run %s 2>&1 | FileCheck %s
 // RUN: not sdy-run %s.missing 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: not sdy-run %s --backend=nothing 2>&1 | FileCheck %s --check-prefix=BACKEND
+// RUN: not sdy-run %s --backend=xla-gpu 2>&1 | FileCheck %s --check-prefix=GPU
+// RUN: not env PYTHONPATH=%S/Inputs/without_iree sdy-run %s --backend=iree 2>&1 | FileCheck %s --check-prefix=PACKAGE
+// RUN: not env PYTHONPATH=%S/Inputs/without_iree sdy-run %s --emit=vmfb -o %t 2>&1 | FileCheck %s --check-prefix=PACKAGE
+// RUN: not sdy-run %s -o %t 2>&1 | FileCheck %s --check-prefix=OUTPUT
+// RUN: not sdy-run %s --emit=stablehlo -o %t.missing/file 2>&1 | FileCheck %s --check-prefix=WRITE
+// RUN: not sdy-run %s --profile=0 2>&1 | FileCheck %s --check-prefix=PROFILE
+// RUN: not sdy-run %s --compare --no-check 2>&1 | FileCheck %s --check-prefix=COMPARE
 
-// CHECK: errors.mlir:9:8: error: the reference interpreter can't run 'stablehlo.cholesky'
-// CHECK-NEXT: %0 = stablehlo.cholesky
+// CHECK: errors.mlir:23:8: error: the reference interpreter can't run 'stablehlo.custom_call'
+// CHECK-NEXT: %0 = stablehlo.custom_call
 // MISSING: sdy-run: error: cannot open input file
+// BACKEND: sdy-run: error: argument --backend: invalid choice: 'nothing'
+// GPU: sdy-run: error: XLA failed: the program runs on 2 GPU devices: {{.*}}'gpu'
+// PACKAGE: sdy-run: error: the backend 'iree' needs the package 'iree-base-compiler', which is missing; install it by: pip install 'pyshardy[iree]'
+// OUTPUT: sdy-run: error: '-o' goes with '--emit' only; arrays are written by '--outputs'
+// WRITE: sdy-run: error: cannot open output file '{{.*}}': No such file or directory
+// PROFILE: sdy-run: error: '--profile=0' must be at least 1
 func.func @main(%x: tensor<2x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<2x4x4xf32> {
-  %0 = stablehlo.cholesky %x, lower = true : tensor<2x4x4xf32>
+  %0 = stablehlo.custom_call @unheard_of(%x) : (tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
   return %0 : tensor<2x4x4xf32>
 }
+// COMPARE: sdy-run: error: '--compare' and '--no-check' contradict each other
 sdy.mesh @mesh = <["x"=2]>

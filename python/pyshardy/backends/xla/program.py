@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.engine import Arrays
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.groups import Layout
+from pyshardy.backends.registry import registered
 from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.values import spec_of
 from pyshardy.backends.xla.text import text_for_xla
@@ -142,9 +142,7 @@ def local_xla_program(
 @cache
 def _process(num_devices: int, platform: str) -> ChildProcess:
     """The process with that many virtual devices; it starts when it is first needed."""
-    if importlib.util.find_spec("jaxlib") is None:
-        message = "the backend 'xla' needs jaxlib; install it by: pip install 'pyshardy[jax]'"
-        raise UsageError(error(message))
+    registered("xla").check_installed()
     if platform != "cpu":
         return ChildProcess(_WORKER)
     flags = f"--xla_force_host_platform_device_count={num_devices}"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The inputs and outputs of a program in NumPy's `.npz` files.
+
+An array is called what the report calls it, with or without the `%`: `weights`, `%arg0`; or it is
+at its position, as `numpy.savez(file, first, second)` names them: `arr_0`, `arr_1`.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.backends.specs import Array
+from pyshardy.program import Port
+
+
+def load_inputs(path: str, ports: Sequence[Port]) -> list[Array]:
+    """The arrays of a file, in the order of the arguments.
+
+    Raises:
+        UsageError: the file can't be read; an array is missing, is too much, or doesn't fit.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+    except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as refusal:
+        reason = getattr(refusal, "strerror", None) or "it is no .npz file of plain arrays"
+        raise UsageError(error(f"can't read the inputs from '{path}': {reason}")) from None
+    by_position = all(name.startswith("arr_") for name in arrays) and bool(arrays)
+    used: list[str] = []
+    inputs: list[Array] = []
+    for index, port in enumerate(ports):
+        plain = port.name.removeprefix("%")
+        choices = [f"arr_{index}"] if by_position else [port.name, plain]
+        key = next((name for name in choices if name in arrays), None)
+        if key is None:
+            has = _listed(arrays)
+            message = f"'{path}' has no array '{choices[-1]}' for {_wanted(port)}; it has: {has}"
+            raise UsageError(error(message))
+        used.append(key)
+        inputs.append(_fitting(arrays[key], port, f"'{key}' in '{path}'"))
+    if unknown := [name for name in arrays if name not in used]:
+        names = ", ".join(f"'{port.name.removeprefix('%')}'" for port in ports)
+        message = f"'{path}' has an array {_listed(unknown[:1])}, which is no argument"
+        raise UsageError(error(f"{message}; the arguments are: {names}"))
+    return inputs
+
+
+def save_outputs(path: str, ports: Sequence[Port], outputs: Sequence[Array]) -> None:
+    """Write arrays under the names of results, numbered where several have one name.
+
+    Raises:
+        UsageError: the file can't be written.
+    """
+    counts = Counter(port.name for port in ports)
+    arrays: dict[str, Array] = {}
+    for index, (port, array) in enumerate(zip(ports, outputs, strict=True)):
+        name = port.name if counts[port.name] == 1 else f"{port.name} {index}"
+        arrays[name] = array
+    try:
+        with open(path, "wb") as file:
+            np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
+    except OSError as refusal:
+        reason = refusal.strerror or refusal
+        raise UsageError(error(f"can't write the outputs to '{path}': {reason}")) from None
+
+
+def _fitting(array: Array, port: Port, name: str) -> Array:
+    spec = port.spec
+    if array.shape != spec.shape:
+        fault = f"has the shape {array.shape}"
+    elif array.dtype != spec.dtype:
+        fault = f"holds {array.dtype}"
+    else:
+        return array
+    raise UsageError(error(f"{name} {fault}, but the program wants {_wanted(port)}"))
+
+
+def _wanted(port: Port) -> str:
+    return f"{port.name}, {port.spec.dtype} of shape {port.spec.shape}"
+
+
+def _listed(names: Mapping[str, Array] | Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names) or "nothing"

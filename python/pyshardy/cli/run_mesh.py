@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A mesh from the command line: `--mesh=mesh=data:4,model:2`."""
+
+from __future__ import annotations
+
+import re
+
+from mlir_sdy.attributes import attribute_of
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, MeshAxis, ModelError
+from mlir_sdy.symbols import mesh_operation, meshes_of
+from mlir_sdy.verify import verify
+from pyshardy.frontends.meshes import DEFAULT_NAME
+
+_FORM = re.compile(r"(?:(?P<name>[\w.$-]+)=)?(?P<axes>[^=]+)")
+_AXIS = re.compile(r"(?P<name>[\w.$-]+):(?P<size>\d+)")
+
+
+def read_mesh(text: str) -> tuple[str | None, Mesh]:
+    """The name and the mesh that a user has written; None for no name.
+
+    Example: `mesh=data:4,model:2` is `<["data"=4, "model"=2]>` of the name `mesh`.
+
+    Raises:
+        UsageError: the text can't be read.
+    """
+    form = _FORM.fullmatch(text)
+    axes = [_AXIS.fullmatch(part) for part in form["axes"].split(",")] if form else [None]
+    try:
+        if form is not None and all(axes):
+            found = [axis for axis in axes if axis is not None]
+            return form["name"], Mesh(tuple(MeshAxis(a["name"], int(a["size"])) for a in found))
+        reason = "write it as in 'mesh=data:4,model:2' or 'data:4,model:2'"
+    except ModelError as refusal:
+        reason = str(refusal)
+    raise UsageError(error(f"'--mesh={text}' is no mesh: {reason}"))
+
+
+def give_mesh(module: ir.Module, name: str | None, mesh: Mesh) -> None:
+    """Declare a mesh in a module, in place of the one of that name if there is one.
+
+    Args:
+        module: the module.
+        name: what the mesh is called; None for the only one of the module, or for `mesh`.
+        mesh: the mesh.
+
+    Raises:
+        UsageError: it has several meshes, and no name is given.
+        VerificationError: the shardings of the module don't fit the mesh.
+    """
+    if name is None:
+        names = [known for known, declared in meshes_of(module).items() if declared.axes]
+        if len(names) > 1:
+            listed = ", ".join(f"'{known}'" for known in names)
+            message = f"the program has the meshes {listed}: say which one, as in"
+            raise UsageError(error(f"{message} '--mesh={names[0]}=data:4,model:2'"))
+        name = names[0] if names else DEFAULT_NAME
+    attribute = attribute_of(mesh, module.context)
+    declared = mesh_operation(module.operation, name)
+    if declared is not None:
+        declared.attributes["mesh"] = attribute
+    else:
+        with module.context, ir.Location.unknown():
+            ir.Operation.create(
+                "sdy.mesh",
+                attributes={"sym_name": ir.StringAttr.get(name), "mesh": attribute},
+                ip=ir.InsertionPoint.at_block_begin(module.body),
+            )
+    verify(module)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How long the stages of a run take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """How long something took.
+
+    Attributes:
+        what: what took the time.
+        seconds: once, or the shortest of several times.
+        runs: how many times it was done.
+    """
+
+    what: str
+    seconds: float
+    runs: int = 1
+
+
+@dataclass(slots=True)
+class Profile:
+    """Takes the time of stages.
+
+    Args:
+        runs: how often to repeat what is to be run; None to run once and measure nothing.
+
+    Attributes:
+        measurements: what took how long, in the order of the stages.
+    """
+
+    runs: int | None
+    measurements: list[Measurement] = field(default_factory=list[Measurement])
+
+    @contextmanager
+    def stage(self, what: str) -> Iterator[None]:
+        """Measure what is done inside."""
+        start = time.perf_counter()
+        yield
+        self.measurements.append(Measurement(what, time.perf_counter() - start))
+
+    def run(self, what: str, run: Callable[[], _Result]) -> _Result:
+        """Run something; if asked to, again and again.
+
+        The first run of a program compiles what it gets to. What it takes longer than the fastest
+        one is counted as compilation.
+        """
+        first, result = _timed(run)
+        if self.runs is None:
+            return result
+        best = min(_timed(run)[0] for _ in range(self.runs))
+        self.measurements.append(Measurement(f"compile {what}", max(0.0, first - best)))
+        self.measurements.append(Measurement(f"run {what}", best, self.runs))
+        return result
+
+
+def _timed(run: Callable[[], _Result]) -> tuple[float, _Result]:
+    start = time.perf_counter()
+    result = run()
+    return time.perf_counter() - start, result
