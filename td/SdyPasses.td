@@ -160,6 +160,26 @@ def Sdy_ConstantOrScalarSplitterPass
     : Sdy_ConstantSplitter<"sdy-constant-or-scalar-splitter">;
 def Sdy_ConstantSplitterPass : Sdy_ConstantSplitter<"sdy-constant-splitter">;
 
+def Sdy_FlattenTuplesPass : Sdy_ModulePass<"sdy-flatten-tuples"> {
+  let summary = "Takes tuples apart";
+  let description = [{
+    Lets what is put into a tuple be used where it is taken from it, and custom calls take and make
+    the elements of their tuples, as only these can be sharded. Tuples that functions take and
+    return stay, and so do those of custom calls that say which operands their results alias.
+
+    ```mlir
+    %0 = stablehlo.tuple %a, %b : tuple<tensor<8xf32>, tensor<4xf32>>
+    %1 = stablehlo.custom_call @f(%0) : (tuple<tensor<8xf32>, tensor<4xf32>>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.custom_call @f(%a, %b) : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>
+    ```
+  }];
+}
+
 def Sdy_ExplicitGatherScatterBatchingPass
     : Sdy_FuncPass<"sdy-explicit-gather-scatter-batching"> {
   let summary = "Makes the batch dimension of gathers and scatters explicit";

@@ -1154,6 +1154,28 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
+    "sdy-flatten-tuples": PassDecl(
+        argument="sdy-flatten-tuples",
+        class_name="FlattenTuplesPass",
+        anchor="builtin.module",
+        summary="Takes tuples apart",
+        description=(
+                "Lets what is put into a tuple be used where it is taken from it, and custom calls take and make\n"
+                "the elements of their tuples, as only these can be sharded. Tuples that functions take and\n"
+                "return stay, and so do those of custom calls that say which operands their results alias.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.tuple %a, %b : tuple<tensor<8xf32>, tensor<4xf32>>\n"
+                "%1 = stablehlo.custom_call @f(%0) : (tuple<tensor<8xf32>, tensor<4xf32>>) -> tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = stablehlo.custom_call @f(%a, %b) : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>\n"
+                "```"
+            ),
+    ),
     "sdy-explicit-gather-scatter-batching": PassDecl(
         argument="sdy-explicit-gather-scatter-batching",
         class_name="ExplicitGatherScatterBatchingPass",

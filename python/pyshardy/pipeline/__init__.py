@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyshardy.pipeline import (  # noqa: F401 (register pipelines)
     export_pipeline,
     import_pipeline,
+    mpi_pipelines,
     named_pipelines,
     propagation_pipeline,
 )

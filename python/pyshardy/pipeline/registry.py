@@ -60,6 +60,7 @@ IMPLEMENTATIONS: dict[str, str] = {
     ),
     "sdy-flatten-call-graph": ("pyshardy.passes.importing.flatten_call_graph:flatten_call_graph"),
     "sdy-import-func-calls": ("pyshardy.passes.importing.import_func_calls:import_func_calls"),
+    "sdy-flatten-tuples": "pyshardy.passes.importing.flatten_tuples:flatten_tuples",
     "sdy-pre-order-funcs": ("pyshardy.passes.importing.pre_order_funcs:pre_order_funcs"),
     "sdy-constant-or-scalar-splitter": (
         "pyshardy.passes.importing.constant_or_scalar_splitter:constant_or_scalar_splitter"
@@ -150,6 +151,8 @@ IMPLEMENTATIONS: dict[str, str] = {
     "convert-shard-to-sdy": "pyshardy.shard.to_sdy:convert_shard_to_sdy",
     "convert-sdy-to-shard": "pyshardy.shard.from_sdy:convert_sdy_to_shard",
     "shard-to-stablehlo": "pyshardy.shard.lowering.to_stablehlo:shard_to_stablehlo",
+    "stablehlo-to-shard": "pyshardy.shard.from_stablehlo:stablehlo_to_shard",
+    "shard-prepare-for-mpi": "pyshardy.shard.mpi.prepare:shard_prepare_for_mpi",
 }
 """The function that implements each pass declared in `td/`, as `module:function`."""
 

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `stablehlo-to-shard`: the collectives of a partitioned program on a grid.
+
+    %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64,
+        replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, ...}
+        : (tensor<2xf32>) -> tensor<4xf32>
+
+becomes
+
+    shard.grid @grid(shape = 2x2)
+    %0 = shard.all_gather %a on @grid grid_axes = [0] gather_axis = 0
+        : tensor<2xf32> -> tensor<4xf32>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mlir_sdy.diagnostics import PassError
+from mlir_sdy.host import ir
+from mlir_sdy.shard import building
+from mlir_sdy.shard.values import Axes, Grid, ReductionKind
+from mlir_sdy.traversal import operations_in
+from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
+from pyshardy.backends.pieces import COLLECTIVES, DEVICE_IDS
+from pyshardy.partition.local_checks import check_no_inner_modules
+from pyshardy.passes.symbols import FreshNames
+from pyshardy.shard.errors import refusal
+from pyshardy.shard.lowering.builder import GridBuilder
+from pyshardy.shard.lowering.device_values import DeviceValues
+from pyshardy.shard.strides import Digit, axes_apart, axes_of_digits, digits_of, grid_for
+
+_KINDS = {
+    "stablehlo.add": ReductionKind.SUM,
+    "stablehlo.and": ReductionKind.BITWISE_AND,
+    "stablehlo.maximum": ReductionKind.MAX,
+    "stablehlo.minimum": ReductionKind.MIN,
+    "stablehlo.multiply": ReductionKind.PRODUCT,
+    "stablehlo.or": ReductionKind.BITWISE_OR,
+    "stablehlo.xor": ReductionKind.BITWISE_XOR,
+}
+_KINDS_OF_BOOLEANS = {
+    **_KINDS,
+    "stablehlo.add": ReductionKind.BITWISE_OR,
+    "stablehlo.maximum": ReductionKind.BITWISE_OR,
+    "stablehlo.minimum": ReductionKind.BITWISE_AND,
+    "stablehlo.multiply": ReductionKind.BITWISE_AND,
+}
+
+
+def stablehlo_to_shard(module: ir.Module, *, devices: int = 0) -> None:
+    """Turn the collectives of a program for one device into those of the shard dialect.
+
+    1. The grid is the one with the fewest axes along which all groups run.
+    2. A permutation or a broadcast gathers along the axes between the devices that send and those
+       that receive, and takes the piece that comes from the sender.
+    3. The id of the device becomes its linear index.
+
+    Args:
+        module: the program.
+        devices: how many run it; 0 for as many as the groups name.
+
+    Raises:
+        PassError: groups are along the axes of no grid, or a reduction isn't one of a kind.
+    """
+    operations = [view.operation for view in operations_in(module.operation)][1:]
+    check_no_inner_modules(operations)
+    found = [op for op in operations if op.name in COLLECTIVES or op.name in DEVICE_IDS]
+    if found:
+        _Raising(module, found, devices or _devices_named(found)).run()
+
+
+class _Raising:
+    """One run of the pass."""
+
+    def __init__(self, module: ir.Module, found: Sequence[ir.Operation], devices: int):
+        self.module = module
+        self.collectives = [op for op in found if op.name in COLLECTIVES]
+        self.layout = Layout(1, devices)
+        replicas = any(op.name == "stablehlo.replica_id" for op in found) or not any(
+            "channel_handle" in op.attributes for op in self.collectives
+        )
+        if replicas:
+            self.layout = Layout(devices, 1)
+        self.digits = {
+            number: self._digits(op)
+            for number, op in enumerate(self.collectives)
+            if op.name not in _BY_PAIRS
+        }
+        self.grid = self._find_grid()
+        self.name = FreshNames(module).name("grid")
+        grids = {self.name: self.grid}
+        self.builder = GridBuilder(grids, DeviceValues(grids), replicas=replicas, first_channel=1)
+
+    def run(self) -> None:
+        for operation in self.collectives:
+            if operation.name in {"stablehlo.all_reduce", "stablehlo.reduce_scatter"}:
+                self._kind(operation)  # refuses what is none, before anything changes
+        with ir.InsertionPoint.at_block_begin(self.module.body), self.module.operation.location:
+            building.grid(self.name, self.grid.shape)
+        for number, operation in enumerate(self.collectives):
+            with ir.InsertionPoint(operation), operation.location:
+                if operation.name in _BY_PAIRS:
+                    values = [self._taken(operation, operand) for operand in operation.operands]
+                else:
+                    axes = axes_of_digits(self.digits[number], self.grid)
+                    values = self._along_axes(operation, axes)
+            for result, value in zip(operation.results, values, strict=True):
+                result.replace_all_uses_with(value)
+            operation.erase()
+        for view in list(operations_in(self.module.operation)):
+            if view.operation.name in DEVICE_IDS:
+                self._convert_id(view.operation)
+
+    # --- The grid -----------------------------------------------------------------------------
+
+    def _digits(self, operation: ir.Operation) -> tuple[Digit, ...]:
+        """The digits that all groups of a collective count through."""
+        groups = process_groups(operation, self.layout)
+        found = {digits_of(group) for group in groups}
+        members = sorted(device for group in groups for device in group)
+        digits = found.pop() if len(found) == 1 else None
+        if digits is None or members != list(range(self.layout.size)):
+            reason = f"its groups are not along axes of a grid: {_shown(groups)}"
+            raise _refusal(operation, reason)
+        return digits
+
+    def _find_grid(self) -> Grid:
+        every = [digit for digits in self.digits.values() for digit in digits]
+        grid = grid_for(every, self.layout.size)
+        if grid is None:
+            shown = ", ".join(f"{size} at stride {stride}" for size, stride in sorted(set(every)))
+            reason = f"no grid of {self.layout.size} devices has axes for all groups: {shown}"
+            raise _refusal(self.collectives[0], reason)
+        for number, digits in self.digits.items():
+            operation = self.collectives[number]
+            groups = process_groups(operation, self.layout)
+            axes = axes_of_digits(digits, grid)
+            if sorted(grid.groups(axes)) != sorted(groups):
+                reason = f"its groups are not along axes of the grid {grid}: {_shown(groups)}"
+                raise _refusal(operation, reason)
+        return grid
+
+    # --- Collectives --------------------------------------------------------------------------
+
+    def _along_axes(self, operation: ir.Operation, axes: Axes) -> list[ir.Value]:
+        attributes = operation.attributes
+        on: dict[str, Any] = {"grid": self.name, "grid_axes": axes}
+        match operation.name:
+            case "stablehlo.all_gather":
+                dim = attributes["all_gather_dim"].value
+                build = partial(building.all_gather, gather_axis=dim, **on)
+            case "stablehlo.all_to_all":
+                split = attributes["split_dimension"].value
+                concat = attributes["concat_dimension"].value
+                build = partial(building.all_to_all, split_axis=split, concat_axis=concat, **on)
+            case "stablehlo.all_reduce":
+                build = partial(building.all_reduce, reduction=self._kind(operation), **on)
+            case _:
+                dim, kind = attributes["scatter_dimension"].value, self._kind(operation)
+                build = partial(building.reduce_scatter, scatter_dim=dim, reduction=kind, **on)
+        return [
+            build(self.builder.converted(operand, result.type))
+            for operand, result in zip(operation.operands, operation.results, strict=True)
+        ]
+
+    def _kind(self, operation: ir.Operation) -> ReductionKind:
+        """What the body of a reduction does."""
+        body = operation.regions[0].blocks[0]
+        operations = [view.operation for view in body.operations]
+        element_type = ir.RankedTensorType(body.arguments[0].type).element_type
+        is_boolean = isinstance(element_type, ir.IntegerType) and element_type.width == 1
+        kind = (_KINDS_OF_BOOLEANS if is_boolean else _KINDS).get(operations[0].name)
+        takes_both = {*operations[0].operands} == {*body.arguments}
+        if kind is None or len(operations) != 2 or not takes_both:
+            raise _refusal(operation, "its body is more than one operation on both arguments")
+        return kind
+
+    def _taken(self, operation: ir.Operation, value: ir.Value) -> ir.Value:
+        """What the sender of each device has; zeros on a device without one."""
+        if operation.name == "stablehlo.collective_permute":
+            pairs = process_pairs(operation, self.layout)
+        else:
+            groups = process_groups(operation, self.layout)
+            pairs = tuple((group[0], device) for group in groups for device in group)
+        axes = axes_apart(pairs, self.grid)
+        source = np.zeros(self.grid.size, np.int64)
+        gets = np.zeros(self.grid.size, np.bool_)
+        for sender, receiver in pairs:
+            source[receiver] = self.grid.index_in_group(self.grid.coordinates(sender), axes)
+            gets[receiver] = True
+        if axes:
+            shape = list(ir.RankedTensorType(value.type).shape)
+            whole = self.builder.with_shape(value, [1, *shape])
+            whole = building.all_gather(whole, self.name, 0, grid_axes=axes)
+            value = self.builder.with_shape(self.builder.piece(whole, 0, source, 1), shape)
+        return self.builder.select(gets, value, self.builder.zeros(value.type))
+
+    def _convert_id(self, operation: ir.Operation) -> None:
+        is_own = operation.name == (
+            "stablehlo.replica_id" if self.layout.replicas > 1 else "stablehlo.partition_id"
+        )
+        with ir.InsertionPoint(operation), operation.location:
+            if is_own:
+                index = building.process_linear_index(self.name)
+                integer = ir.IntegerType.get_signless(32)
+                number = ir.Operation.create(
+                    "arith.index_cast", results=[integer], operands=[index]
+                ).result
+                scalar = ir.RankedTensorType.get([], integer)
+                tensor = self.builder.create("tensor.from_elements", (number,), (scalar,)).result
+            else:
+                tensor = self.builder.constant(np.array(0, np.int32))
+            value = self.builder.converted(tensor, operation.results[0].type)
+        operation.results[0].replace_all_uses_with(value)
+        operation.erase()
+
+
+_BY_PAIRS = frozenset({"stablehlo.collective_permute", "stablehlo.collective_broadcast"})
+
+
+def _devices_named(found: Sequence[ir.Operation]) -> int:
+    """As many devices as the groups and pairs of collectives name."""
+    most = 0
+    for operation in found:
+        for name in ("replica_groups", "source_target_pairs"):
+            attribute = operation.attributes.get(name)
+            if isinstance(attribute, ir.DenseIntElementsAttr) and len(attribute):
+                most = max(most, *(int(number) for number in attribute))
+            elif attribute is not None and not isinstance(attribute, ir.DenseIntElementsAttr):
+                reason = "its groups are given by axes: say how many 'devices' there are"
+                raise _refusal(operation, reason)
+    return most + 1
+
+
+def _shown(groups: Groups) -> str:
+    return ", ".join(str(list(group)) for group in groups)
+
+
+def _refusal(operation: ir.Operation, reason: str) -> PassError:
+    return refusal(f"cannot express '{operation.name}' in the shard dialect", reason, operation)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From a partitioned program to machine code that calls MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.diagnostics import error
+from mlir_sdy.host import function_address, ir, passmanager
+from pyshardy.backends.decompositions.registry import decomposed
+from pyshardy.backends.edges import ENTRY, with_plain_edges
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.jit.compiler import CompiledProgram
+from pyshardy.backends.jit.control_flow import use_scf
+from pyshardy.backends.jit.engine import _LACKED as LACKED
+from pyshardy.backends.jit.signs import drop_signs
+from pyshardy.backends.modules import copy_of
+from pyshardy.backends.specs import TensorSpec
+from pyshardy.backends.values import spec_of
+from pyshardy.passes.walks import operations_named
+from pyshardy.pipeline import run_pipeline
+from pyshardy.pipeline.mpi_pipelines import mpi_to_llvm_pipeline
+
+_LOWER_CALLS = (
+    "inline,symbol-dce,func.func(stablehlo-legalize-composite-to-call,chlo-legalize-to-stablehlo)"
+)
+_REFUSED = "the program can't be compiled for MPI"
+
+
+def compile_for_mpi(
+    module: ir.Module,
+    inputs: Sequence[TensorSpec],
+    outputs: Sequence[TensorSpec],
+    devices: int,
+    optimization: int,
+) -> CompiledProgram:
+    """Compile a program for one of several processes.
+
+    The named pipelines `stablehlo-to-mpi-pipeline` and `mpi-to-llvm-pipeline` do the same to
+    programs without loops and unsigned integers, for which there are no passes by name.
+
+    Args:
+        module: local StableHLO, entered at `@main`. It isn't changed.
+        inputs: the types of the arguments.
+        outputs: the types of the results.
+        devices: the number of processes.
+        optimization: from 0, to compile fast, to 3, to run fast.
+
+    Raises:
+        PipelineError: a pass refuses the program.
+        ExecutionError: the host can't compile what became of it.
+    """
+    context = module.context
+    text = module.operation.get_asm(assume_verified=True)
+    plain = ir.Module.parse(with_plain_edges(text, inputs, outputs, context), context)
+    run_pipeline(plain, _SIMPLIFY)
+    local = copy_of(decomposed(plain, LACKED))
+    with context, ir.Location.unknown():
+        run_pipeline(local, f"stablehlo-to-shard{{devices={devices}}},shard-prepare-for-mpi")
+        use_scf(local)
+        try:
+            _run(local, "stablehlo-legalize-to-linalg")
+            drop_signs(local)
+            _run(local, f"convert-shard-to-mpi,canonicalize,cse,{mpi_to_llvm_pipeline()}")
+        except ir.MLIRError as refusal:
+            raise ExecutionError(
+                error(f"the program can't be compiled for MPI: {refusal}")
+            ) from None
+        for grid in operations_named({"shard.grid"}, local):
+            grid.erase()
+        entry = ir.SymbolTable(plain.operation)[ENTRY].operation
+        results = [spec_of(each) for each in entry.attributes["function_type"].value.results]
+        try:
+            address, code = function_address(local, ENTRY, optimization)
+        except RuntimeError as reason:
+            raise ExecutionError(
+                error(f"the program can't be compiled for MPI: {reason}")
+            ) from None
+    return CompiledProgram(address, code, [(spec.shape, spec.dtype) for spec in results])
+
+
+def _run(module: ir.Module, passes: str) -> None:
+    passmanager.PassManager.parse(f"builtin.module({passes})").run(module.operation)
