@@ -32,6 +32,7 @@ def import_pipeline(
             when constraints are applied
     """
     steps = [
+        "sdy-flatten-tuples",
         "symbol-dce",
         "sdy-lift-inlined-meshes",
         "sdy-remove-size-one-axes",
