@@ -19,6 +19,7 @@ _MODULES = (
     "cholesky",
     "convolution",
     "fourier",
+    "pad",
     "products",
     "scatter",
     "select_and_scatter",
