@@ -11,6 +11,7 @@
 | `tracing`   | functions, traced with shardings of JAX's and of ours       |
 | `lowered`   | what JAX has lowered                                        |
 | `exported`  | what `jax.export` has exported                              |
+| `locations` | places in the user's source                                 |
 | `structure` | which trees of arrays a function takes and gives            |
 | `meshes`    | meshes and shardings as JAX has them                        |
 | `grid`      | one mesh of whole axes for parts of axes and several meshes |

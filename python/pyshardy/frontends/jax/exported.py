@@ -13,6 +13,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
+from pyshardy.frontends.jax.locations import locate_by_calls
 from pyshardy.frontends.jax.structure import Structure, remember
 from pyshardy.frontends.packages import require
 
@@ -50,6 +51,7 @@ def from_exported(
         )
         raise UsageError(error(message))
     module = parse(exported.mlir_module(), context or Context())
+    locate_by_calls(module)
     kept = tuple(exported.module_kept_var_idx)
     remember(Structure(exported.in_tree, exported.out_tree, kept), module)
     return module

@@ -16,6 +16,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
+from pyshardy.frontends.jax.locations import locate_by_calls
 from pyshardy.frontends.jax.structure import Structure, remember
 from pyshardy.frontends.packages import require
 
@@ -47,6 +48,7 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
         got = f"got: {type(lowered).__name__}"
         raise UsageError(error(f"expected what 'jax.jit(f).lower(...)' gives, {got}"))
     module = parse(lowered.as_text(debug_info=True), context or Context())
+    locate_by_calls(module)
     # JAX tells nowhere else which arguments it has dropped, and where the function is to run.
     found = lowered._lowering.compile_args
     structure = Structure(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import jax
 
 _PLATFORM_WITHOUT_DEVICES = "cpu"
+_NO_PREFIX = "shardings specification must be a tree prefix"
 
 
 def trace(
@@ -62,7 +64,9 @@ def trace(
     """
     require("jax", "sdy.jax.trace", extra="jax")
     import jax  # noqa: PLC0415
+    from jax.extend.source_info_util import register_exclusion  # noqa: PLC0415
 
+    register_exclusion(str(Path(__file__).parent))  # Who calls JAX here is not the user.
     reader = _Shardings(mesh)
     compiled = jax.jit(
         function,
@@ -76,12 +80,18 @@ def trace(
         # Then JAX takes no arrays, which are on some device, and is to be told of a platform.
         arguments = _without_devices(arguments, static_argnums)
         platforms = (_PLATFORM_WITHOUT_DEVICES,)
-    lowered = compiled.trace(*arguments).lower(lowering_platforms=platforms)
+    try:
+        lowered = compiled.trace(*arguments).lower(lowering_platforms=platforms)
+    except ValueError as refusal:
+        if _NO_PREFIX not in str(refusal):
+            raise  # of the function, or JAX tells better than we could
+        message = f"shardings don't fit the function: {str(refusal).splitlines()[0]}"
+        raise UsageError(error(message)) from None
     module = from_lowered(lowered, context)
     (tree_of_arguments, _) = jax.tree.unflatten(lowered.in_tree, [0] * lowered.in_tree.num_leaves)
     tree_of_results = jax.tree.unflatten(lowered.out_tree, [0] * lowered.out_tree.num_leaves)
-    ours_in = reader.ours(in_shardings, tree_of_arguments, "in_shardings")
-    ours_out = reader.ours(out_shardings, tree_of_results, "out_shardings")
+    ours_in = reader.ours(in_shardings, tree_of_arguments)
+    ours_out = reader.ours(out_shardings, tree_of_results)
     if ours_in or ours_out:
         reader.declare_meshes(module, [*ours_in.values(), *ours_out.values()])
         entry = ir.SymbolTable(module.operation)["main"]
@@ -122,19 +132,15 @@ class _Shardings:
 
         return jax.tree.map(self._for_jax, tree, is_leaf=self._is_leaf)
 
-    def ours(self, tree: Any, full: Any, name: str) -> dict[int, TensorSharding]:
+    def ours(self, tree: Any, full: Any) -> dict[int, TensorSharding]:
         """Our shardings in a tree, by the leaves of the full tree that they are for."""
         import jax  # noqa: PLC0415
 
-        if not any(map(_is_ours, jax.tree.leaves(tree, is_leaf=self._is_leaf))):
-            return {}
-        try:
-            spread = jax.tree.broadcast(tree, full, is_leaf=self._is_leaf)
-        except ValueError as refusal:
-            message = f"'{name}' doesn't fit the function: {refusal}"
-            raise UsageError(error(message)) from None
+        spread = jax.tree.broadcast(tree, full, is_leaf=self._is_leaf)
         leaves = jax.tree.leaves(spread, is_leaf=self._is_leaf)
-        return {index: leaf for index, leaf in enumerate(leaves) if _is_ours(leaf)}
+        return {
+            index: leaf for index, leaf in enumerate(leaves) if isinstance(leaf, TensorSharding)
+        }
 
     def declare_meshes(self, module: ir.Module, shardings: Sequence[TensorSharding]) -> None:
         """Declare the mesh by the names under which shardings refer to it, if nobody has."""
@@ -177,7 +183,3 @@ def _without_devices(arguments: tuple[Any, ...], static: int | Sequence[int]) ->
         argument if position in positions else jax.tree.map(type_of, argument)
         for position, argument in enumerate(arguments)
     )
-
-
-def _is_ours(leaf: object) -> bool:
-    return isinstance(leaf, TensorSharding)

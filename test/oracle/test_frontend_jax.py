@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions of JAX come in, and what is made of them runs on arrays of JAX."""
+
+import inspect
+import re
+from typing import NamedTuple
+
+import jax
+import jax.export
+import jax_devices  # noqa: F401 (before JAX looks for devices)
+import numpy as np
+import pytest
+from jax import numpy as jnp
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
+from jax_programs import RandomFunction
+
+import pyshardy as sdy
+from mlir_sdy.diagnostics import UsageError, VerificationError, redirect, remarks
+from mlir_sdy.values import argument_shardings, result_shardings
+
+P = PartitionSpec
+MESH = sdy.Mesh.of({"a": 2, "b": 4})
+ROWS = sdy.sharding('<@mesh, [{"a"}, {}]>')
+
+
+def layer(parameters, x):
+    return jnp.tanh(x @ parameters["in"]) @ parameters["out"] + parameters["bias"]
+
+
+PARAMETERS = {
+    "in": jnp.linspace(-1, 1, 16 * 8).reshape(16, 8),
+    "out": jnp.linspace(1, -1, 8 * 16).reshape(8, 16),
+    "bias": jnp.arange(16.0),
+}
+X = jnp.linspace(0, 1, 64).reshape(4, 16)
+MEGATRON = {"in": P(None, "b"), "out": P("b", None), "bias": P()}
+
+
+def mesh_of_devices(kind=AxisType.Auto):
+    return jax.make_mesh((2, 4), ("a", "b"), axis_types=(kind, kind))
+
+
+def entry_of(module):
+    return next(view for view in module.body.operations if view.operation.name == "func.func")
+
+
+def partitioned(module):
+    sdy.propagate(module)
+    return sdy.partition(module)
+
+
+def traced_layer(mesh=MESH, **options):
+    return sdy.jax.trace(
+        layer, PARAMETERS, X, in_shardings=(MEGATRON, P("a")), mesh=mesh, **options
+    )
+
+
+def check(outputs, expected):
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-3), outputs, expected
+    )
+
+
+# --- In -----------------------------------------------------------------------------------------
+
+
+def test_arguments_are_named_by_their_paths():
+    program = partitioned(traced_layer())
+    names = [port.name for port in program.inputs]
+    assert names == ["parameters['bias']", "parameters['in']", "parameters['out']", "x"]
+
+
+def test_collectives_lead_to_the_source():
+    (collective,) = partitioned(traced_layer()).collectives
+    _, first_line = inspect.getsourcelines(layer)
+    assert collective.location.filename == __file__
+    assert collective.location.line == first_line + 1
+
+
+def test_records_lead_to_the_source():
+    module = traced_layer()
+    record = sdy.propagate(module)
+    product = next(
+        view.operation.results[0]
+        for view in entry_of(module).operation.regions[0].blocks[0].operations
+        if view.operation.name == "stablehlo.tanh"
+    )
+    assert f"{__file__}:" in str(record.explain(product))
+
+
+def test_diagnostics_lead_to_the_source():
+    def sorted_along_shards(x):
+        return jnp.sort(x, axis=0)  # which is a function of its own
+
+    module = sdy.jax.trace(sorted_along_shards, X, in_shardings=ROWS, mesh=MESH)
+    sdy.propagate(module)
+    found = []
+    with remarks(), redirect(found.append):
+        sdy.partition(module)
+    _, first_line = inspect.getsourcelines(sorted_along_shards)
+    place = next(one.location for one in found if "stablehlo.sort" in one.message)
+    assert (place.filename, place.line) == (__file__, first_line + 1)
+
+
+def test_what_a_function_does_not_use_is_an_argument_still():
+    module = sdy.jax.trace(lambda x, _: x, X, X, in_shardings=(None, ROWS), mesh=MESH)
+    assert argument_shardings(entry_of(module)) == [None, ROWS]
+
+
+def test_prefixes_of_trees_and_all_kinds_of_shardings():
+    module = sdy.jax.trace(
+        lambda tree, x: (tree["u"] + x, {"v": tree["v"]}),
+        {"u": X, "v": X},
+        X,
+        in_shardings=(ROWS, P("b")),
+        out_shardings=(NamedSharding(mesh_of_devices(), P(None, "b")), ROWS),
+        mesh=mesh_of_devices(),
+    )
+    along_b = sdy.sharding('<@mesh, [{"b"}, {}]>')
+    columns = sdy.sharding('<@mesh, [{}, {"b"}]>')
+    assert argument_shardings(entry_of(module)) == [ROWS, ROWS, along_b]
+    assert result_shardings(entry_of(module)) == [columns, ROWS]
+
+
+def test_the_mesh_in_force_counts():
+    with jax.set_mesh(mesh_of_devices()):
+        module = sdy.jax.trace(lambda x: x, X, in_shardings=P("a"))
+    assert argument_shardings(entry_of(module)) == [ROWS]
+
+
+def test_shardings_of_arrays_count():
+    array = jax.device_put(X, NamedSharding(mesh_of_devices(), P("a")))
+    module = sdy.jax.trace(lambda x: x * 2, array)
+    assert argument_shardings(entry_of(module)) == [ROWS]
+
+
+def test_manual_regions_and_constraints_are_kept():
+    mesh = mesh_of_devices()
+
+    def function(x):
+        y = jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("a")))
+        total = jax.shard_map(
+            lambda part: jax.lax.psum(part, "b"), mesh=mesh, in_specs=P("a", "b"), out_specs=P("a")
+        )
+        return total(y)
+
+    lowered = jax.jit(function).lower(X)
+    text = sdy.asm(sdy.jax.from_lowered(lowered))
+    assert 'sdy.sharding_constraint %arg0 <@mesh, [{"a"}, {}]>' in text
+    assert 'manual_axes={"a", "b"}' in text
+
+
+def test_what_is_lowered_leaves_out_what_it_does_not_use():
+    lowered = jax.jit(
+        lambda tree: tree["v"] + 1, in_shardings=NamedSharding(mesh_of_devices(), P("a"))
+    ).lower({"u": X, "v": X})
+    program = partitioned(sdy.jax.from_lowered(lowered))
+    assert len(program.inputs) == 1
+    check(program.as_jax()({"u": X, "v": X}), X + 1)
+
+
+@pytest.mark.parametrize("form", ["object", "bytes", "file"])
+def test_exported_functions(form, tmp_path):
+    shardings = {name: NamedSharding(mesh_of_devices(), spec) for name, spec in MEGATRON.items()}
+    rows = NamedSharding(mesh_of_devices(), P("a"))
+    exported = jax.export.export(jax.jit(layer, in_shardings=(shardings, rows)))(PARAMETERS, X)
+    source = exported
+    if form != "object":
+        pytest.importorskip("flatbuffers", reason="JAX serializes by it")
+        source = bytes(exported.serialize())
+    if form == "file":
+        path = tmp_path / "layer.jax"
+        path.write_bytes(source)
+        source = path
+    program = partitioned(sdy.jax.from_exported(source))
+    assert [one.kind for one in program.collectives] == ["all_reduce"]
+    check(program.as_jax()(PARAMETERS, X), layer(PARAMETERS, X))
+
+
+# --- Out ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_functions(seed):
+    function = RandomFunction(seed)
+    module = sdy.jax.trace(
+        function, *function.arguments, in_shardings=function.in_shardings, mesh=function.mesh
+    )
+    compiled = partitioned(module).as_jax()
+    on_devices = jax.device_put(function.arguments, compiled.in_shardings[0])
+    with jax.transfer_guard("disallow"):
+        outputs = compiled(*on_devices)
+    assert jax.tree.map(lambda array: array.sharding, outputs) == compiled.out_shardings
+    check(outputs, function(*function.arguments, constrained=False))
+
+
+@pytest.mark.parametrize("kind", [AxisType.Auto, AxisType.Explicit])
+def test_between_compiled_functions_nothing_goes_by_the_host(kind):
+    mesh = mesh_of_devices(kind)
+    compiled = partitioned(traced_layer(mesh)).as_jax(mesh)
+    assert compiled.out_shardings == NamedSharding(compiled.mesh, P("a", None))
+    before = jax.jit(lambda x: x * 2)
+    after = jax.jit(jnp.sin)
+
+    def all_in_one(parameters, x):
+        return after(compiled(parameters, before(x)))
+
+    arguments = jax.device_put((PARAMETERS, X), compiled.in_shardings[0])
+    with jax.transfer_guard("disallow"):
+        step_by_step = all_in_one(*arguments)
+        at_once = jax.jit(all_in_one)(*arguments)
+    for outputs in (step_by_step, at_once):
+        check(outputs, jnp.sin(layer(PARAMETERS, X * 2)))
+        assert outputs.sharding.is_equivalent_to(compiled.out_shardings, 2)
+
+
+def test_the_program_inside_is_the_partitioned_one():
+    compiled = partitioned(traced_layer()).as_jax()
+    arguments = jax.device_put((PARAMETERS, X), compiled.in_shardings[0])
+    text = jax.jit(compiled).lower(*arguments).compile().as_text()
+    assert text.count("all-reduce(") == 1
+    assert "f32[2,2]" in text, "the local rows by the local columns"
+
+
+def test_what_is_laid_out_otherwise_is_laid_out_anew():
+    compiled = partitioned(traced_layer()).as_jax()
+    elsewhere = NamedSharding(mesh_of_devices(AxisType.Explicit), P(None, "b"))
+    x = jax.device_put(X, elsewhere)
+    check(compiled(PARAMETERS, x), layer(PARAMETERS, X))
+
+
+def test_the_devices_of_the_trace_are_used():
+    devices = jax.devices()[::-1]
+    mesh = jax.sharding.Mesh(np.array(devices).reshape(2, 4), ("a", "b"))
+    compiled = partitioned(traced_layer(mesh)).as_jax()
+    assert list(compiled.mesh.devices.flat) == devices
+    check(compiled(PARAMETERS, X), layer(PARAMETERS, X))
+
+
+def test_less_devices_than_there_are():
+    mesh = sdy.Mesh.of({"a": 3})
+    x = jnp.arange(12.0)
+    module = sdy.jax.trace(jnp.cumsum, x, in_shardings=P("a"), mesh=mesh)
+    compiled = partitioned(module).as_jax()
+    assert compiled.mesh.size == 3
+    check(compiled(x), jnp.cumsum(x))
+
+
+SHUFFLED = """
+sdy.mesh @mesh = <["x"=4, "y"=2], device_ids=[5, 0, 3, 7, 1, 2, 6, 4]>
+func.func @main(%a: tensor<16x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> (tensor<16x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x"}, {}]>}, tensor<6xf32>,
+        tensor<3x6xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%a, %zero) <{
+    padding = dense<[[1, 1], [0, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: 3, 1>
+  }> ({
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %s = stablehlo.add %l, %r : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<16x6xf32>, tensor<f32>) -> tensor<16x6xf32>
+  %1 = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<16x6xf32>, tensor<f32>) -> tensor<6xf32>
+  %2 = stablehlo.slice %a [5:8, 0:6] : (tensor<16x6xf32>) -> tensor<3x6xf32>
+  return %0, %1, %2 : tensor<16x6xf32>, tensor<6xf32>, tensor<3x6xf32>
+}
+"""
+
+
+def test_devices_with_ids_in_another_order():
+    module = sdy.parse(SHUFFLED, sdy.Context())
+    program = partitioned(module)
+    a = jnp.arange(96.0).reshape(16, 6)
+    kinds = {one.kind for one in program.collectives}
+    assert {"all_reduce", "collective_permute"} <= kinds
+    assert "partition_id" in sdy.asm(program.module)
+    compiled = program.as_jax()
+    assert [device.id for device in compiled.mesh.devices.flat] == [5, 0, 3, 7, 1, 2, 6, 4]
+    padded = jnp.pad(a, ((1, 1), (0, 0)))
+    check(compiled(a), (padded[:-2] + a + padded[2:], a.sum(0), a[5:8]))
+
+
+def test_small_types():
+    def function(x, y, z, flag):
+        return (x * 2, y.astype(jnp.float8_e4m3fn) + jnp.float8_e4m3fn(1), z.real, ~flag)
+
+    x = jnp.arange(8, dtype=jnp.bfloat16)
+    y = jnp.arange(8, dtype=jnp.float16)
+    z = jnp.arange(8) * (1 + 2j)
+    flag = x > 3
+    module = sdy.jax.trace(function, x, y, z, flag, in_shardings=P("b"), mesh=MESH)
+    outputs = partitioned(module).as_jax()(x, y, z, flag)
+    for found, expected in zip(outputs, function(x, y, z, flag), strict=True):
+        assert found.dtype == expected.dtype
+        assert (found == expected).all()
+
+
+def test_classes_of_the_user():
+    class State(NamedTuple):
+        weights: dict
+        step: int
+
+    def advance(state, x):
+        return State({"w": state.weights["w"] + x}, state.step + 1)
+
+    state = State({"w": X}, 3)
+    module = sdy.jax.trace(advance, state, X, in_shardings=(None, P("a")), mesh=MESH)
+    after = partitioned(module).as_jax()(state, X)
+    assert isinstance(after, State)
+    check(after, State({"w": X * 2}, jnp.int32(4)))
+
+
+# --- Errors -------------------------------------------------------------------------------------
+
+
+def test_wrong_arguments():
+    compiled = partitioned(traced_layer()).as_jax()
+    with pytest.raises(
+        UsageError,
+        match=r"x must be an array of float32 of shape \(4, 16\), got: float32 of shape \(3, 16\)",
+    ):
+        compiled(PARAMETERS, X[:3])
+    with pytest.raises(UsageError, match=r"x must be an array of float32 .*, got: int32 of shape"):
+        compiled(PARAMETERS, X.astype(int))
+    with pytest.raises(UsageError, match=r"x must be an array of float32 .*, got: str"):
+        compiled(PARAMETERS, "x")
+    expected = "arguments like (({'bias': *, 'in': *, 'out': *}, *), {}), got: ((*,), {})"
+    with pytest.raises(UsageError, match=re.escape(expected)):
+        compiled(X)
+
+
+def test_wrong_arguments_of_programs_that_jax_has_not_traced():
+    program = partitioned(sdy.parse(SHUFFLED, sdy.Context()))
+    with pytest.raises(UsageError, match="takes 1 arrays, but got 2: %a"):
+        program.as_jax()(X, X)
+    with pytest.raises(UsageError, match="no arguments by name, got: a"):
+        program.as_jax()(a=X)
+
+
+def test_too_few_devices():
+    module = sdy.jax.trace(
+        lambda x: x, jnp.ones(16), in_shardings=P("a"), mesh=sdy.Mesh.of({"a": 16})
+    )
+    program = partitioned(module)
+    message = (
+        "the program is for 16 devices, but JAX has 8; .*--xla_force_host_platform_device_count=16"
+    )
+    with pytest.raises(UsageError, match=message):
+        program.as_jax()
+
+
+def test_another_mesh():
+    program = partitioned(traced_layer())
+    mesh = jax.make_mesh((4, 2), ("a", "b"))
+    with pytest.raises(
+        UsageError, match=r'for the mesh <\["a"=2, "b"=4\]>, and can\'t run on <\["a"=4, "b"=2\]>'
+    ):
+        program.as_jax(mesh)
+    with pytest.raises(UsageError, match=r"expected a jax.sharding.Mesh to run on, got: int"):
+        program.as_jax(8)
+
+
+def test_shardings_on_meshes_of_different_orders():
+    text = """
+    sdy.mesh @one = <["x"=8]>
+    sdy.mesh @other = <["y"=8], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
+    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@one, [{"x"}]>})
+        -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"y"}]>}) {
+      return %a : tensor<8xf32>
+    }
+    """
+    program = partitioned(sdy.parse(text, sdy.Context()))
+    with pytest.raises(UsageError, match="JAX has no mesh on which all arguments and results"):
+        program.as_jax()
+
+
+def test_wrong_shardings():
+    with pytest.raises(UsageError, match=r"refers to axes of a mesh; give 'mesh'"):
+        sdy.jax.trace(layer, PARAMETERS, X, in_shardings=(None, P("a")))
+    with pytest.raises(
+        UsageError, match=r"refers to the mesh @mesh, which there isn't; give 'mesh'"
+    ):
+        sdy.jax.trace(layer, PARAMETERS, X, in_shardings=(None, ROWS))
+    with pytest.raises(UsageError, match=r"a sharding is a NamedSharding, .* got: 'a'"):
+        sdy.jax.trace(layer, PARAMETERS, X, in_shardings=(None, "a"), mesh=MESH)
+    with pytest.raises(UsageError, match="shardings don't fit the function: pjit in_shardings"):
+        sdy.jax.trace(lambda x: x, X, in_shardings={"x": ROWS}, mesh=MESH)
+    with pytest.raises(VerificationError, match="rank"):
+        sdy.jax.trace(lambda x: x, X, in_shardings=sdy.sharding("<@mesh, [{}]>"), mesh=MESH)
+    with pytest.raises(UsageError, match="JAX orders devices by their mesh"):
+        sdy.jax.trace(lambda x: x, X, mesh=sdy.Mesh.of({"a": 2}, [1, 0]))
+
+
+def test_what_is_not_from_jax():
+    with pytest.raises(
+        UsageError, match=r"expected what 'jax.jit\(f\).lower\(...\)' gives, got: str"
+    ):
+        sdy.jax.from_lowered("module {}")
+    with pytest.raises(UsageError, match=r"the data is not what 'jax.export' has serialized"):
+        sdy.jax.from_exported(b"nonsense")
+    with pytest.raises(UsageError, match=r"'/nowhere/f.jax' can't be read: No such file"):
+        sdy.jax.from_exported("/nowhere/f.jax")
+    (size,) = jax.export.symbolic_shape("n")
+    exported = jax.export.export(jax.jit(lambda x: x))(jax.ShapeDtypeStruct((size,), "float32"))
+    with pytest.raises(UsageError, match="has dimensions of unknown size"):
+        sdy.jax.from_exported(exported)
+
+
+def test_types_of_64_bits():
+    text = """
+    sdy.mesh @m = <["x"=2]>
+    func.func @main(%a: tensor<4xi64>) -> tensor<4xi64> { return %a : tensor<4xi64> }
+    """
+    program = partitioned(sdy.parse(text, sdy.Context()))
+    with pytest.raises(UsageError, match=r"values of int64, for which JAX needs jax.config.update"):
+        program.as_jax()
