@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyshardy.pipeline import (  # noqa: F401 (register pipelines)
     export_pipeline,
     import_pipeline,
-    mpi_pipelines,
+    mpi_pipeline,
     named_pipelines,
     propagation_pipeline,
 )

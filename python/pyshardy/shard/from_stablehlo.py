@@ -32,19 +32,11 @@ from pyshardy.passes.symbols import FreshNames
 from pyshardy.shard.errors import refusal
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import DeviceValues
+from pyshardy.shard.lowering.reductions import KINDS
 from pyshardy.shard.strides import Digit, axes_apart, axes_of_digits, digits_of, grid_for
 
-_KINDS = {
-    "stablehlo.add": ReductionKind.SUM,
-    "stablehlo.and": ReductionKind.BITWISE_AND,
-    "stablehlo.maximum": ReductionKind.MAX,
-    "stablehlo.minimum": ReductionKind.MIN,
-    "stablehlo.multiply": ReductionKind.PRODUCT,
-    "stablehlo.or": ReductionKind.BITWISE_OR,
-    "stablehlo.xor": ReductionKind.BITWISE_XOR,
-}
 _KINDS_OF_BOOLEANS = {
-    **_KINDS,
+    **KINDS,
     "stablehlo.add": ReductionKind.BITWISE_OR,
     "stablehlo.maximum": ReductionKind.BITWISE_OR,
     "stablehlo.minimum": ReductionKind.BITWISE_AND,
@@ -174,7 +166,7 @@ class _Raising:
         operations = [view.operation for view in body.operations]
         element_type = ir.RankedTensorType(body.arguments[0].type).element_type
         is_boolean = isinstance(element_type, ir.IntegerType) and element_type.width == 1
-        kind = (_KINDS_OF_BOOLEANS if is_boolean else _KINDS).get(operations[0].name)
+        kind = (_KINDS_OF_BOOLEANS if is_boolean else KINDS).get(operations[0].name)
         takes_both = {*operations[0].operands} == {*body.arguments}
         if kind is None or len(operations) != 2 or not takes_both:
             raise _refusal(operation, "its body is more than one operation on both arguments")

@@ -18,6 +18,9 @@ _OPERATIONS = {
     ReductionKind.BITWISE_OR: "stablehlo.or",
     ReductionKind.BITWISE_XOR: "stablehlo.xor",
 }
+KINDS = {name: kind for kind, name in _OPERATIONS.items() if kind is not ReductionKind.AVERAGE}
+"""The kind that combines elements by a StableHLO operation."""
+
 _BITWISE = frozenset(
     {ReductionKind.BITWISE_AND, ReductionKind.BITWISE_OR, ReductionKind.BITWISE_XOR}
 )

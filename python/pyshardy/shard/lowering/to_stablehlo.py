@@ -15,7 +15,7 @@ A device of StableHLO has the linear index in the grid as its id.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from mlir_sdy.shard.values import Grid
 from mlir_sdy.traversal import operations_in
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.local_checks import check_no_inner_modules
+from pyshardy.passes.walks import operations_named
 from pyshardy.shard.lowering import collectives as _collectives  # noqa: F401 (registers)
 from pyshardy.shard.lowering import halo as _halo  # noqa: F401
 from pyshardy.shard.lowering import rooted as _rooted  # noqa: F401
@@ -34,6 +35,9 @@ from pyshardy.shard.lowering.device_values import DeviceValues, Table
 from pyshardy.shard.lowering.integers import lower_integers
 from pyshardy.shard.lowering.messages import MESSAGES, Message, lower_messages, read_message
 from pyshardy.shard.lowering.registry import LOWERINGS, cannot_lower
+
+MakeBuilder = Callable[[ir.Module, Mapping[str, Grid], DeviceValues], GridBuilder]
+"""Makes a builder for a module, its grids, and what is known of its integers."""
 
 
 def shard_to_stablehlo(module: ir.Module, *, replicas: bool = False) -> None:
@@ -51,27 +55,43 @@ def shard_to_stablehlo(module: ir.Module, *, replicas: bool = False) -> None:
     Raises:
         PassError: an operation has no static form in StableHLO.
     """
+
+    def make(module: ir.Module, grids: Mapping[str, Grid], values: DeviceValues) -> GridBuilder:
+        channel = first_free_channel(module)
+        return GridBuilder(grids, values, replicas=replicas, first_channel=channel)
+
+    lower_collectives(module, make)
+    for grid in operations_named({"shard.grid"}, module):
+        grid.erase()
+
+
+def lower_collectives(module: ir.Module, make: MakeBuilder) -> None:
+    """Lower the collectives and queries of a module by a builder; the grids stay.
+
+    Args:
+        module: a program for one device.
+        make: makes the builder for a module, its grids, and what is known of its integers.
+
+    Raises:
+        PassError: an operation has no static form.
+    """
     operations = [view.operation for view in operations_in(module.operation)][1:]
-    if not any(map(is_shard_operation, operations)):
+    found = [operation for operation in operations if is_shard_operation(operation)]
+    if not found:
         return
     check_no_inner_modules(operations)
-    _Lowering(module, operations, replicas).run()
+    _Lowering(module, found, make).run()
 
 
 class _Lowering:
-    """One run of the pass."""
+    """One run over a module."""
 
-    def __init__(self, module: ir.Module, operations: list[ir.Operation], replicas: bool):
+    def __init__(self, module: ir.Module, found: list[ir.Operation], make: MakeBuilder):
         self.module = module
         grids = grids_of(module)
-        self.grids = [op for op in operations if op.name == "shard.grid"]
-        _check_grids(self.grids, grids)
-        self.builder = GridBuilder(
-            grids,
-            DeviceValues(grids),
-            replicas=replicas,
-            first_channel=first_free_channel(module),
-        )
+        _check_grids([op for op in found if op.name == "shard.grid"], grids)
+        self.found = [op for op in found if op.name != "shard.grid"]
+        self.builder = make(module, grids, DeviceValues(grids))
         self.everybody = np.ones(next(iter(grids.values())).size, np.bool_)
 
     def run(self) -> None:
@@ -89,12 +109,7 @@ class _Lowering:
         lower_integers(
             [view.operation for view in operations_in(self.module.operation)], self.builder
         )
-        self._erase_if_unused([*lowered, *self._annotations()])
-        self._erase_if_unused(self.builder.device_values.operations)
-        self._erase_if_unused(self._definitions())
-        self._check_nothing_left()
-        for grid in self.grids:
-            grid.erase()
+        self._erase_unused([*lowered, *self.found, *self.builder.device_values.operations])
 
     def _operations(self) -> Iterator[tuple[ir.Operation, Table]]:
         """All operations inside of functions, with the devices that carry them out."""
@@ -116,30 +131,17 @@ class _Lowering:
             value = LOWERINGS[operation.name](operation, self.builder)
         operation.results[0].replace_all_uses_with(value)
 
-    def _annotations(self) -> list[ir.Operation]:
-        """The queries for shardings, and then the annotations that only these use."""
-        found = [view.operation for view in operations_in(self.module.operation)]
-        shapes = [op for op in found if op.name == "shard.shard_shape"]
-        queries = [op for op in found if op.name == "shard.get_sharding"]
-        annotations = [op for op in found if op.name == "shard.shard"]
-        return [*annotations, *queries, *shapes]
+    def _erase_unused(self, operations: Iterable[ir.Operation]) -> None:
+        """Erase what has been lowered; what is not must not be left.
 
-    def _definitions(self) -> list[ir.Operation]:
-        return [
-            view.operation
-            for view in operations_in(self.module.operation)
-            if view.operation.name == "shard.sharding"
-        ]
-
-    def _erase_if_unused(self, operations: list[ir.Operation]) -> None:
-        for operation in reversed(operations):
+        Users come behind what they use, so that a second look is never needed.
+        """
+        left = {op: place for place, op in enumerate(operations_in(self.module.operation))}
+        ordered = sorted({*operations}, key=lambda operation: left[operation], reverse=True)
+        for operation in ordered:
             if not any(True for result in operation.results for _ in result.uses):
                 operation.erase()
-
-    def _check_nothing_left(self) -> None:
-        for view in operations_in(self.module.operation):
-            operation = view.operation
-            if is_shard_operation(operation) and operation.name != "shard.grid":
+            elif is_shard_operation(operation):
                 raise cannot_lower(operation, _why_left(operation))
 
 

@@ -5,6 +5,7 @@
 |------------|--------------------------------------------------------------------------|
 | `prepare`  | the pass that leaves only what upstream lowers soundly                   |
 | `elements` | element types that MPI doesn't know                                      |
+| `builder`  | collectives by those that upstream lowers soundly                        |
 | `compiler` | from a local program to machine code that calls MPI                      |
 | `library`  | the MPI library, by ctypes                                               |
 | `backend`  | the backend `mpi`: each process runs its part                            |

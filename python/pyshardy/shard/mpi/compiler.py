@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import error
-from mlir_sdy.host import function_address, ir, passmanager
+from mlir_sdy.host import function_address, ir, load_loop_passes, passmanager
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.edges import ENTRY, with_plain_edges
 from pyshardy.backends.errors import ExecutionError
@@ -19,10 +19,36 @@ from pyshardy.backends.specs import TensorSpec
 from pyshardy.backends.values import spec_of
 from pyshardy.passes.walks import operations_named
 from pyshardy.pipeline import run_pipeline
-from pyshardy.pipeline.mpi_pipelines import mpi_to_llvm_pipeline
 
-_LOWER_CALLS = (
-    "inline,symbol-dce,func.func(stablehlo-legalize-composite-to-call,chlo-legalize-to-stablehlo)"
+_SIMPLIFY = (
+    "func.func(chlo-legalize-to-stablehlo),func.func(stablehlo-legalize-composite-to-call),"
+    "inline,symbol-dce"
+)
+_TO_MPI = ("convert-shard-to-mpi", "canonicalize", "cse")
+_TO_LOOPS = (
+    "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
+    "function-boundary-type-conversion=identity-layout-map}",
+    "buffer-results-to-out-params{modify-public-functions=true}",
+    "buffer-deallocation-pipeline",
+    "canonicalize",
+    # Copies of the host's run-time library would be missed.
+    "func.func(refback-munge-memref-copy)",
+    "func.func(convert-linalg-to-loops)",
+    "func.func(llvm-request-c-wrappers)",
+)
+_TO_LLVM = (
+    "lower-affine",
+    "convert-complex-to-standard",
+    "convert-scf-to-cf",
+    "expand-strided-metadata",
+    "lower-affine",
+    "func.func(refback-expand-ops-for-llvm)",
+    "func.func(arith-expand{include-bf16=true})",
+    "convert-complex-to-llvm",
+    "convert-math-to-llvm",
+    "convert-math-to-libm",
+    "convert-to-llvm",
+    "reconcile-unrealized-casts",
 )
 _REFUSED = "the program can't be compiled for MPI"
 
@@ -36,7 +62,7 @@ def compile_for_mpi(
 ) -> CompiledProgram:
     """Compile a program for one of several processes.
 
-    The named pipelines `stablehlo-to-mpi-pipeline` and `mpi-to-llvm-pipeline` do the same to
+    To the point where MPI is called, the pipeline `stablehlo-to-mpi-pipeline` does the same to
     programs without loops and unsigned integers, for which there are no passes by name.
 
     Args:
@@ -50,6 +76,7 @@ def compile_for_mpi(
         PipelineError: a pass refuses the program.
         ExecutionError: the host can't compile what became of it.
     """
+    load_loop_passes()
     context = module.context
     text = module.operation.get_asm(assume_verified=True)
     plain = ir.Module.parse(with_plain_edges(text, inputs, outputs, context), context)
@@ -59,13 +86,11 @@ def compile_for_mpi(
         run_pipeline(local, f"stablehlo-to-shard{{devices={devices}}},shard-prepare-for-mpi")
         use_scf(local)
         try:
-            _run(local, "stablehlo-legalize-to-linalg")
+            _run(local, ("stablehlo-legalize-to-linalg",))
             drop_signs(local)
-            _run(local, f"convert-shard-to-mpi,canonicalize,cse,{mpi_to_llvm_pipeline()}")
+            _run(local, (*_TO_MPI, *_TO_LOOPS, *_TO_LLVM))
         except ir.MLIRError as refusal:
-            raise ExecutionError(
-                error(f"the program can't be compiled for MPI: {refusal}")
-            ) from None
+            raise ExecutionError(error(f"{_REFUSED}: {refusal}")) from None
         for grid in operations_named({"shard.grid"}, local):
             grid.erase()
         entry = ir.SymbolTable(plain.operation)[ENTRY].operation
@@ -73,11 +98,10 @@ def compile_for_mpi(
         try:
             address, code = function_address(local, ENTRY, optimization)
         except RuntimeError as reason:
-            raise ExecutionError(
-                error(f"the program can't be compiled for MPI: {reason}")
-            ) from None
+            raise ExecutionError(error(f"{_REFUSED}: {reason}")) from None
     return CompiledProgram(address, code, [(spec.shape, spec.dtype) for spec in results])
 
 
-def _run(module: ir.Module, passes: str) -> None:
-    passmanager.PassManager.parse(f"builtin.module({passes})").run(module.operation)
+def _run(module: ir.Module, passes: Sequence[str]) -> None:
+    pipeline = f"builtin.module({','.join(passes)})"
+    passmanager.PassManager.parse(pipeline).run(module.operation)

@@ -1,59 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Element types that MPI doesn't know, in ones that it does.
 
-| elements           | to move           | to reduce                                  |
-|--------------------|-------------------|--------------------------------------------|
-| f32, f64, i8 - i64 | as they are       | as they are                                |
+| elements           | to move           | to reduce                                   |
+|--------------------|-------------------|---------------------------------------------|
+| f32, f64, i8 - i64 | as they are       | as they are                                 |
 | ui8 - ui64         | the same bits     | the same bits, but for a maximum or minimum |
-| f16, bf16          | the same bits     | f32, rounded afterwards                    |
-| i1                 | i8                | i8                                         |
-| others             | an error          | an error                                   |
+| f16, bf16          | the same bits     | f32, rounded afterwards                     |
+| i1                 | i8                | i8                                          |
+| others             | an error          | an error                                    |
 """
 
 from __future__ import annotations
 
-from mlir_sdy.host import ir
-from mlir_sdy.shard.reading import reduction_kind
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.shard.values import ReductionKind
-from pyshardy.shard.errors import refusal
 from pyshardy.shard.lowering.builder import GridBuilder
 
 _KNOWN = frozenset({"f32", "f64", "i8", "i16", "i32", "i64"})
 _SHORT_FLOATS = frozenset({"f16", "bf16"})
-MPI = "cannot run on MPI"
-"""What errors begin with."""
 
 
-def moved_type(operation: ir.Operation, tensor: ir.Type) -> ir.Type:
-    """The type of a tensor as it is sent.
+def moved_type(element_type: ir.Type) -> ir.Type:
+    """The type as which elements are sent.
 
     Raises:
         PassError: there is none.
     """
-    element_type = ir.RankedTensorType(tensor).element_type
     if str(element_type) in _KNOWN:
         return element_type
     if str(element_type) in _SHORT_FLOATS:
         return ir.IntegerType.get_signless(16)
     if isinstance(element_type, ir.IntegerType) and element_type.width in {1, 8, 16, 32, 64}:
         return ir.IntegerType.get_signless(max(element_type.width, 8))
-    raise refusal(MPI, f"'{operation.name}' of {element_type}: MPI has no such type", operation)
+    raise _refusal(f"MPI has no elements of type {element_type}")
 
 
-def reduced_type(operation: ir.Operation, tensor: ir.Type) -> ir.Type:
-    """The type in which a tensor is reduced.
+def reduced_type(element_type: ir.Type, kind: ReductionKind) -> ir.Type:
+    """The type as which elements are reduced.
 
     Raises:
         PassError: there is none.
     """
-    element_type = ir.RankedTensorType(tensor).element_type
     if str(element_type) in _SHORT_FLOATS:
         return ir.F32Type.get()
-    is_ordering = reduction_kind(operation) in {ReductionKind.MAX, ReductionKind.MIN}
+    is_ordering = kind in {ReductionKind.MAX, ReductionKind.MIN}
     if is_ordering and isinstance(element_type, ir.IntegerType) and element_type.is_unsigned:
-        reason = f"'{operation.name}' of {element_type}: MPI would take the numbers as signed"
-        raise refusal(MPI, reason, operation)
-    return moved_type(operation, tensor)
+        raise _refusal(f"MPI would compare elements of type {element_type} as signed numbers")
+    return moved_type(element_type)
 
 
 def in_elements(value: ir.Value, element_type: ir.Type, builder: GridBuilder) -> ir.Value:
@@ -62,10 +56,15 @@ def in_elements(value: ir.Value, element_type: ir.Type, builder: GridBuilder) ->
     if tensor.element_type == element_type:
         return value
     target = ir.RankedTensorType.get(tensor.shape, element_type)
-    bits = _bits(tensor.element_type) == _bits(element_type)
-    name = "stablehlo.bitcast_convert" if bits else "stablehlo.convert"
+    is_same_width = _bits(tensor.element_type) == _bits(element_type)
+    name = "stablehlo.bitcast_convert" if is_same_width else "stablehlo.convert"
     return builder.create(name, (value,), (target,)).result
 
 
 def _bits(element_type: ir.Type) -> int:
-    return int(str(element_type).lstrip("abcdefghijklmnopqrstuvwxyz"))
+    return int(str(element_type).lstrip("bfui"))
+
+
+def _refusal(reason: str) -> PassError:
+    place = location_of(ir.Location.current)
+    return PassError(error(f"cannot run on MPI: {reason}", place))

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The collectives of StableHLO, said with those that upstream lowers to MPI soundly.
+
+1. All-reduces, and reduce-scatters of the first dimension, of elements that MPI has.
+2. All-gathers of vectors of at least two elements: upstream can't gather fewer.
+3. The linear index of the process.
+
+What is neither is gathered, and each process takes its piece by a table of its index.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisRef, AxisTuple, Mesh
+from mlir_sdy.shard import building
+from mlir_sdy.shard.values import Axes, Grid, ReductionKind
+from pyshardy.passes.symbols import FreshNames
+from pyshardy.shard.lowering.builder import GridBuilder, Pairs
+from pyshardy.shard.lowering.device_values import DeviceValues
+from pyshardy.shard.lowering.reductions import KINDS
+from pyshardy.shard.mpi.elements import in_elements, moved_type, reduced_type
+from pyshardy.shard.strides import axes_apart
+
+
+class MpiBuilder(GridBuilder):
+    """Builds what stands for StableHLO's collectives.
+
+    Args:
+        module: the module, for further grids.
+        grids: its grids, by name.
+        device_values: what is known of the integers of the program.
+    """
+
+    def __init__(self, module: ir.Module, grids: Mapping[str, Grid], device_values: DeviceValues):
+        super().__init__(grids, device_values, replicas=False, first_channel=1)
+        self._module = module
+        self._fresh_names = FreshNames(module)
+        self._name_of = {mesh: name for name, mesh in self.meshes.items()}
+        self._ordered: dict[str, str] = {}
+
+    def device_id(self) -> ir.Value:
+        """The linear index of the process, as an i64 scalar."""
+        index = building.process_linear_index(next(iter(self.grids)))
+        integer = ir.IntegerType.get_signless(64)
+        number = self.create("arith.index_cast", (index,), (integer,)).result
+        scalar = ir.RankedTensorType.get([], integer)
+        return self.create("tensor.from_elements", (number,), (scalar,)).result
+
+    def all_gather(
+        self, value: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh
+    ) -> ir.Value:
+        """Gather along a new dimension, which is merged with the one that is wanted."""
+        return self._merged(self._gathered(value, self._name_of[mesh], _numbers(axes)), dim)
+
+    def all_reduce(
+        self, value: ir.Value, operation: str, axes: Sequence[AxisRef], mesh: Mesh
+    ) -> ir.Value:
+        """Reduce in elements that MPI has."""
+        if not axes:
+            return value
+        grid, ordered = self._along(self._name_of[mesh], _numbers(axes))
+        element_type = ir.RankedTensorType(value.type).element_type
+        kind = KINDS[operation]
+        value = in_elements(value, reduced_type(element_type, kind), self)
+        value = building.all_reduce(value, grid, grid_axes=ordered, reduction=kind)
+        return in_elements(value, element_type, self)
+
+    def reduce_scatter(
+        self, value: ir.Value, dim: int, operation: str, axes: AxisTuple, mesh: Mesh
+    ) -> ir.Value:
+        """Reduce and scatter the first dimension, which the wanted one becomes meanwhile."""
+        grid, ordered = self._along(self._name_of[mesh], _numbers(axes))
+        tensor = ir.RankedTensorType(value.type)
+        kind: ReductionKind = KINDS[operation]
+        order = [dim, *(other for other in range(tensor.rank) if other != dim)]
+        value = in_elements(value, reduced_type(tensor.element_type, kind), self)
+        value = self.transpose(value, order)
+        value = building.reduce_scatter(value, grid, 0, grid_axes=ordered, reduction=kind)
+        value = self.transpose(value, [order.index(other) for other in range(tensor.rank)])
+        return in_elements(value, tensor.element_type, self)
+
+    def all_to_all(
+        self, value: ir.Value, split: int, concat: int, axes: AxisTuple, mesh: Mesh
+    ) -> ir.Value:
+        """Gather, and take the own piece of what each member has."""
+        name = self._name_of[mesh]
+        grid, numbers = self.grids[name], _numbers(axes)
+        every = self._gathered(value, name, numbers)
+        size = ir.RankedTensorType(value.type).shape[split] // mesh.axes_size(axes)
+        places = [grid.coordinates(device) for device in range(grid.size)]
+        own = np.array([grid.index_in_group(place, numbers) for place in places], np.int64)
+        return self._merged(self.piece(every, split + 1, own, size), concat)
+
+    def permute(self, value: ir.Value, pairs: Pairs) -> ir.Value:
+        """Gather along the axes between senders and receivers, and take what the sender has."""
+        if not pairs:
+            return self.zeros(value.type)
+        name, grid = next(iter(self.grids.items()))
+        axes = axes_apart(pairs, grid)
+        source = np.zeros(grid.size, np.int64)
+        gets = np.zeros(grid.size, np.bool_)
+        for sender, receiver in pairs:
+            source[receiver] = grid.index_in_group(grid.coordinates(sender), axes)
+            gets[receiver] = True
+        shape = list(ir.RankedTensorType(value.type).shape)
+        taken = self.piece(self._gathered(value, name, axes), 0, source, 1)
+        return self.select(gets, self.with_shape(taken, shape), self.zeros(value.type))
+
+    # --- Parts --------------------------------------------------------------------------------
+
+    def _along(self, name: str, axes: Axes) -> tuple[str, Axes]:
+        """A grid and axes for which upstream keeps to the order of a group.
+
+        It joins all processes, in their own order, if the axes are all that there are. In a grid
+        with one more axis, of one device, they never are.
+        """
+        if len(axes) < self.grids[name].rank or list(axes) == sorted(axes):
+            return name, axes
+        if name not in self._ordered:
+            ordered = self._fresh_names.name(f"{name}_in_order")
+            with ir.InsertionPoint.at_block_begin(self._module.body):
+                building.grid(ordered, (1, *self.grids[name].shape))
+            self._ordered[name] = ordered
+        return self._ordered[name], tuple(axis + 1 for axis in axes)
+
+    def _gathered(self, value: ir.Value, name: str, axes: Axes) -> ir.Value:
+        """The tensors of all members of a group, along a new first dimension."""
+        tensor = ir.RankedTensorType(value.type)
+        members = self.grids[name].axes_size(axes)
+        count = math.prod(tensor.shape)
+        if not axes:
+            return self.with_shape(value, [1, *tensor.shape])
+        if not count:
+            return self.zeros(
+                ir.RankedTensorType.get([members, *tensor.shape], tensor.element_type)
+            )
+        flat = self.with_shape(in_elements(value, moved_type(tensor.element_type), self), [count])
+        if count == 1:
+            flat = self._doubled(flat)
+        grid, ordered = self._along(name, axes)
+        every = building.all_gather(flat, grid, 0, grid_axes=ordered)
+        if count == 1:
+            every = self.slice_dim(self.with_shape(every, [members, 2]), 1, 0, 1)
+        every = self.with_shape(every, [members, *tensor.shape])
+        return in_elements(every, tensor.element_type, self)
+
+    def _doubled(self, vector: ir.Value) -> ir.Value:
+        """A vector of one element, twice."""
+        pair = ir.RankedTensorType.get([2], ir.RankedTensorType(vector.type).element_type)
+        dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([0])}
+        return self.create("stablehlo.broadcast_in_dim", (vector,), (pair,), dims).result
+
+    def _merged(self, value: ir.Value, dim: int) -> ir.Value:
+        """A tensor whose first dimension is put in front of another one, and merged with it."""
+        count, *shape = ir.RankedTensorType(value.type).shape
+        rank = len(shape)
+        order = [*range(1, dim + 1), 0, *range(dim + 1, rank + 1)]
+        shape[dim] *= count
+        return self.with_shape(self.transpose(value, order), shape)
+
+
+def _numbers(axes: Sequence[AxisRef]) -> Axes:
+    """Axes of the mesh of a grid as those of the grid."""
+    return tuple(int(axis.name) for axis in axes)
