@@ -98,15 +98,14 @@ class _ModuleResolver:
         )
 
     def run(self) -> None:
-        if self.exchanges:
-            for reshard in operations_named({_RESHARD}, self.module):
-                for resizing in widen_reshard(reshard, self.meshes, self.cache):
-                    self._resolve(resizing)
         slices = operations_named({_SLICE}, self.module)
         names = {*exchanging_operations(), _RESHAPE} - {_SLICE}
         for operation in operations_named(names, self.module):
             if operation.name == _RESHAPE:
-                resolve_reshape(operation, self.meshes, self.cache)
+                for resizing in resolve_reshape(
+                    operation, self.meshes, self.cache, exchanges=self.exchanges
+                ):
+                    self._resolve(resizing)
             else:
                 self._resolve(operation)
         # Concatenations may have taken their parts from where slices take them.
@@ -115,6 +114,9 @@ class _ModuleResolver:
         for operation in slices:
             if not _erase_if_unused(operation):
                 self._resolve(operation)
+        for reshard in operations_named({_RESHARD}, self.module) if self.exchanges else ():
+            for resizing in widen_reshard(reshard, self.meshes, self.cache):
+                self._resolve(resizing)
 
     def _resolve(self, operation: ir.Operation) -> None:
         shardings = _shardings_of(operation)

@@ -135,12 +135,29 @@ func.func @cumulative(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 // CHECK-LABEL: func.func @uneven_reshard
 func.func @uneven_reshard(%arg0: tensor<10xf32> {sdy.sharding = #sdy.sharding<@grid, [{"x"}]>})
     -> tensor<10xf32> {
-  // CHECK:      %[[WIDE:.*]] = sdy.manual_computation(%arg0)
+  // CHECK:      %[[WIDE:.*]] = sdy.manual_computation(%arg0
   // CHECK:        "stablehlo.collective_permute"({{.*}}) <{{{.*}}tensor<2x2xi64>}> : (tensor<1xf32>)
-  // CHECK:      } : (tensor<10xf32>) -> tensor<12xf32>
+  // CHECK:      } : (tensor<10xf32>, tensor<f32>) -> tensor<12xf32>
   // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard %[[WIDE]] <@grid, [{"x", "y"}]> : tensor<12xf32>
   // CHECK-NEXT: %[[CUT:.*]] = stablehlo.slice %[[MOVED]] [0:10]
   // CHECK-NEXT: return %[[CUT]]
   %0 = sdy.reshard %arg0 <@grid, [{"x", "y"}]> : tensor<10xf32>
   return %0 : tensor<10xf32>
+}
+
+// Pieces of 5 elements become pieces of 6, which are 3 rows of 2.
+// CHECK-LABEL: func.func @uneven_split
+// WHOLE-LABEL: func.func @uneven_split
+func.func @uneven_split(%arg0: tensor<20xf32> {sdy.sharding = #sdy.sharding<@grid, [{"x", "y"}]>})
+    -> tensor<10x2xf32> {
+  // CHECK:      %[[WIDE:.*]] = sdy.manual_computation(%arg0
+  // CHECK:      } : (tensor<20xf32>, tensor<f32>) -> tensor<24xf32>
+  // CHECK-NEXT: %[[ROWS:.*]] = stablehlo.reshape %[[WIDE]] {{.*}} -> tensor<12x2xf32>
+  // CHECK-NEXT: %[[CUT:.*]] = stablehlo.slice %[[ROWS]] [0:10, 0:2]
+  // CHECK-NEXT: return %[[CUT]]
+  // WHOLE-NEXT: sdy.reshard %arg0 <@grid, [{}]>
+  %0 = stablehlo.reshape %arg0
+    {sdy.sharding = #sdy.sharding_per_value<[<@grid, [{"x", "y"}, {}]>]>}
+    : (tensor<20xf32>) -> tensor<10x2xf32>
+  return %0 : tensor<10x2xf32>
 }

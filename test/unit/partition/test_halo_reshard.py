@@ -76,7 +76,7 @@ def test_random_reshards(context):
         (result,) = program.run([value])
         expected = np.cos(np.cos(np.cos(value)))
         assert np.abs(result - expected).max() < 1e-5, asm(program.module)
-    assert num_exchanging > 5
+    assert num_exchanging
 
 
 def test_one_row_is_sent(context):

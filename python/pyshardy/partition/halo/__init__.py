@@ -14,7 +14,7 @@
 | `computation`   | a manual computation in place of an operation                       |
 | `windowed`      | the form of all operations that move windows                        |
 | `attributes`    | numbers for each dimension                                          |
-| `reshape`       | reshapes, which exchange nothing                                    |
+| `reshape`       | reshapes, whose shards may not hold the same data afterwards        |
 | `reshard`       | reshards between pieces of other sizes                              |
 | the other ones  | the forms of single operations                                      |
 """

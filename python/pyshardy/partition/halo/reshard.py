@@ -26,8 +26,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, mesh_of
 from mlir_sdy.model.axis_prefix import is_strict_prefix
 from mlir_sdy.values import behind_barriers, get_sharding
-from pyshardy.partition.halo.window import Window
-from pyshardy.partition.halo.windowed import WindowedDim
+from pyshardy.partition.halo.windowed import resizing_pays
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.shapes import Shape, shape_of
 
@@ -93,12 +92,11 @@ def _pays(
     shape: Shape, wide: Shape, source: TensorSharding, target: TensorSharding, mesh: Mesh
 ) -> bool:
     """Whether no more is received along any dimension than if it were gathered."""
-    columns = zip(shape, wide, source.dim_axes, target.dim_axes, strict=True)
-    for dim, (size, padded, before, after) in enumerate(columns):
-        if size == padded:
-            continue
-        for start, end, axes in ((size, padded, before), (padded, size, after)):
-            route = WindowedDim(dim, start, Window(), end).route(mesh.axes_size(axes))
-            if route.received > route.gathered:
-                return False
-    return True
+    return all(
+        resizing_pays(size, padded, mesh.axes_size(before))
+        and resizing_pays(padded, size, mesh.axes_size(after))
+        for size, padded, before, after in zip(
+            shape, wide, source.dim_axes, target.dim_axes, strict=True
+        )
+        if size != padded
+    )

@@ -44,6 +44,18 @@ class WindowedDim:
         return plan_route(reach.length, (demand,), pieces)
 
 
+def resizing_pays(size: int, wanted: int, pieces: int) -> bool:
+    """Whether padding or cutting the end of a dimension receives no more than gathering it does.
+
+    Args:
+        size: its size before.
+        wanted: its size afterwards.
+        pieces: how many shards it has, before and afterwards.
+    """
+    route = WindowedDim(0, size, Window(), wanted).route(pieces)
+    return route.received <= route.gathered
+
+
 @dataclass(frozen=True, slots=True)
 class LocalDim:
     """What an operation has to do itself along a dimension, once its elements are there.

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How wide both sides of a reshape are made so that shards hold the same data."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.model import AxisRef, Mesh, MeshAxis, TensorSharding
+from pyshardy.partition.halo.reshape import wide_shapes
+from pyshardy.program import partition
+
+MESH = Mesh((MeshAxis("x", 4), MeshAxis("y", 2)))
+
+
+def sharding(*dims: str) -> TensorSharding:
+    return TensorSharding.from_axes("mesh", [tuple(map(AxisRef, axes)) for axes in dims])
+
+
+@pytest.mark.parametrize(
+    ("source_shape", "target_shape", "source", "target", "wide"),
+    [
+        ((20,), (10, 2), ("x",), ("x", ""), ((24,), (12, 2))),  # the worked example
+        ((10, 2), (20,), ("x", ""), ("x",), ((12, 2), (24,))),
+        ((3, 20), (3, 10, 2), ("y", "x"), ("y", "x", ""), ((3, 24), (3, 12, 2))),
+        ((20,), (10, 2), ("x",), ("", "x"), None),  # by columns
+        ((20,), (10, 2), ("x",), ("y", ""), None),
+        ((20,), (10, 2), ("xy",), ("x", "y"), None),
+        ((4, 15), (6, 10), ("x", ""), ("x", ""), None),  # neither split nor merged
+        ((20, 1), (10, 2), ("x", ""), ("x", ""), ((24, 1), (12, 2))),
+    ],
+)
+def test_wide_shapes(source_shape, target_shape, source, target, wide):
+    found = wide_shapes(source_shape, target_shape, sharding(*source), sharding(*target), MESH)
+    assert found == wide
+
+
+MESHES = {
+    '<["x"=4]>': ('{"x"}',),
+    '<["x"=8]>': ('{"x"}', '{"x":(1)2}', '{"x":(2)4}'),
+    '<["x"=2, "y"=3], device_ids=[4, 2, 0, 5, 1, 3]>': ('{"y"}', '{"y", "x"}'),
+}
+
+
+def random_reshape(rng: random.Random) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+    """A program that splits or merges a sharded dimension, the shapes before and afterwards."""
+    mesh = rng.choice([*MESHES])
+    axes = rng.choice(MESHES[mesh])
+    batch = rng.choice([(), (2,)])
+    several = (rng.randint(5, 15), *rng.choices((1, 2, 3), k=rng.randint(1, 2)))
+    shapes = [(*batch, math.prod(several)), (*batch, *several)]
+    rng.shuffle(shapes)
+    tensors = ["x".join(map(str, (*shape, "f32"))) for shape in shapes]
+    per_value = [
+        "{sdy.sharding = #sdy.sharding_per_value<[<@mesh, ["
+        + ", ".join(axes if dim == len(batch) else "{}" for dim in range(len(shape)))
+        + "]>]>}"
+        for shape in shapes
+    ]
+    text = f"""
+    sdy.mesh @mesh = {mesh}
+    func.func @main(%a: tensor<{tensors[0]}>) -> tensor<{tensors[1]}> {{
+      %0 = stablehlo.cosine %a {per_value[0]} : tensor<{tensors[0]}>
+      %1 = stablehlo.reshape %0 {per_value[1]} : (tensor<{tensors[0]}>) -> tensor<{tensors[1]}>
+      %2 = stablehlo.cosine %1 {per_value[1]} : tensor<{tensors[1]}>
+      return %2 : tensor<{tensors[1]}>
+    }}"""
+    return text, *shapes
+
+
+def test_random_reshapes(context):
+    rng = random.Random("reshapes")
+    num_exchanging = 0
+    for _ in range(40):
+        text, before, after = random_reshape(rng)
+        program = partition(parse(text, context))
+        kinds = {collective.kind for collective in program.collectives}
+        num_exchanging += "collective_permute" in kinds
+        value = np.linspace(-2, 2, math.prod(before), dtype=np.float32).reshape(before)
+        (result,) = program.run([value])
+        expected = np.cos(np.cos(value)).reshape(after)
+        assert np.abs(result - expected).max() < 1e-5, asm(program.module)
+    assert num_exchanging
