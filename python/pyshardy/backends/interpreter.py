@@ -11,8 +11,17 @@ from pyshardy.backends.unsupported import check_supported
 
 _WORKER = ("-m", "pyshardy.backends.interpreter_worker")
 
-_LACKED = ("cholesky", "convolution", "fft", "select_and_scatter")
-"""What it can't run, runs for some types or layouts only, or, as the last, runs wrong.
+_LACKED = (
+    "batch_norm_grad",
+    "batch_norm_inference",
+    "batch_norm_training",
+    "cholesky",
+    "convolution",
+    "fft",
+    "select_and_scatter",
+    "triangular_solve",
+)
+"""What it can't run, runs for some types or layouts only, or runs wrong.
 
 It adds the initial value of a select-and-scatter once for each window that selects an element.
 """

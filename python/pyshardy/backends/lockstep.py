@@ -26,6 +26,7 @@ from pyshardy.backends.pieces import CALLS, COLLECTIVES, Cutter, Piece, Step
 from pyshardy.backends.reductions import combination
 from pyshardy.backends.specs import Array
 from pyshardy.backends.values import spec_of
+from pyshardy.partition.static_forms import make_static
 
 Held = list["Array | None"]
 """What each process holds of a value, by the number of the process; None: it wasn't there."""
@@ -265,8 +266,12 @@ _Exchange = Callable[[Sequence[Array]], "list[Array]"]
 
 
 def _lowered(module: ir.Module) -> ir.Module:
-    """A copy of `module` without composites, CHLO and operations that StableHLO gives up."""
+    """A copy of `module` in fewer kinds of operations.
+
+    Without composites, CHLO, sizes in operands, and operations that StableHLO gives up.
+    """
     copy = copy_of(module)
+    make_static(copy.operation)
     try:
         passmanager.PassManager.parse(f"builtin.module({_LOWER})", module.context).run(
             copy.operation

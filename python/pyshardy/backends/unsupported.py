@@ -8,7 +8,6 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.backends.errors import ExecutionError
 
 _RNG = "pass the random numbers in as an argument"
-_BATCH_NORM = "write it out with stablehlo.reduce and elementwise operations"
 _TRANSFER = "pass the data in as an argument and return it as a result"
 _DOT = "use stablehlo.dot_general"
 
@@ -16,9 +15,6 @@ _ADVICE: dict[str, str] = {
     "stablehlo.custom_call": "replace the call by StableHLO that does the same",
     "stablehlo.rng": _RNG,
     "stablehlo.rng_bit_generator": _RNG,
-    "stablehlo.batch_norm_grad": _BATCH_NORM,
-    "stablehlo.batch_norm_inference": _BATCH_NORM,
-    "stablehlo.batch_norm_training": _BATCH_NORM,
     "stablehlo.dot": _DOT,
     "stablehlo.einsum": _DOT,
     "stablehlo.unary_einsum": _DOT,

@@ -16,6 +16,7 @@ Decomposition = Callable[[ir.Operation], "Sequence[Tensor] | None"]
 
 _MODULES = (
     "barrier",
+    "batch_norm",
     "cholesky",
     "convolution",
     "fourier",

@@ -138,6 +138,23 @@ class Tensor:
             return self
         return create("convert", (self,), self.with_element(element))
 
+    def sum(self, axes: Sequence[int]) -> Tensor:
+        """The sums along some axes."""
+        shape = [size for dim, size in enumerate(self.shape) if dim not in axes]
+        operation = ir.Operation.create(
+            "stablehlo.reduce",
+            results=[self.with_shape(shape)],
+            operands=[self.value, constant(0, self.element).value],
+            attributes={"dimensions": integers(axes)},
+            regions=1,
+        )
+        scalar = self.with_shape(())
+        places = [ir.Location.current] * 2
+        body = operation.regions[0].blocks.append(scalar, scalar, arg_locs=places)
+        with ir.InsertionPoint(body):
+            _return([Tensor(body.arguments[0]) + Tensor(body.arguments[1])])
+        return Tensor(operation.result)
+
     # --- Shapes -----------------------------------------------------------------------------
 
     def with_shape(self, shape: Sequence[int]) -> ir.RankedTensorType:

@@ -14,6 +14,9 @@ VERSION = "1.13.0"
 """The version of StableHLO in which IREE is given programs, which newer ones can all read."""
 
 _LACKED = (
+    "batch_norm_grad",
+    "batch_norm_inference",
+    "batch_norm_training",
     "cholesky",
     "fft",
     "pad",

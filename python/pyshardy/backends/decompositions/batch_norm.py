@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Batch normalisation in sums and products."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from pyshardy.backends.decompositions.products import is_narrow
+from pyshardy.backends.decompositions.registry import decomposition
+from pyshardy.backends.decompositions.tensors import Tensor
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Data with a dimension of features, in numbers in which sums are exact enough."""
+
+    data: Tensor
+    feature: int
+    epsilon: float
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are of a feature."""
+        return math.prod(self.data.shape) // self.data.shape[self.feature]
+
+    def sum(self, data: Tensor) -> Tensor:
+        """The sum of each feature."""
+        return data.sum([dim for dim in range(data.rank) if dim != self.feature])
+
+    def mean(self, data: Tensor) -> Tensor:
+        """The mean of each feature."""
+        return self.sum(data) / self.count
+
+    def spread(self, vector: Tensor) -> Tensor:
+        """A number for each feature, for all of the batch."""
+        return vector.broadcast_in_dim(self.data.shape, [self.feature])
+
+    def normalised(self, scale: Tensor, offset: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+        """`scale (data - mean) / sqrt(variance + epsilon) + offset`."""
+        centred = self.data - self.spread(mean)
+        factor = scale / (variance + self.epsilon).sqrt()
+        return centred * self.spread(factor) + self.spread(offset)
+
+
+@decomposition("batch_norm_inference")
+def decompose_inference(operation: ir.Operation) -> list[Tensor]:
+    """Normalised by the mean and the variance that are given."""
+    batch, vectors = _batch(operation)
+    return _rounded(operation, [batch.normalised(*vectors)])
+
+
+@decomposition("batch_norm_training")
+def decompose_training(operation: ir.Operation) -> list[Tensor]:
+    """Normalised by the mean and the variance of the batch, which are results, too."""
+    batch, (scale, offset) = _batch(operation)
+    mean = batch.mean(batch.data)
+    centred = batch.data - batch.spread(mean)
+    variance = batch.mean(centred * centred)
+    result = batch.normalised(scale, offset, mean, variance)
+    return _rounded(operation, [result, mean, variance])
+
+
+@decomposition("batch_norm_grad")
+def decompose_grad(operation: ir.Operation) -> list[Tensor]:
+    """The gradients of the data, the scale and the offset.
+
+    With d the gradient of the output, c the data less its mean, n the numbers of a feature, and
+
+        s = sum(d)    t = sum(d c)    v = variance + epsilon
+
+    they are `scale / sqrt(v) / n * (n d - s - c t / v)`, `t / sqrt(v)` and `s`.
+    """
+    batch, (scale, mean, variance, gradient) = _batch(operation)
+    centred = batch.data - batch.spread(mean)
+    total, weighted = batch.sum(gradient), batch.sum(gradient * centred)
+    variance = variance + batch.epsilon
+    deviation = variance.sqrt()
+    inner = gradient * batch.count - batch.spread(total)
+    inner = inner - centred * batch.spread(weighted / variance)
+    of_data = inner * batch.spread(scale / deviation / batch.count)
+    return _rounded(operation, [of_data, weighted / deviation, total])
+
+
+def _batch(operation: ir.Operation) -> tuple[_Batch, list[Tensor]]:
+    """The batch, and the other operands."""
+    data, *others = (_wide(Tensor(operand)) for operand in operation.operands)
+    attributes = operation.attributes
+    return _Batch(data, attributes["feature_index"].value, attributes["epsilon"].value), others
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    return tensor.to(ir.F32Type.get()) if is_narrow(tensor) else tensor
+
+
+def _rounded(operation: ir.Operation, tensors: list[Tensor]) -> list[Tensor]:
+    """Tensors of the types of the results."""
+    return [
+        tensor.to(Tensor(result).element)
+        for tensor, result in zip(tensors, operation.results, strict=True)
+    ]
