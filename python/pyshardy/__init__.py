@@ -107,6 +107,7 @@ _HOMES = {
 _SUBPACKAGES = {
     "jax": "pyshardy.frontends.jax",
     "passes": "pyshardy.passes",
+    "shard": "pyshardy.shard",
     "torch": "pyshardy.frontends.torch",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
