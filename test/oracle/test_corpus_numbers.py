@@ -1,84 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Real programs, partitioned, compute what they compute on one device.
 
-XLA runs both, the partitioned one on eight virtual devices. Programs with manual computations have
-no form for one device: they are compared with what XLA's own partitioner makes of them.
+XLA runs them on virtual devices, and the JIT compiler of the host in lockstep.
 """
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
+from corpus_programs import NOT_RUNNABLE, PROGRAMS, ROUNDING, CorpusProgram, inputs_of
 
-from mlir_sdy.assembly import asm, parse
-from mlir_sdy.host import ir
+from mlir_sdy.assembly import parse
 from pyshardy.api import propagate
-from pyshardy.backends.comparison import compare, tolerance_within
+from pyshardy.backends import CompileOptions
+from pyshardy.backends.comparison import compare
 from pyshardy.backends.groups import Layout
-from pyshardy.backends.modules import copy_of
-from pyshardy.backends.random_inputs import random_inputs
-from pyshardy.backends.specs import Array
-from pyshardy.backends.xla.program import XlaProgram, local_xla_program
+from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.pipeline import run_pipeline
-from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
+from pyshardy.program import partition
 
-PROGRAMS = sorted((Path(__file__).parents[1] / "corpus" / "mlir").glob("*.mlir"))
-
-NOT_RUNNABLE = {"custom_partitioning_rule"}
-"""Calls back into the Python process that has traced it."""
-
-TAKES_ROOTS = {"transformer_train_adam_fsdp"}
-"""Second moments are among its inputs."""
+FAST_TO_COMPILE = CompileOptions(optimization=0)
 
 INTERPRETED = os.environ.get("PYSHARDY_INTERPRET_CORPUS", "")
 """Programs that also run in lockstep by the reference interpreter: names, or `all`."""
-
-ROUNDING = 1e-4
-"""The relative difference that sums in another order explain, after the loops of the corpus."""
-
-
-def inputs_of(program: PartitionedProgram, name: str) -> list[Array]:
-    """Made-up inputs; none is negative where a program takes roots of them."""
-    arrays = random_inputs([port.spec for port in program.inputs], seed=0)
-    return list(map(np.abs, arrays)) if name in TAKES_ROOTS else arrays
-
-
-def by_xla_partitioner(
-    module: ir.Module, program: PartitionedProgram, inputs: list[Array]
-) -> list[Array]:
-    """The results of a program that XLA propagates and partitions itself.
-
-    It lays arguments and results out as propagated, as ours are.
-    """
-    specs = [[port.local_spec for port in ports] for ports in (program.inputs, program.outputs)]
-    layout = Layout(1, program.mesh.total_size)
-    theirs = XlaProgram(asm(module), *specs, layout, partitioned_by_xla=True)
-    return program.gather(theirs.run(program.scatter(inputs)))
 
 
 @pytest.mark.parametrize(
     "path", [path for path in PROGRAMS if path.stem not in NOT_RUNNABLE], ids=lambda path: path.stem
 )
 def test_numbers(path, context):
-    module = parse(path.read_text(), context)
-    original = copy_of(module)
-    propagate(module)
-    program = partition(module)
-    inputs = inputs_of(program, path.stem)
-    if "sdy.manual_computation" in asm(original):
-        expected = by_xla_partitioner(original, program, inputs)
-    else:
-        expected = run_unpartitioned(original, inputs, backend="xla")
-    tolerance = max(tolerance_within(original), ROUNDING)
-    backends = ["xla"]
+    corpus = CorpusProgram(path, context)
+    expected = corpus.expected()
+    backends = ["xla", "jit"]
     if INTERPRETED == "all" or path.stem in INTERPRETED.split(","):
         backends.append("interpreter")
+    for port, array in zip(corpus.program.outputs, expected, strict=True):
+        assert np.isfinite(array).all(), port.name
     for backend in backends:
-        found = program.run(inputs, backend)
-        for port, ours, theirs in zip(program.outputs, found, expected, strict=True):
-            assert np.isfinite(theirs).all(), port.name
-            difference = compare(ours, theirs, port.spec, tolerance)
+        found = corpus.program.run(corpus.inputs, backend, FAST_TO_COMPILE)
+        for port, difference in zip(
+            corpus.program.outputs, corpus.differences(found, expected), strict=True
+        ):
             assert difference.is_small, (backend, port.name, difference)
 
 

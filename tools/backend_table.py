@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs every program of the corpus on every backend, and writes the table of what came out.
+
+    python tools/backend_table.py                        # all of it: half an hour
+    python tools/backend_table.py --only fourier,unet_step --backends jit,iree --output -
+
+Each program runs partitioned, on as many devices as its mesh has, and its results are compared
+with those of the unpartitioned program on XLA.
+"""
+
+# pyright: basic, reportMissingImports=false
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from mlir_sdy.diagnostics import SdyError
+from mlir_sdy.dialect import Context
+from pyshardy.backends import CompileOptions
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "test" / "oracle"))
+
+from corpus_programs import NOT_RUNNABLE, PROGRAMS, CorpusProgram  # noqa: E402
+
+TABLE = ROOT / "docs" / "guide" / "backends_table.md"
+BACKENDS = ("xla", "interpreter", "jit", "iree")
+TITLES = {"xla": "XLA", "interpreter": "interpreter", "jit": "JIT", "iree": "IREE"}
+FAST_TO_COMPILE = CompileOptions(optimization=0)
+LONGEST_REASON = 120
+
+HEAD = """\
+<!-- Written by tools/backend_table.py -->
+# Every program on every backend
+
+Each program of `test/corpus/mlir` is propagated and partitioned, then run on all devices of its
+mesh by each backend, lockstep with its local engine or XLA with as many virtual CPU devices. A
+number says that the results are those of the unpartitioned program on XLA, and how many seconds
+the first run took, with compilation (of the JIT and IREE without optimisation).
+
+"""
+
+
+def main() -> None:
+    """Write the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", help="the programs, with commas between (default: all)")
+    parser.add_argument("--backends", default=",".join(BACKENDS), help="(default: %(default)s)")
+    parser.add_argument("--output", default=str(TABLE), help="the file; - for standard output")
+    arguments = parser.parse_args()
+    backends = arguments.backends.split(",")
+    names = arguments.only.split(",") if arguments.only else [path.stem for path in PROGRAMS]
+    context = Context()
+    rows: dict[str, list[str]] = {}
+    for path in PROGRAMS:
+        if path.stem in names:
+            rows[path.stem] = cells(path, backends, context)
+            print(path.stem, *rows[path.stem], sep=" | ", file=sys.stderr, flush=True)
+    text = HEAD + "\n".join(table(rows, backends)) + "\n"
+    if arguments.output == "-":
+        print(text, end="")
+    else:
+        Path(arguments.output).write_text(text, encoding="utf-8")
+
+
+def cells(path: Path, backends: Iterable[str], context: Context) -> list[str]:
+    """What came of a program, for each backend."""
+    if path.stem in NOT_RUNNABLE:
+        return ["calls back into Python"] * len(list(backends))
+    corpus = CorpusProgram(path, context)
+    expected = corpus.expected()
+    found: list[str] = []
+    for backend in backends:
+        start = time.perf_counter()
+        try:
+            outputs = corpus.program.run(corpus.inputs, backend, FAST_TO_COMPILE)
+        except SdyError as failure:
+            found.append(failure.diagnostics[0].message[:LONGEST_REASON].replace("|", "\\|"))
+            continue
+        seconds = time.perf_counter() - start
+        differences = corpus.differences(outputs, expected)
+        worst = max(each.relative for each in differences)
+        is_equal = all(each.is_small for each in differences)
+        found.append(f"{seconds:.2f}" if is_equal else f"differs by {worst:.2g}")
+    return found
+
+
+def table(rows: Mapping[str, list[str]], backends: list[str]) -> list[str]:
+    """The lines of the table, and a line that sums it up."""
+    runs = [sum(is_number(row[at]) for row in rows.values()) for at in range(len(backends))]
+    counts = ", ".join(
+        f"{TITLES[name]} {count}" for name, count in zip(backends, runs, strict=True)
+    )
+    titles = " | ".join(TITLES[name] for name in backends)
+    return [
+        f"Of {len(rows)} programs run with equal results: {counts}.",
+        "",
+        f"| program | {titles} |",
+        f"|---|{'---:|' * len(backends)}",
+        *(f"| `{name}` | {' | '.join(row)} |" for name, row in rows.items()),
+    ]
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a time: the program ran as it should."""
+    return cell.replace(".", "", 1).isdigit()
+
+
+if __name__ == "__main__":
+    main()
