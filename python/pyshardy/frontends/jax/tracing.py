@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
@@ -76,10 +78,12 @@ def trace(
         keep_unused=True,
     )
     platforms = None
+    placed: tuple[type, ...] = (np.ndarray,)
     if reader.is_without_devices:
-        # Then JAX takes no arrays, which are on some device, and is to be told of a platform.
-        arguments = _without_devices(arguments, static_argnums)
+        # JAX takes no arrays that are on some device then, and is to be told of a platform.
+        placed = np.ndarray, jax.Array
         platforms = (_PLATFORM_WITHOUT_DEVICES,)
+    arguments = _types_of(arguments, placed, static_argnums)
     try:
         lowered = compiled.trace(*arguments).lower(lowering_platforms=platforms)
     except ValueError as refusal:
@@ -170,12 +174,14 @@ class _Shardings:
         return leaf
 
 
-def _without_devices(arguments: tuple[Any, ...], static: int | Sequence[int]) -> tuple[Any, ...]:
-    """The arguments with types in place of arrays."""
+def _types_of(
+    arguments: tuple[Any, ...], arrays: tuple[type, ...], static: int | Sequence[int]
+) -> tuple[Any, ...]:
+    """The arguments with types in place of arrays of some classes."""
     import jax  # noqa: PLC0415
 
     def type_of(leaf: Any) -> Any:
-        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if isinstance(leaf, jax.Array) else leaf
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if isinstance(leaf, arrays) else leaf
 
     positions = {static} if isinstance(static, int) else set(static)
     positions |= {position + len(arguments) for position in positions}  # those from the end

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import traceback
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -67,7 +68,10 @@ def trace(
     """
     require("torch", "sdy.torch.trace", extra="torch")
     program = _exported(module, args, dict(kwargs or {}))
-    program = program.run_decompositions(decompositions_of_torch())
+    with warnings.catch_warnings():
+        # PyTorch warns of its own use of what it is about to change.
+        warnings.simplefilter("ignore", FutureWarning)
+        program = program.run_decompositions(decompositions_of_torch())
     _locate_in_source_of_user(program)
     try:
         text = stablehlo_of_torch(program.graph)
