@@ -37,6 +37,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from mlir_sdy.values import get_sharding, rank_of, set_result_shardings_of
 from pyshardy.partition.agreement import Agreement, Shardings, is_plain
 from pyshardy.partition.completion import drop_completing_collectives
@@ -150,14 +151,12 @@ class _FunctionResharder:
         operations: list[tuple[ir.Operation, str]] = []
         read = self.known.read
 
-        def collect(operation: ir.Operation) -> ir.WalkResult:
+        for view in operations_in(self.function, leaving_out=SCALAR_BODIES, inner_first=True):
+            operation = view.operation
             name = operation.name
             if name not in _TERMINATORS:
                 read(operation, name)
                 operations.append((operation, name))
-            return ir.WalkResult.ADVANCE
-
-        self.function.walk(collect, ir.WalkOrder.POST_ORDER)
         return operations[:-1]
 
     def _check_edges(self) -> None:

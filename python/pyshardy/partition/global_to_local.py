@@ -24,7 +24,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.traversal import operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
@@ -79,8 +79,13 @@ class _ModuleConverter:
     """One run over a module."""
 
     def __init__(self, module: ir.Module, builder: LocalBuilder, checks: LocalChecks):
-        views = operations_in(module.operation)
+        views = operations_in(module.operation, leaving_out=SCALAR_BODIES)
         self.operations = [(view.operation, view.operation.name) for view in views]
+        self.operations += [
+            (operation, operation.name)
+            for operation in operations_named((OPERATIONS.keys() - STAY) | DIFFERING, module)
+            if _is_in_scalar_body(operation)
+        ]
         self.builder = builder
         self.meshes = builder.meshes
         self.checks = checks
@@ -198,6 +203,13 @@ class _ModuleConverter:
             )
         )
         return ir.FunctionType.get(inputs, results, context=function.context)
+
+
+def _is_in_scalar_body(operation: ir.Operation) -> bool:
+    parent = operation.parent
+    while parent is not None and parent.operation.name not in SCALAR_BODIES:
+        parent = parent.operation.parent
+    return parent is not None
 
 
 def _local_size(

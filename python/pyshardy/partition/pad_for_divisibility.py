@@ -28,7 +28,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.traversal import operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     argument_shardings,
@@ -124,9 +124,11 @@ class _FunctionPadder:
     def _drop_barriers(self) -> None:
         """Drop propagation barriers, which have done their work, where shardings differ at them."""
         for barrier in operations_named({"sdy.propagation_barrier"}, self.function):
-            ends = [(end, get_sharding(end)) for end in (barrier.operands[0], barrier.results[0])]
+            ends: tuple[ir.Value, ...] = (*barrier.operands, *barrier.results)
+            shardings = map(get_sharding, ends)
             if any(
-                sharding is not None and self._is_uneven(end, sharding) for end, sharding in ends
+                sharding is not None and self._is_uneven(end.type, sharding)
+                for end, sharding in zip(ends, shardings, strict=True)
             ):
                 barrier.results[0].replace_all_uses_with(barrier.operands[0])
                 barrier.erase()
@@ -170,7 +172,7 @@ class _FunctionPadder:
         return None if rule is None else rule_on_shards(operation, rule)
 
     def _operations(self) -> Iterator[ir.Operation]:
-        for view in operations_in(self.function):
+        for view in operations_in(self.function, leaving_out=SCALAR_BODIES):
             yield view.operation
 
     def _values(self) -> Iterator[ir.Value]:
@@ -184,11 +186,11 @@ class _FunctionPadder:
         for operation in self._operations():
             shardings = self.known.read(operation, operation.name)
             for value, sharding in zip(operation.results, shardings, strict=False):
-                if sharding is not None and self._is_uneven(value, sharding):
+                if sharding is not None and self._is_uneven(value.type, sharding):
                     uneven.add(value)
             for value in _block_arguments(operation) if len(operation.regions) else ():
                 sharding = self.known[value]
-                if sharding is not None and self._is_uneven(value, sharding):
+                if sharding is not None and self._is_uneven(value.type, sharding):
                     uneven.add(value)
         if not uneven:
             return []
@@ -198,9 +200,8 @@ class _FunctionPadder:
             if not uneven.isdisjoint((*operation.operands, *operation.results))
         ]
 
-    def _is_uneven(self, value: ir.Value, sharding: TensorSharding) -> bool:
+    def _is_uneven(self, value_type: ir.Type, sharding: TensorSharding) -> bool:
         """Whether a value needs padding; found out once for each type and sharding."""
-        value_type = value.type
         key = (hash(value_type), id(sharding))  # both live as long as the context
         known = self._known.get(key)
         if known is None:
@@ -233,8 +234,7 @@ class _FunctionPadder:
         values: Iterable[tuple[ir.Type, TensorSharding | None]],
     ) -> None:
         for index, (value_type, sharding) in enumerate(values):
-            shape = shape_of(value_type)
-            if shape and padded_shape(shape, sharding, self.meshes) != shape:
+            if sharding is not None and self._is_uneven(value_type, sharding):
                 raise PassError(
                     error(
                         f"'{operation.name}' op {kind} {index} of type {value_type} is not "

@@ -25,7 +25,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.traversal import operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from mlir_sdy.values import (
     SHARDING,
     get_sharding,
@@ -50,7 +50,7 @@ def unshard_short_dimensions(function: ir.OpView) -> None:
     meshes = {} if module is None else meshes_of(module)
     cache = AttributeCache(function.context)
     known: dict[tuple[int, ...], dict[int, TensorSharding]] = {}  # layers repeat
-    for view in operations_in(function):
+    for view in operations_in(function, leaving_out=SCALAR_BODIES):
         attribute = view.attributes.get(SHARDING)
         if attribute is None:
             continue

@@ -9,7 +9,7 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.ods.tables import OPERATIONS
-from mlir_sdy.traversal import operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings
 from pyshardy.partition.single_device import is_on_single_device
 from pyshardy.passes.walks import operations_named
@@ -18,7 +18,7 @@ from pyshardy.passes.walks import operations_named
 def has_special_shardings(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
     """Whether any value is unreduced, or on a single device. Most programs have no such values."""
     found: dict[int, ir.Attribute] = {}  # by their address, as most stand at many operations
-    for operation in operations_in(function):
+    for operation in operations_in(function, leaving_out=SCALAR_BODIES):
         attribute = operation.attributes.get(SHARDING)
         if attribute is not None:
             found[hash(attribute)] = attribute
