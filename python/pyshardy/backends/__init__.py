@@ -11,6 +11,7 @@
 | `interpreter`        | the engine of the StableHLO reference interpreter                      |
 | `interpreter_worker` | its process                                                            |
 | `unsupported`        | what the interpreter can't run                                         |
+| `fallback`           | an engine with another one for what it can't run                       |
 | `jit`                | the engine of the host's own compiler                                  |
 | `iree`               | the engine of IREE                                                     |
 | `decompositions`     | operations that engines lack, written out                              |

@@ -80,10 +80,11 @@ class Registration:
 
     Attributes:
         name: what users call it.
-        made_by: the class, as `module:class`: a `Backend`, or an `Engine` if `is_engine`.
+        made_by: the class or function that makes it, as `module:name`: a `Backend`, or an
+            `Engine` if `is_engine`.
         summary: what it is, in a line.
         is_engine: whether it runs what needs one device only; `lockstep` does the rest.
-        arguments: those of the class.
+        arguments: what it is called with.
         module: the module that must be installed for it; empty for none.
         package: what has the module, as `pip` calls it.
         extra: the extra of the package that installs the module.
@@ -118,7 +119,7 @@ class Registration:
             raise UsageError(error(f"{message}, which is missing; {mend}"))
 
     def make(self, **arguments: Any) -> Any:
-        """A new object of its class.
+        """A new backend or engine.
 
         Raises:
             UsageError: the module that it needs isn't installed.
@@ -150,7 +151,7 @@ for _each in (
     ),
     Registration(
         "jit",
-        "pyshardy.backends.jit.engine:JitEngine",
+        "pyshardy.backends.jit.engine:jit_engine",
         "lockstep with the MLIR host's own compiler: fast, with nothing more to install",
         is_engine=True,
     ),

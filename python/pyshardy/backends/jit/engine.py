@@ -6,7 +6,8 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines import ChildEngine
-from pyshardy.backends.registry import CompileOptions
+from pyshardy.backends.fallback import FallbackEngine
+from pyshardy.backends.registry import CompileOptions, local_engine
 
 _WORKER = ("-m", "pyshardy.backends.jit.worker")
 
@@ -41,6 +42,18 @@ class JitEngine(ChildEngine):
         given = None if options is None else options.optimization
         level = OPTIMIZATION if given is None else given
         super().__init__("the JIT compiler", (*_WORKER, str(level)), _lowered)
+
+
+def jit_engine(options: CompileOptions) -> FallbackEngine:
+    """The JIT compiler, and the reference interpreter for what it can't compile.
+
+    It lacks conversions to numbers of 8 bits and fewer, for instance.
+    """
+    return FallbackEngine(
+        JitEngine(options),
+        lambda: local_engine("interpreter"),
+        "the reference interpreter runs this part of the program",
+    )
 
 
 def _lowered(module: ir.Module) -> ir.Module:

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A local engine with another one for what it can't run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mlir_sdy.diagnostics import emit, warning
+from mlir_sdy.host import ir
+from pyshardy.backends.engine import Arrays, Engine, Executable
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.modules import copy_of
+from pyshardy.backends.specs import Array
+
+
+class FallbackEngine:
+    """Runs programs on an engine, and those that it refuses on a second one, with a warning.
+
+    Args:
+        first: the engine.
+        second: gives the other engine.
+        remedy: what the warning says of the other engine.
+    """
+
+    def __init__(self, first: Engine, second: Callable[[], Engine], remedy: str):
+        self.first = first
+        self.second = second
+        self.remedy = remedy
+
+    def compile(self, module: ir.Module) -> FallbackProgram:
+        """See `Engine.compile`."""
+        return FallbackProgram(self, module)
+
+
+class FallbackProgram:
+    """A program for one of two engines. Made by `FallbackEngine.compile`."""
+
+    def __init__(self, engine: FallbackEngine, module: ir.Module):
+        self._engine = engine
+        self._module: ir.Module | None = copy_of(module)
+        self._program: Executable = engine.first.compile(module)
+
+    def run(self, batch: Sequence[Arrays]) -> list[list[Array]]:
+        """See `Executable.run`."""
+        module = self._module
+        if module is None:
+            return self._program.run(batch)
+        try:
+            results = self._program.run(batch)
+        except ExecutionError as refusal:
+            results = self._run_on_second(module, batch, refusal)
+        if batch:
+            self._module = None  # Which engine runs it is settled.
+        return results
+
+    def _run_on_second(
+        self, module: ir.Module, batch: Sequence[Arrays], refusal: ExecutionError
+    ) -> list[list[Array]]:
+        try:
+            program = self._engine.second().compile(module)
+            results = program.run(batch)
+        except ExecutionError:
+            raise refusal from None  # What was asked for says why.
+        first, *_ = refusal.diagnostics
+        emit(warning(f"{first.message}; {self._engine.remedy}", first.location))
+        self._program = program
+        return results

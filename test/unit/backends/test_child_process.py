@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Child processes end with what started them, and not before."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pyshardy.backends.child_process import ChildDiedError, ChildProcess
+
+WORKER = """
+import time
+from pyshardy.backends.worker import serve
+
+def answer(request):
+    if request == "fail":
+        raise ValueError("no")
+    time.sleep(request)
+    return request
+
+serve(answer)
+"""
+
+PARENT = f"""
+import sys
+from pyshardy.backends.child_process import ChildProcess
+child = ChildProcess(["-c", {WORKER!r}])
+assert child.ask(0) == (True, 0)
+print(child.process.pid, flush=True)
+child.ask(1000)
+"""
+
+
+def is_alive(process_id: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+def ends(process_id: int) -> bool:
+    deadline = time.monotonic() + 10
+    while is_alive(process_id) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not is_alive(process_id)
+
+
+@pytest.fixture
+def child():
+    child = ChildProcess(["-c", WORKER])
+    yield child
+    child.close()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells children")
+def test_a_busy_child_ends_when_its_parent_is_killed():
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    process_id = int(parent.stdout.readline())
+    assert is_alive(process_id)
+    parent.kill()
+    parent.wait()
+    assert ends(process_id)
+    parent.stdout.close()
+
+
+def test_a_child_outlives_the_thread_that_starts_it():
+    started = []
+    thread = threading.Thread(target=lambda: started.append(ChildProcess(["-c", WORKER])))
+    thread.start()
+    thread.join()
+    (child,) = started
+    try:
+        time.sleep(0.1)
+        assert child.ask(0) == (True, 0)
+    finally:
+        child.close()
+
+
+def test_a_child_ends_with_its_object(child):
+    process_id = child.process.pid
+    assert child.ask(0) == (True, 0)
+    child.close()
+    assert ends(process_id)
+
+
+def test_an_exception_is_an_answer(child):
+    assert child.ask("fail") == (False, "no")
+    assert child.ask(0) == (True, 0)
+
+
+def test_a_killed_child(child):
+    assert child.ask(0) == (True, 0)
+    os.kill(child.process.pid, signal.SIGKILL)
+    with pytest.raises(ChildDiedError, match="SIGKILL"):
+        child.ask(0)
+
+
+def test_a_forked_process_starts_children_too():
+    """It has none of the threads of its parent."""
+    code = f"""
+import os
+from pyshardy.backends.child_process import ChildProcess
+first = ChildProcess(["-c", {WORKER!r}])
+assert first.ask(0) == (True, 0)
+if os.fork() == 0:
+    assert ChildProcess(["-c", {WORKER!r}]).ask(0) == (True, 0)
+    os._exit(7)
+status = os.wait()[1]
+assert first.ask(0) == (True, 0)
+assert os.waitstatus_to_exitcode(status) == 7
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
