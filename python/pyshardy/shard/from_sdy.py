@@ -244,16 +244,14 @@ class _Conversion:
         """Make an annotation of a constraint or a reshard, which is erased later on."""
         operand, result = operation.operands[0], operation.results[0]
         sharding = value_of(operation.attributes["sharding"])
-        is_used = any(True for _ in result.uses)
-        place = ir.InsertionPoint(operation)
-        if (
-            not is_used
-            and operation.name == "sdy.sharding_constraint"
-            and not _is_annotated(operand)
-        ):
-            place = _behind(operand)
+        # Nothing uses a constraint that is about what makes its operand.
+        of_users = (
+            any(True for _ in result.uses)
+            or operation.name != "sdy.sharding_constraint"
+            or _is_annotated(operand)
+        )
+        place = ir.InsertionPoint(operation) if of_users else _behind(operand)
         with place, operation.location:
-            of_users = is_used or place.ref_operation == operation
             annotated = self._annotated(operand, sharding, of_users=of_users)
             annotated.owner.operation.attributes[ORIGIN] = ir.StringAttr.get(operation.name)
         if of_users:

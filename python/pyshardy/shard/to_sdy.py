@@ -179,8 +179,8 @@ class _Conversion:
             outer = using.get(operand)
             if annotation.of_users:
                 using[operation.results[0]] = annotation
-                if outer is None or None not in (annotation.origin, outer.origin):
-                    continue
+                if outer is None or outer.origin is not None:
+                    continue  # the result of an operation of its own
                 if outer.sharding != annotation.sharding:
                     reason = "an annotation of users follows another one that differs"
                     raise refusal(SHARD_TO_SDY, reason, operation)
@@ -283,9 +283,11 @@ def _uneven(sharding: GridSharding, dim: int, size: int, refinement: Refinement)
     pieces = refinement.grid.axes_size(sharding.split_axes[dim])
     if size < 0:
         return f"dimension {dim} has offsets ({sharding}), but its size is not known"
-    wanted = list(offsets_rounded_up(size, pieces))
+    mend = f"pad it to {-(-size // pieces) * pieces}"
+    if all(len(axes) <= 1 for axes in sharding.split_axes):
+        mend += f", or give it the offsets {list(offsets_rounded_up(size, pieces))}"
     how = "with these offsets" if sharding.sharded_dims_offsets else "evenly"
     return (
         f"dimension {dim} of size {size} is not cut into {pieces} pieces {how} as Shardy would: "
-        f"pad it to {-(-size // pieces) * pieces}, or give it the offsets {wanted}"
+        f"{mend}"
     )
