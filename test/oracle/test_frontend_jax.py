@@ -166,7 +166,7 @@ def test_exported_functions(form, tmp_path):
     exported = jax.export.export(jax.jit(layer, in_shardings=(shardings, rows)))(PARAMETERS, X)
     source = exported
     if form != "object":
-        pytest.importorskip("flatbuffers", reason="JAX serializes by it")
+        pytest.importorskip("flatbuffers", reason="JAX serializes by this package")
         source = bytes(exported.serialize())
     if form == "file":
         path = tmp_path / "layer.jax"

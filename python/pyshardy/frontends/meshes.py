@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
@@ -20,24 +21,24 @@ def declare_meshes(
 ) -> None:
     """Declare `mesh` by the names under which shardings refer to it, unless the module has them.
 
+    A mesh that nothing refers to is declared, too, as `@mesh`, if there is no other.
+
     Raises:
         UsageError: they name a mesh, and there is none.
     """
     declared = meshes_of(module).keys()
+    missing: dict[str, TensorSharding] = {}
     for sharding in shardings:
         name = sharding.mesh_or_ref
-        if not isinstance(name, str) or name in declared:
-            continue
-        if mesh is None:
-            message = f"the sharding {sharding} refers to the mesh @{name}, which there isn't"
-            raise UsageError(error(f"{message}; give 'mesh'"))
+        if isinstance(name, str) and name not in declared:
+            missing[name] = sharding
+    if mesh is not None:
+        names = missing.keys() or (() if declared else (DEFAULT_NAME,))
+        place = ir.InsertionPoint.at_block_begin(module.body)
         with module.context, ir.Location.unknown():
-            ir.Operation.create(
-                "sdy.mesh",
-                attributes={
-                    "sym_name": ir.StringAttr.get(name),
-                    "mesh": attribute_of(mesh, module.context),
-                },
-                ip=ir.InsertionPoint.at_block_begin(module.body),
-            )
-        declared = meshes_of(module).keys()
+            for name in names:
+                sdy.mesh(name, attribute_of(mesh), ip=place)
+    elif missing:
+        name, sharding = next(iter(missing.items()))
+        message = f"the sharding {sharding} refers to the mesh @{name}, which there isn't"
+        raise UsageError(error(f"{message}; give 'mesh'"))

@@ -96,8 +96,8 @@ def trace(
     tree_of_results = jax.tree.unflatten(lowered.out_tree, [0] * lowered.out_tree.num_leaves)
     ours_in = reader.ours(in_shardings, tree_of_arguments)
     ours_out = reader.ours(out_shardings, tree_of_results)
+    reader.declare_meshes(module, [*ours_in.values(), *ours_out.values()])
     if ours_in or ours_out:
-        reader.declare_meshes(module, [*ours_in.values(), *ours_out.values()])
         entry = ir.SymbolTable(module.operation)["main"]
         set_argument_shardings(entry, ours_in)
         set_result_shardings(entry, ours_out)

@@ -89,8 +89,8 @@ def trace(
     values = entry.regions[0].blocks[0].arguments
     ranks = {name: rank_of(value.type) for name, value in zip(names, values, strict=True)}
     matched = match(shardings or {}, ranks)
+    declare_meshes(imported, matched.values(), mesh)
     if matched:
-        declare_meshes(imported, matched.values(), mesh)
         by_index = {names.index(name): sharding for name, sharding in matched.items()}
         set_argument_shardings(entry, by_index)
         verify(imported)

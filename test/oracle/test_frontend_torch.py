@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Modules of PyTorch come in, and compute sharded what they compute eagerly."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils import _pytree
+
+import pyshardy as sdy
+from mlir_sdy.diagnostics import PassError, UsageError
+from mlir_sdy.values import argument_shardings
+
+MESH = sdy.Mesh.of({"data": 2, "model": 4})
+
+
+def function(forward):
+    """A module without weights."""
+    return type("Function", (nn.Module,), {"forward": lambda _, *args: forward(*args)})()
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query = nn.Linear(16, 16)
+
+    def forward(self, x):
+        q = self.query(x)
+        return nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)
+
+
+class WithConstant(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.tensor([1.0, 2.0, 4.0]))
+        self.register_buffer("hidden", torch.ones(3), persistent=False)
+
+    def forward(self, x):
+        return x * self.scale + torch.tensor([1.0, 2.0, 3.0]) + self.hidden
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(12, 8)
+        self.head = nn.Linear(8, 12, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, tokens):
+        return self.head(self.embedding(tokens))
+
+
+def convnet():
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(128, 4),
+    )
+
+
+COLUMNS, ROWS = ("model", None), (None, "model")
+CASES = {
+    "mlp": (
+        lambda: nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 4)),
+        lambda: (torch.randn(6, 8),),
+        {"0.weight": COLUMNS, "0.bias": ("model",), "2.weight": ROWS, "input": ("data", None)},
+    ),
+    "convolutions": (
+        lambda: convnet().eval(),
+        lambda: (torch.randn(2, 3, 8, 8),),
+        {"0.weight": ("model", None, None, None), "input": (None, None, "data", None)},
+    ),
+    "encoder": (
+        lambda: nn.TransformerEncoderLayer(16, 4, 32, batch_first=True).eval(),
+        lambda: (torch.randn(4, 6, 16),),
+        {"linear1.weight": COLUMNS, "linear2.weight": ROWS, "src": ("data", None, None)},
+    ),
+    "attention": (Attention, lambda: (torch.randn(2, 5, 16),), {"query.weight": COLUMNS}),
+    "lstm": (
+        lambda: nn.LSTM(8, 8, batch_first=True),
+        lambda: (torch.randn(4, 3, 8),),
+        {"input": ("data", None, None)},
+    ),
+    "constants": (WithConstant, lambda: (torch.randn(8, 3),), {"x": ("model", None)}),
+    "tied weights": (Tied, lambda: (torch.randint(12, (4, 6)),), {"embedding.weight": COLUMNS}),
+    "uneven": (
+        lambda: nn.Linear(7, 5),
+        lambda: (torch.randn(3, 7),),
+        {"weight": sdy.sharding('<@mesh, [{"data"}, {"model", ?}]>'), "input": ("model", None)},
+    ),
+    "sort": (
+        lambda: function(lambda x: (torch.cumsum(x, 0), torch.sort(x, 0)[0], torch.topk(x, 2)[1])),
+        lambda: (torch.randn(4, 8),),
+        {"*": ROWS},
+    ),
+}
+TYPES = {
+    "bfloat16": lambda: torch.randn(8).bfloat16(),
+    "float16": lambda: torch.randn(8).half(),
+    "float64": lambda: torch.randn(8).double(),
+    "int8": lambda: torch.arange(8, dtype=torch.int8),
+    "uint8": lambda: torch.arange(8, dtype=torch.uint8),
+    "int64": lambda: torch.arange(8) * 2**40,
+    "bool": lambda: torch.arange(8) % 3 == 0,
+}
+
+
+def partitioned(traced):
+    sdy.propagate(traced.module)
+    return sdy.partition(traced.module)
+
+
+def leaves(tree):
+    return _pytree.tree_leaves(tree)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_numbers(name):
+    torch.manual_seed(0)
+    make, make_inputs, shardings = CASES[name]
+    module, inputs = make(), make_inputs()
+    traced = sdy.torch.trace(module, *inputs, mesh=MESH, shardings=shardings)
+    program = partitioned(traced)
+    assert any(one and one.dim_axes for one in program.in_shardings)
+    outputs = traced.outputs(program.run(traced.inputs(*inputs), backend="xla"))
+    for ours, eager in zip(leaves(outputs), leaves(module(*inputs)), strict=True):
+        assert ours.dtype == eager.dtype
+        torch.testing.assert_close(ours, eager, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_types(name):
+    x = TYPES[name]()
+    module = function(lambda x: (torch.where(x > x[0], x, x[1]), x == x[2]))
+    traced = sdy.torch.trace(module, x, mesh=MESH, shardings={"*": ("model",)})
+    outputs = traced.outputs(partitioned(traced).run(traced.inputs(x)))
+    for ours, eager in zip(outputs, module(x), strict=True):
+        assert ours.dtype == eager.dtype
+        assert torch.equal(ours, eager)
+
+
+def test_arguments_are_weights_buffers_constants_and_inputs():
+    traced = sdy.torch.trace(WithConstant(), torch.ones(3), mesh=MESH)
+    assert traced.arguments == ("scale", "hidden", "lifted_tensor_0", "x")
+    assert set(traced.state) == {"scale", "hidden", "lifted_tensor_0"}
+    names = [port.name for port in sdy.partition(traced.module).inputs]
+    assert names == list(traced.arguments)
+
+
+def test_weights_are_those_of_now():
+    module = nn.Linear(4, 4)
+    x = torch.ones(2, 4)
+    traced = sdy.torch.trace(module, x, mesh=MESH, shardings={"weight": COLUMNS})
+    program = partitioned(traced)
+    with torch.no_grad():
+        module.weight.zero_()
+        module.bias.fill_(3)
+    (output,) = program.run(traced.inputs(x))
+    assert (output == 3).all()
+
+
+def test_updated_buffers_are_results():
+    module = nn.BatchNorm2d(8)
+    x = torch.randn(4, 8, 6, 6)
+    traced = sdy.torch.trace(module, x, mesh=MESH, shardings={"input": ("data", None, None, None)})
+    assert traced.results == ("running_mean", "running_var", "num_batches_tracked", "output")
+    arrays = partitioned(traced).run(traced.inputs(x), backend="xla")
+    expected = module(x)  # which updates them
+    torch.testing.assert_close(traced.outputs(arrays), expected, rtol=1e-4, atol=1e-5)
+    for name, array in zip(traced.results[:3], arrays, strict=False):
+        np.testing.assert_allclose(array, getattr(module, name), rtol=1e-4, atol=1e-6)
+
+
+def test_trees_of_inputs_and_outputs():
+    class Model(nn.Module):
+        def forward(self, pair, *, named):
+            return {"sum": pair[0] + named, "list": [pair[1]]}
+
+    pair, named = (torch.ones(4), torch.arange(2.0)), torch.arange(4.0)
+    traced = sdy.torch.trace(
+        Model(), pair, kwargs={"named": named}, mesh=MESH, shardings={"named": ("model",)}
+    )
+    outputs = traced.outputs(partitioned(traced).run(traced.inputs(pair, named=named)))
+    assert torch.equal(outputs["sum"], pair[0] + named)
+    assert torch.equal(outputs["list"][0], pair[1])
+    with pytest.raises(
+        UsageError, match=r"traced for inputs like \(\(\*, \*\), named=\*\), got: \(\*\)"
+    ):
+        traced.inputs(named)
+
+
+def test_exported_programs():
+    exported = torch.export.export(nn.Linear(8, 4), (torch.ones(2, 8),))
+    traced = sdy.torch.trace(exported, mesh=MESH, shardings={"weight": COLUMNS})
+    assert argument_shardings(entry_of(traced.module))[0] == sdy.sharding(
+        '<@mesh, [{"model"}, {}]>'
+    )
+    with pytest.raises(UsageError, match="has its inputs already"):
+        sdy.torch.trace(exported, torch.ones(2, 8))
+
+
+def entry_of(module):
+    return next(view for view in module.body.operations if view.operation.name == "func.func")
+
+
+def test_operations_lead_to_the_source_of_the_user():
+    traced = sdy.torch.trace(
+        Attention(), torch.ones(2, 4, 16), mesh=MESH, shardings={"x": ("data", "model", None)}
+    )
+    _, first_line = inspect.getsourcelines(Attention.forward)
+    places = {one.location for one in partitioned(traced).collectives}
+    assert {place.filename for place in places} == {__file__}
+    assert {place.line for place in places} <= {first_line + 1, first_line + 2}
+
+
+# --- Errors -------------------------------------------------------------------------------------
+
+
+def test_operations_that_cannot_be_imported():
+    class Values(nn.Module):
+        def forward(self, x):
+            return torch.linalg.svdvals(x)
+
+    _, first_line = inspect.getsourcelines(Values.forward)
+    with pytest.raises(PassError, match=r"'aten._linalg_svd' of PyTorch has no form") as caught:
+        sdy.torch.trace(Values(), torch.ones(3, 3))
+    place = caught.value.diagnostics[0].location
+    assert (place.filename, place.line) == (__file__, first_line + 1)
+
+
+def test_modules_that_cannot_be_exported():
+    class Deciding(nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+
+    _, first_line = inspect.getsourcelines(Deciding.forward)
+    with pytest.raises(UsageError, match=r"'torch.export' can't trace the module") as caught:
+        sdy.torch.trace(Deciding(), torch.ones(3))
+    place = caught.value.diagnostics[0].location
+    assert (place.filename, place.line) == (__file__, first_line + 1)
+
+
+def test_wrong_requests():
+    linear, x = nn.Linear(4, 4), torch.ones(2, 4)
+    with pytest.raises(UsageError, match=r"expected a torch.nn.Module, got: function"):
+        sdy.torch.trace(torch.nn.functional.relu, x)
+    with pytest.raises(
+        UsageError, match="refers to the mesh @mesh, which there isn't; give 'mesh'"
+    ):
+        sdy.torch.trace(linear, x, shardings={"weight": COLUMNS})
+    with pytest.raises(UsageError, match="no argument is called 'wieght'; did you mean 'weight'"):
+        sdy.torch.trace(linear, x, mesh=MESH, shardings={"wieght": COLUMNS})
+    with pytest.raises(sdy.VerificationError, match="unknown axis"):
+        sdy.torch.trace(linear, x, mesh=MESH, shardings={"weight": ("tensor", None)})
+    traced = sdy.torch.trace(linear, x, mesh=MESH, shardings={"weight": COLUMNS})
+    with pytest.raises(UsageError, match=r"must be an array of float32 of shape \(2, 4\)"):
+        partitioned(traced).run(traced.inputs(torch.ones(3, 4)))

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Shardings by patterns of names, and places in the user's source; without PyTorch."""
+
+import pytest
+
+from mlir_sdy.diagnostics import Diagnostic, Severity, UsageError
+from pyshardy.api import sharding
+from pyshardy.frontends.torch.failures import of_importer
+from pyshardy.frontends.torch.frames import frames_outside
+from pyshardy.frontends.torch.patterns import match, sharding_of
+
+RANKS = {"layers.0.weight": 2, "layers.0.bias": 1, "layers.1.weight": 2, "x": 3}
+COLUMNS = sharding('<@mesh, [{"model"}, {}]>')
+
+
+def test_axes_of_dimensions():
+    assert sharding_of(("model", None)) == COLUMNS
+    assert sharding_of((("a", "b"), ())) == sharding('<@mesh, [{"a", "b"}, {}]>')
+    assert sharding_of(COLUMNS) is COLUMNS
+
+
+def test_the_first_pattern_that_matches_counts():
+    found = match({"*.bias": (None,), "layers.1.*": (None, None), "layers.*": COLUMNS}, RANKS)
+    assert found == {
+        "layers.0.bias": sharding("<@mesh, [{}]>"),
+        "layers.1.weight": sharding("<@mesh, [{}, {}]>"),
+        "layers.0.weight": COLUMNS,
+    }
+
+
+def test_a_pattern_that_matches_nothing():
+    with pytest.raises(
+        UsageError, match=r"called 'layers.0.weigth'; did you mean 'layers.0.weight'"
+    ):
+        match({"layers.0.weigth": COLUMNS}, RANKS)
+    with pytest.raises(UsageError, match=r"called 'q\*'; there are: 'layers.0.weight', .*, 'x'"):
+        match({"q*": COLUMNS}, RANKS)
+
+
+def test_a_sharding_of_another_rank():
+    message = r"'layers.\*' gives 'layers.0.bias', which has 1 dimensions, a sharding of 2"
+    with pytest.raises(UsageError, match=message):
+        match({"layers.*": COLUMNS}, RANKS)
+
+
+@pytest.mark.parametrize("written", ["model", 3, None])
+def test_what_is_no_sharding(written):
+    with pytest.raises(UsageError, match="a sharding is a TensorSharding, or a tuple"):
+        sharding_of(written)
+
+
+TRACE = """File "/home/user/model.py", line 3, in forward
+    x = self.layer(x)
+  File "/lib/torch/nn/linear.py", line 134, in forward
+    return F.linear(input)"""
+
+
+def test_frames_of_a_folder_are_left_out():
+    kept = frames_outside(TRACE, "/lib/torch")
+    assert kept == 'File "/home/user/model.py", line 3, in forward\n    x = self.layer(x)'
+
+
+def test_the_innermost_frame_stays_if_there_are_no_others():
+    kept = frames_outside(TRACE.replace("/home/user", "/lib/torch"), "/lib/torch")
+    assert (
+        kept == '  File "/lib/torch/nn/linear.py", line 134, in forward\n    return F.linear(input)'
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [
+        ('%4 = "torch.aten.embedding_bag"(%0)', "aten.embedding_bag"),
+        ('%2 = "torch.operator"(%0) <{name = "torch.aten._linalg_svd"}>', "aten._linalg_svd"),
+    ],
+)
+def test_refused_operations_are_named(operation, name):
+    kind = operation.split('"')[1]
+    text = f"failed to legalize operation '{kind}' that was explicitly marked illegal: {operation}"
+    found = of_importer(Diagnostic(Severity.ERROR, text))
+    assert found.message.startswith(f"'{name}' of PyTorch has no form in StableHLO")
+
+
+def test_other_refusals_are_passed_on():
+    found = of_importer(Diagnostic(Severity.ERROR, "unsupported by backend contract"))
+    assert found.message == "PyTorch's program can't be imported: unsupported by backend contract"
