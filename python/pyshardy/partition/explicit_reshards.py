@@ -124,6 +124,7 @@ class _FunctionResharder:
         self.uses = UseConverter(self.meshes, self.cache, looks_behind_barriers=is_for_devices)
         self.finder = AgreementFinder(self.meshes, self.rules, full=full)
         self.known = KnownShardings()
+        self._plain: dict[tuple[int, ...], tuple[Shardings, bool]] = {}
         self.has_special_shardings = True
 
     def run(self) -> None:
@@ -196,7 +197,7 @@ class _FunctionResharder:
         shardings: Shardings = (*operands, *results)
         if not self.has_special_shardings and is_agreed(operation, name, shardings):
             return
-        if all(map(is_plain, shardings)):
+        if self._are_plain(shardings):
             return
         agreement = self.finder.agreement(operation, name, shardings)
         if agreement is None or (agreement.is_kept and not self.has_special_shardings):
@@ -213,6 +214,14 @@ class _FunctionResharder:
                 value = operation.operands[index]
                 operation.operands[index] = self.uses.reshard(value, sharding, place)
         self._set_results(operation, results, agreement)
+
+    def _are_plain(self, shardings: Shardings) -> bool:
+        """Whether all tensors are whole; found out once for the same shardings."""
+        key = tuple(map(id, shardings))  # what is kept here is not taken for something else
+        known = self._plain.get(key)
+        if known is None:
+            known = self._plain[key] = shardings, all(map(is_plain, shardings))
+        return known[1]
 
     def _set_results(
         self,

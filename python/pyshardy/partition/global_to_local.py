@@ -124,7 +124,7 @@ class _ModuleConverter:
 
         for operation, name in self.operations:
             note(operation.results, known.read(operation, name), operation)
-            if len(operation.regions):
+            if len(operation.regions) and name not in SCALAR_BODIES:
                 for region in operation.regions:
                     for block in region.blocks:
                         arguments = block.arguments

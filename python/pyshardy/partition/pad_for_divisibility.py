@@ -184,11 +184,12 @@ class _FunctionPadder:
         """The operations that have to do with a value that needs padding, in order."""
         uneven: set[ir.Value] = set()
         for operation in self._operations():
-            shardings = self.known.read(operation, operation.name)
+            name = operation.name
+            shardings = self.known.read(operation, name)
             for value, sharding in zip(operation.results, shardings, strict=False):
                 if sharding is not None and self._is_uneven(value.type, sharding):
                     uneven.add(value)
-            for value in _block_arguments(operation) if len(operation.regions) else ():
+            for value in () if name in SCALAR_BODIES else _block_arguments(operation):
                 sharding = self.known[value]
                 if sharding is not None and self._is_uneven(value.type, sharding):
                     uneven.add(value)

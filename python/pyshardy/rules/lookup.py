@@ -87,7 +87,6 @@ class ShardingRuleLookup:
         attributes = operation.attributes
         if reads is None or SHARDING_RULE in attributes:
             return None
-        types = [hash(operand.type) for operand in operation.operands]
         operands, results = operation.operands, operation.results
         types = [hash(value.type) for value in operands] + [hash(value.type) for value in results]
         read = [hash(attributes.get(attribute)) for attribute in reads]
