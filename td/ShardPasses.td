@@ -68,15 +68,15 @@ def Shard_ConvertSdyToShardPass : Pass<"convert-sdy-to-shard", "ModuleOp"> {
       %0 = shard.shard %a to %s : tensor<8x4xf32>
     ```
 
-    What an annotation can't say is an error that names it, unless `lossy` is set: open dimensions,
-    priorities, explicitly replicated axes, and dimensions that are not divided evenly. Errors in any
-    case: unreduced axes, orders of devices, meshes without axes, inlined meshes, and operations of
-    the `sdy` dialect other than constraints and reshards.
+    What an annotation can't say is an error that names it. `lossy` drops open dimensions, priorities,
+    explicitly replicated axes, barriers and groups. Errors in any case: unreduced axes, orders of
+    devices, meshes without axes, inlined meshes, dimensions along several axes that are not divided
+    evenly, and operations of the `sdy` dialect other than constants, constraints and reshards.
   }];
   let options = [
     Option<"lossy", "lossy", "bool", "false",
            "whether to drop what tells propagation only how to go on: open dimensions, priorities, "
-           "and explicitly replicated axes">
+           "explicitly replicated axes, barriers, and groups">
   ];
 }
 

@@ -2720,17 +2720,17 @@ PASSES: dict[str, PassDecl] = {
                 "  %0 = shard.shard %a to %s : tensor<8x4xf32>\n"
                 "```\n"
                 "\n"
-                "What an annotation can't say is an error that names it, unless `lossy` is set: open dimensions,\n"
-                "priorities, explicitly replicated axes, and dimensions that are not divided evenly. Errors in any\n"
-                "case: unreduced axes, orders of devices, meshes without axes, inlined meshes, and operations of\n"
-                "the `sdy` dialect other than constraints and reshards."
+                "What an annotation can't say is an error that names it. `lossy` drops open dimensions, priorities,\n"
+                "explicitly replicated axes, barriers and groups. Errors in any case: unreduced axes, orders of\n"
+                "devices, meshes without axes, inlined meshes, dimensions along several axes that are not divided\n"
+                "evenly, and operations of the `sdy` dialect other than constants, constraints and reshards."
             ),
         options=(
             OptionDecl(
                 name="lossy",
                 type="bool",
                 default=False,
-                description="whether to drop what tells propagation only how to go on: open dimensions, priorities, and explicitly replicated axes",
+                description="whether to drop what tells propagation only how to go on: open dimensions, priorities, explicitly replicated axes, barriers, and groups",
             ),
         ),
     ),

@@ -37,9 +37,14 @@ from pyshardy.partition.local_checks import check_no_inner_modules
 from pyshardy.passes.functions import has_body
 from pyshardy.passes.symbols import symbol_name
 from pyshardy.shard.errors import SDY_TO_SHARD, refusal
-from pyshardy.shard.origins import AXIS_NAMES, ORIGIN, ORIGINS
+from pyshardy.shard.origins import AXIS_NAMES, ORIGIN, ORIGINS, copy_other_attributes
 from pyshardy.shard.pieces import with_offsets
 from pyshardy.shard.refinement import Refinement, refine
+
+_HINTS = frozenset({"sdy.propagation_barrier", "sdy.sharding_group"})
+"""Operations that tell propagation how to go on, and do nothing."""
+
+_CONVERTED = frozenset({"sdy.constant", "sdy.mesh", *ORIGINS, *_HINTS})
 
 
 def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
@@ -50,12 +55,13 @@ def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
        the value, that of a function's result one of what uses the value that is returned.
     3. A constraint or reshard becomes an annotation of what uses its result; a constraint that
        nothing uses one of what makes its operand.
-    4. Fully open shardings say nothing, and vanish.
+    4. Fully open shardings say nothing, and vanish. So does what tells one constant of the sdy
+       dialect from another: it becomes one of StableHLO.
 
     Args:
         module: the module.
-        lossy: drop what tells propagation only how to go on: open dimensions, priorities, and
-            explicitly replicated axes.
+        lossy: drop what tells propagation only how to go on: open dimensions, priorities,
+            explicitly replicated axes, barriers, and groups.
 
     Raises:
         PassError: something has no equivalent; nothing has been changed.
@@ -90,7 +96,10 @@ class _Conversion:
     def _check_operations(self) -> None:
         for operation in self.operations:
             name = operation.name
-            if name.startswith("sdy.") and name not in {"sdy.mesh", *ORIGINS}:
+            if name in _HINTS and not self.lossy:
+                reason = f"'{name}' has no equivalent; 'lossy' drops it"
+                raise refusal(SDY_TO_SHARD, reason, operation)
+            if name.startswith("sdy.") and name not in _CONVERTED:
                 raise refusal(SDY_TO_SHARD, f"'{name}' has no equivalent", operation)
             for attribute in operation.attributes:
                 if attribute.startswith("sdy.") and attribute != SHARDING and not self.lossy:
@@ -194,12 +203,16 @@ class _Conversion:
                 self._convert_constraint(operation)
             elif operation.name == "func.return":
                 self._convert_returned(operation)
+            elif operation.name == "sdy.constant":
+                self._convert_constant(operation)
             elif operation.name != "func.func" and SHARDING in operation.attributes:
                 self._convert_results(operation)
         for function in self.functions:
             _drop(function)
         for operation in self.operations:
-            if operation.name in {"sdy.mesh", *ORIGINS}:
+            if operation.name in _HINTS and len(operation.results):
+                operation.results[0].replace_all_uses_with(operation.operands[0])
+            if operation.name in _CONVERTED:
                 operation.erase()
 
     def _convert_mesh(self, operation: ir.Operation) -> None:
@@ -209,6 +222,19 @@ class _Conversion:
             grid = building.grid(name, refinement.grid.shape)
             names = [ir.StringAttr.get(name) for name in refinement.names]
             grid.attributes[AXIS_NAMES] = ir.ArrayAttr.get(names)
+        copy_other_attributes(operation, grid)
+
+    def _convert_constant(self, operation: ir.Operation) -> None:
+        value = operation.attributes["value"]
+        with ir.InsertionPoint(operation), operation.location:
+            constant = ir.Operation.create(
+                "stablehlo.constant",
+                results=[operation.results[0].type],
+                attributes={"value": value},
+            )
+            operation.results[0].replace_all_uses_with(constant.result)
+            for sharding in result_shardings_of(operation):
+                self._annotate_producer(constant.result, sharding)
 
     def _convert_arguments(self, function: ir.Operation) -> None:
         block = function.regions[0].blocks[0]

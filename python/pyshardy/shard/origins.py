@@ -21,3 +21,10 @@ def origin_of(annotation: ir.Operation) -> str | None:
     if attribute is None or attribute.value not in ORIGINS:
         return None
     return attribute.value
+
+
+def copy_other_attributes(source: ir.Operation, target: ir.Operation) -> None:
+    """Hand on the attributes of a mesh or a grid that are not its own."""
+    for name, attribute in source.attributes.items():
+        if name not in {"sym_name", "mesh", "shape", AXIS_NAMES}:
+            target.attributes[name] = attribute

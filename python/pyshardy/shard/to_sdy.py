@@ -35,7 +35,7 @@ from mlir_sdy.values import (
 from pyshardy.partition.local_checks import check_no_inner_modules
 from pyshardy.passes.symbols import symbol_name
 from pyshardy.shard.errors import SHARD_TO_SDY, refusal
-from pyshardy.shard.origins import AXIS_NAMES, origin_of
+from pyshardy.shard.origins import AXIS_NAMES, copy_other_attributes, origin_of
 from pyshardy.shard.pieces import offsets_rounded_up, uneven_dim
 from pyshardy.shard.refinement import Refinement, coarsen
 
@@ -102,7 +102,8 @@ class _Conversion:
         for grid in self.grids:
             with ir.InsertionPoint(grid), grid.location:
                 name = symbol_name(grid)
-                sdy.mesh(name, self.cache[self.meshes[name].mesh])
+                mesh = sdy.mesh(name, self.cache[self.meshes[name].mesh])
+            copy_other_attributes(grid, mesh.operation)
         # Annotations come in the order of the text: what an operand stands for is settled.
         for annotation in self.annotations:
             self._convert(annotation)

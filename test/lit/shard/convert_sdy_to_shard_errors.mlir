@@ -77,7 +77,7 @@ func.func @f(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
 
 sdy.mesh @mesh = <["x"=2]>
 func.func @f(%a: tensor<6xf32>) {
-  // expected-error @+1 {{'sdy.sharding_group' has no equivalent}}
+  // expected-error @+1 {{'sdy.sharding_group' has no equivalent; 'lossy' drops it}}
   sdy.sharding_group %a group_id=0 : tensor<6xf32>
   return
 }
