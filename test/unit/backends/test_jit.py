@@ -104,17 +104,56 @@ def test_control_flow(run, trips, line, number):
     assert (int(count), array.tolist(), float(chosen)) == (trips, line, number)
 
 
-def test_parts_without_elements(run):
-    text = """
-func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x0xf32>, tensor<2x3xf32>) {
+EMPTY = """
+func.func @main(%x: tensor<2x3xf32>, %e: tensor<2x0xf32>, %i: tensor<i32>) -> ({types}) {{
+  %z = stablehlo.constant dense<5.0> : tensor<f32>
   %0 = stablehlo.slice %x [0:2, 3:3] : (tensor<2x3xf32>) -> tensor<2x0xf32>
   %1 = stablehlo.concatenate %x, %0, dim = 1 : (tensor<2x3xf32>, tensor<2x0xf32>) -> tensor<2x3xf32>
-  return %0, %1 : tensor<2x0xf32>, tensor<2x3xf32>
+  %2 = stablehlo.add %e, %0 : tensor<2x0xf32>
+  %3 = stablehlo.pad %2, %z, low = [0, 1], high = [0, 2], interior = [0, 0]
+    : (tensor<2x0xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %4 = stablehlo.dynamic_update_slice %x, %2, %i, %i
+    : (tensor<2x3xf32>, tensor<2x0xf32>, tensor<i32>, tensor<i32>) -> tensor<2x3xf32>
+  %5 = stablehlo.reduce(%2 init: %z) applies stablehlo.add across dimensions = [1]
+    : (tensor<2x0xf32>, tensor<f32>) -> tensor<2xf32>
+  %6:2 = stablehlo.while(%k = %i, %a = %2) : tensor<i32>, tensor<2x0xf32>
+    cond {{
+      %c = stablehlo.constant dense<0> : tensor<i32>
+      %p = stablehlo.compare GT, %k, %c : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    }} do {{
+      %c = stablehlo.constant dense<1> : tensor<i32>
+      %l = stablehlo.subtract %k, %c : tensor<i32>
+      %b = stablehlo.add %a, %a : tensor<2x0xf32>
+      stablehlo.return %l, %b : tensor<i32>, tensor<2x0xf32>
+    }}
+  %7 = stablehlo.dot_general %e, %e, contracting_dims = [1] x [1]
+    : (tensor<2x0xf32>, tensor<2x0xf32>) -> tensor<2x2xf32>
+  return %0, %1, %2, %3, %4, %5, %6#0, %6#1, %7 : {types}
+}}"""
+
+
+def test_tensors_without_elements(run):
+    whole, empty = "tensor<2x3xf32>", "tensor<2x0xf32>"
+    types = [empty, whole, empty, whole, whole, "tensor<2xf32>", "tensor<i32>", empty]
+    text = EMPTY.format(types=", ".join([*types, "tensor<2x2xf32>"]))
+    array, nothing = np.ones((2, 3), np.float32), np.ones((2, 0), np.float32)
+    found = run(text, array, nothing, np.int32(3))
+    fives = np.full((2, 3), 5)
+    wanted = [nothing, array, nothing, fives, array, fives[:, 0], 0, nothing, np.zeros((2, 2))]
+    for ours, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_reductions_along_nothing(run):
+    text = """
+func.func @main(%x: tensor<3xf32>, %z: tensor<f32>) -> tensor<3xf32> {
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = []
+    : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
 }"""
-    array = np.ones((2, 3), np.float32)
-    nothing, everything = run(text, array)
-    assert nothing.shape == (2, 0)
-    np.testing.assert_array_equal(everything, array)
+    (found,) = run(text, np.array([1, 2, 3], np.float32), np.float32(10))
+    assert found.tolist() == [11, 12, 13]
 
 
 def test_memory_is_given_back(context, jit):

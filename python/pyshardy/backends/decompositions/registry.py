@@ -22,6 +22,7 @@ _MODULES = (
     "fourier",
     "pad",
     "products",
+    "reduce",
     "scatter",
     "select_and_scatter",
     "sort",

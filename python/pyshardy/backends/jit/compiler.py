@@ -11,15 +11,11 @@ import numpy as np
 from mlir_sdy.host import function_address, ir, passmanager
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.jit.control_flow import use_scf
+from pyshardy.backends.jit.empty_tensors import drop_empty_tensors
 from pyshardy.backends.jit.signs import drop_signs
 from pyshardy.backends.specs import Array
 from pyshardy.backends.values import spec_of
 
-_SIMPLIFY = (
-    "inline",
-    # Tensors without elements become constants: slices of nothing are refused later.
-    "func.func(stablehlo-aggressive-simplification)",
-)
 _TO_LINALG = ("stablehlo-legalize-to-linalg",)
 _TO_LOOPS = (
     "canonicalize",
@@ -65,7 +61,8 @@ def compile_text(text: str, context: ir.Context, optimization: int) -> CompiledP
         entry = ir.SymbolTable(module.operation)[ENTRY]
         results = [spec_of(each) for each in entry.attributes["function_type"].value.results]
         try:
-            _run(module, _SIMPLIFY)
+            _run(module, ("inline",))
+            drop_empty_tensors(module)
             use_scf(module)
             _run(module, _TO_LINALG)
             drop_signs(module)

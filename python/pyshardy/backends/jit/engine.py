@@ -20,6 +20,7 @@ _LACKED = (
     "dot_general",
     "fft",
     "optimization_barrier",
+    "reduce",
     "scatter",
     "select_and_scatter",
     "sort",

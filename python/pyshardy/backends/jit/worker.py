@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from mlir_sdy.host import ir, load_loop_passes, load_stablehlo
+from mlir_sdy.host import hand_out_all_constants, ir, load_loop_passes, load_stablehlo
 from pyshardy.backends.jit.compiler import compile_text
 from pyshardy.backends.worker import Runner, serve_programs
 
@@ -15,6 +15,7 @@ def main(optimization: int) -> None:
     context = ir.Context()
     load_stablehlo(context)
     load_loop_passes()
+    hand_out_all_constants(context)
 
     def load(text: str) -> Runner:
         return compile_text(text, context, optimization)
