@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Why a tensor is sharded as it is: the steps from it to the user's annotations, as text.
+"""Why a tensor is sharded as it is: the steps from it to the user's annotations.
 
 Of `%1` in
 
@@ -23,73 +23,259 @@ with the basic strategy it tells
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from mlir_sdy.model import AxisRef, FactorType, OpShardingRule, factor_name
+from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.model import (
+    AxisRef,
+    AxisTuple,
+    FactorType,
+    OpShardingRule,
+    TensorSharding,
+    factor_name,
+)
 from pyshardy.propagation.flows import Flow
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
-from pyshardy.propagation.record import Propagation, Step
+from pyshardy.propagation.record import Propagation, Step, Tensor
+from pyshardy.propagation.refusals import Reason
 
 _MAX_STEPS = 50
 """The longest chain of steps that is told to the end."""
 
 
-def explain(record: Propagation, slot: int) -> str:
+class Origin(enum.Enum):
+    """Where a tensor has an axis from that no step has brought. The value reads as what it does."""
+
+    PROGRAM = "has it from the program"
+    PART = "has a part of it from the program"
+    GROUP = "has it as a member of a sharding group"
+    MANUAL = "has it from the manual computation around it"
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A step by which axes came to a tensor.
+
+    Attributes:
+        tensor: the tensor that got them.
+        step: the number of the step.
+        operation: the name of the operation that was stepped through.
+        location: where that stands in the source.
+        axes: what came.
+        target: the tensor among those of the operation, as in `result 0`.
+        source: the one that they came from; None if several have brought them together.
+        direction: forward, backward or sideways; None without a source.
+        factor: the factor that they came along, with its size and kind.
+        strategy: the name of the strategy.
+        operation_priority: the priority of operations at that time; None if all took part.
+        user_priority: the priority of dimensions at that time.
+    """
+
+    tensor: Tensor
+    step: int
+    operation: str
+    location: SourceLocation | None
+    axes: AxisTuple
+    target: str
+    source: str | None
+    direction: str | None
+    factor: str
+    strategy: str
+    operation_priority: int | None
+    user_priority: int
+
+    def __str__(self) -> str:
+        axes = ", ".join(map(str, self.axes))
+        come_from = "several tensors together"
+        if self.source is not None:
+            come_from = f"{self.source}, {self.direction}"
+        where = "" if self.location is None else f" ({self.location})"
+        run = [self.strategy]
+        if self.operation_priority is not None:
+            run.append(f"operation priority {self.operation_priority}")
+        if self.user_priority:
+            run.append(f"user priority {self.user_priority}")
+        return (
+            f"step {self.step}: {self.target} of {self.operation}{where} got {axes} from "
+            f"{come_from} along {self.factor} [{', '.join(run)}]"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A tensor that has an axis without a step.
+
+    Attributes:
+        tensor: the tensor.
+        origin: where it has it from.
+        given: its sharding before propagation.
+    """
+
+    tensor: Tensor
+    origin: Origin
+    given: TensorSharding | None
+
+    def __str__(self) -> str:
+        written = self.origin in (Origin.PROGRAM, Origin.PART)
+        return f"{self.tensor} {self.origin.value}" + (f": {self.given}" if written else "")
+
+
+@dataclass(frozen=True, slots=True)
+class AxisExplanation:
+    """How an axis came to a dimension.
+
+    Attributes:
+        dim: the dimension.
+        axis: the axis.
+        chain: how it came, the last step first. What was written in the program is at the end.
+        is_cut: whether the chain is longer than is told.
+    """
+
+    dim: int
+    axis: AxisRef
+    chain: tuple[Gain | Root, ...]
+    is_cut: bool = False
+
+    @property
+    def root(self) -> Root | None:
+        """Where the chain begins; None if that is not known."""
+        last = self.chain[-1] if self.chain else None
+        return last if isinstance(last, Root) else None
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedAxis:
+    """An axis that a tensor could have, but for something.
+
+    Attributes:
+        axis: the axis.
+        operation: the name of the operation that it would come by.
+        location: where that stands in the source.
+        source: the tensor that has it.
+        source_position: which that is among those of the operation, as in `operand 1`.
+        target_dim: the dimension that it would shard.
+        factor: the factor that it would come along, with its size and kind.
+        reason: what is against it.
+        blocker: the tensor that stands against it; None if no single one does.
+        blocker_position: which that is among those of the operation.
+    """
+
+    axis: AxisRef
+    operation: str
+    location: SourceLocation | None
+    source: Tensor
+    source_position: str
+    target_dim: int
+    factor: str
+    reason: Reason
+    blocker: Tensor | None
+    blocker_position: str | None
+
+    def __str__(self) -> str:
+        where = "" if self.location is None else f" ({self.location})"
+        blocker = "" if self.blocker_position is None else f"{self.blocker_position} "
+        return (
+            f"{self.axis} of {self.source_position} of {self.operation}{where}, "
+            f"along {self.factor}: {blocker}{self.reason.value}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a tensor is sharded as it is, and why not further. Its `str` tells it.
+
+    Attributes:
+        tensor: the tensor.
+        sharding: its sharding after propagation.
+        axes: how each axis came.
+        refused: what did not come, and why.
+        inserted: the operations behind which the value in question stands that propagation did not
+            see, the last one first.
+    """
+
+    tensor: Tensor
+    sharding: TensorSharding | None
+    axes: tuple[AxisExplanation, ...]
+    refused: tuple[RefusedAxis, ...]
+    inserted: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{name}, inserted after propagation, of" for name in self.inserted]
+        lines.append(f"{self.tensor}: {self.sharding or 'no sharding'}")
+        for each in self.axes:
+            lines.append(f"  dimension {each.dim}, {each.axis}:")
+            lines.extend(f"    {link}" for link in each.chain)
+            if each.is_cut:
+                lines.append("    and so on")
+        if self.refused:
+            lines.append("  not sharded further:")
+            lines.extend(f"    {refused}" for refused in self.refused)
+        return "\n".join(lines)
+
+
+def explain(record: Propagation, slot: int, inserted: tuple[str, ...] = ()) -> Explanation:
     """Tell how each axis came to a tensor, and what did not come, and why.
 
     Args:
         record: the record of the propagation.
         slot: the number of the tensor.
+        inserted: see `Explanation`.
     """
     sharding = record.engine.sharding(slot)
-    lines = [f"{record.tensor(slot)}: {'no sharding' if sharding is None else sharding}"]
-    for dim, dim_sharding in enumerate(() if sharding is None else sharding.dim_shardings):
-        for axis in dim_sharding.axes:
-            lines.append(f"  dimension {dim}, {axis}:")
-            lines.extend(f"    {line}" for line in _chain(record, slot, dim, axis))
-    refused = list(dict.fromkeys(_refused(record, slot)))
-    if refused:
-        lines.append("  not sharded further:")
-        lines.extend(f"    {line}" for line in refused)
-    return "\n".join(lines)
+    axes = [
+        _explain_axis(record, slot, dim, axis)
+        for dim, dim_sharding in enumerate(() if sharding is None else sharding.dim_shardings)
+        for axis in dim_sharding.axes
+    ]
+    refused = {str(each): each for each in _refused(record, slot)}
+    return Explanation(
+        record.tensor(slot), sharding, tuple(axes), tuple(refused.values()), inserted
+    )
 
 
 # --- What came ------------------------------------------------------------------------------------
 
 
-def _chain(record: Propagation, slot: int, dim: int, axis: AxisRef) -> Iterator[str]:
-    """The steps by which an axis came to a dimension, the last one first."""
+def _explain_axis(record: Propagation, slot: int, dim: int, axis: AxisRef) -> AxisExplanation:
+    chain: list[Gain | Root] = []
+    place: tuple[int, int] | None = (slot, dim)
     before = len(record)
-    for _ in range(_MAX_STEPS):
-        given = record.given(slot)
-        axes = () if given is None else given.dim_shardings[dim].axes
-        if any(known.contains(axis) for known in axes):
-            yield f"{record.tensor(slot)} has it from the program: {given}"
-            return
-        found = _last_gain(record, slot, dim, axis, before)
-        if found is None:
-            member = _gained_before(record, slot, dim, axis, before)
-            if member is not None:
-                yield f"{record.tensor(slot)} has it as a member of a sharding group"
-                slot = member
-                continue
-            if any(axis.contains(known) for known in axes):
-                yield f"{record.tensor(slot)} has a part of it from the program: {given}"
-            else:
-                yield f"{record.tensor(slot)} has it from the manual computation around it"
-            return
-        step, flow = found
-        yield _told(step, flow)
-        if flow.source is None:
-            return
-        slot = step.tensors[flow.source].slot
-        dim = next(
-            at
-            for at, mapping in enumerate(step.rule.mappings[flow.source].dim_mappings)
-            if flow.factor in mapping.factor_indices
-        )
-        before = step.number
-    yield "and so on"
+    while place is not None:
+        if len(chain) == _MAX_STEPS:
+            return AxisExplanation(dim, axis, tuple(chain), is_cut=True)
+        link, place, before = _link(record, *place, axis, before)
+        chain.append(link)
+    return AxisExplanation(dim, axis, tuple(chain))
+
+
+def _link(
+    record: Propagation, slot: int, dim: int, axis: AxisRef, before: int
+) -> tuple[Gain | Root, tuple[int, int] | None, int]:
+    """How an axis came to a dimension before a step; the place that had it, and until when."""
+    given = record.given(slot)
+    axes = () if given is None else given.dim_shardings[dim].axes
+    tensor = record.tensor(slot)
+    if any(known.contains(axis) for known in axes):
+        return Root(tensor, Origin.PROGRAM, given), None, before
+    found = _last_gain(record, slot, dim, axis, before)
+    if found is None:
+        member = _gained_before(record, slot, dim, axis, before)
+        if member is not None:
+            return Root(tensor, Origin.GROUP, given), (member, dim), before
+        is_part = any(axis.contains(known) for known in axes)
+        return Root(tensor, Origin.PART if is_part else Origin.MANUAL, given), None, before
+    step, flow = found
+    gain = _gain(step, flow)
+    if flow.source is None:
+        return gain, None, before
+    source_dim = next(
+        at
+        for at, mapping in enumerate(step.rule.mappings[flow.source].dim_mappings)
+        if flow.factor in mapping.factor_indices
+    )
+    return gain, (step.tensors[flow.source].slot, source_dim), step.number
 
 
 def _last_gain(
@@ -122,48 +308,55 @@ def _gained_before(
     return max(gains)[1] if gains else None
 
 
-def _told(step: Step, flow: Flow) -> str:
+def _gain(step: Step, flow: Flow) -> Gain:
     num_operands = len(step.rule.operand_mappings)
-    axes = ", ".join(map(str, flow.axes))
-    if flow.source is None:
-        origin = "several tensors together"
-    else:
-        origin = f"{_tensor(flow.source, step.rule)}, {_direction(flow, num_operands)}"
-    target = f"{_tensor(flow.target, step.rule)} of {step.name}"
-    where = "" if step.location is None else f" ({step.location})"
-    return (
-        f"step {step.number}: {target}{where} got {axes} from {origin} "
-        f"along {_factor(step.rule, flow.factor)} [{_run(step)}]"
+    priority = step.run.priority
+    return Gain(
+        step.tensors[flow.target],
+        step.number,
+        step.name,
+        step.location,
+        flow.axes,
+        _tensor(flow.target, step.rule),
+        None if flow.source is None else _tensor(flow.source, step.rule),
+        None if flow.source is None else _direction(flow.source, flow.target, num_operands),
+        _factor(step.rule, flow.factor),
+        step.run.strategy.__name__.removeprefix("propagate_"),
+        priority if priority < NUM_PRIORITIES - 1 else None,
+        step.run.user_priority,
     )
 
 
-def _direction(flow: Flow, num_operands: int) -> str:
-    is_from_operand = flow.source is not None and flow.source < num_operands
-    if is_from_operand == (flow.target < num_operands):
+def _direction(source: int, target: int, num_operands: int) -> str:
+    is_from_operand = source < num_operands
+    if is_from_operand == (target < num_operands):
         return "sideways"
     return "forward" if is_from_operand else "backward"
-
-
-def _run(step: Step) -> str:
-    said = [step.run.strategy.__name__.removeprefix("propagate_")]
-    if step.run.priority < NUM_PRIORITIES - 1:
-        said.append(f"operation priority {step.run.priority}")
-    if step.run.user_priority:
-        said.append(f"user priority {step.run.user_priority}")
-    return ", ".join(said)
 
 
 # --- What did not come ----------------------------------------------------------------------------
 
 
-def _refused(record: Propagation, slot: int) -> Iterator[str]:
+def _refused(record: Propagation, slot: int) -> Iterator[RefusedAxis]:
     for operation, refusal, relation in record.still_refused(slot):
         rule = relation.family.rule
-        blocker = "" if refusal.blocker is None else f"{_tensor(refusal.blocker, rule)} "
-        yield (
-            f"{refusal.axis} of {_tensor(refusal.source, rule)} of "
-            f"{record.operation(operation)}, along {_factor(rule, refusal.factor)}: "
-            f"{blocker}{refusal.reason.value}"
+        name, location = record.operation(operation)
+        blocker = refusal.blocker
+        yield RefusedAxis(
+            refusal.axis,
+            name,
+            location,
+            record.tensor(relation.tensors[refusal.source]),
+            _tensor(refusal.source, rule),
+            next(
+                dim
+                for dim, mapping in enumerate(rule.mappings[refusal.target].dim_mappings)
+                if refusal.factor in mapping.factor_indices
+            ),
+            _factor(rule, refusal.factor),
+            refusal.reason,
+            None if blocker is None else record.tensor(relation.tensors[blocker]),
+            None if blocker is None else _tensor(blocker, rule),
         )
 
 

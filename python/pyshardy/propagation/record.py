@@ -7,6 +7,7 @@ import functools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
@@ -18,6 +19,9 @@ from pyshardy.propagation.groups import slots_in_groups
 from pyshardy.propagation.later_values import LaterValues
 from pyshardy.propagation.refusals import Refusal, refusals, refusals_of_meshes
 from pyshardy.propagation.relation import Relation, RelationKind
+
+if TYPE_CHECKING:
+    from pyshardy.propagation.explanation import Explanation
 
 _INSERTED = OWN_SHARDING.keys() - {"sdy.sharding_constraint", "sdy.data_flow_edge"}
 """Operations that bring a value to a sharding: reshards and collectives."""
@@ -108,7 +112,11 @@ class Propagation:
         )
 
     def explain(self, value: ir.Value) -> str:
-        """Why a value is sharded as it is, and why not further, as text.
+        """Why a value is sharded as it is, and why not further, as text: see `explanation`."""
+        return str(self.explanation(value))
+
+    def explanation(self, value: ir.Value) -> Explanation:
+        """Why a value is sharded as it is, and why not further.
 
         Args:
             value: a value of the module, as it was when propagation started, or as passes that
@@ -129,9 +137,9 @@ class Propagation:
                     "what it stands for; ask for one that it is made of"
                 )
                 raise ValueError(message)
-            inserted.append(f"{operation.name}, inserted after propagation, of")
+            inserted.append(operation.name)
             value = operation.operands[0]
-        return "\n".join((*inserted, explain(self, slot)))
+        return explain(self, slot, tuple(inserted))
 
     # --- Observer -----------------------------------------------------------------------------
 
@@ -188,11 +196,9 @@ class Propagation:
             what = f"argument {program.arguments[maker].index(slot)}"
         return Tensor(slot, f"{what} of {name}", location_of(self._locations[maker]))
 
-    def operation(self, number: int) -> str:
+    def operation(self, number: int) -> tuple[str, SourceLocation | None]:
         """The operation of a number: its name, and where it stands if the program says so."""
-        where = location_of(self._locations[number])
-        name = self.engine.program.names[number]
-        return name if where is None else f"{name} ({where})"
+        return self.engine.program.names[number], location_of(self._locations[number])
 
     def members(self, slot: int) -> Sequence[int]:
         """The other members of the sharding group that a tensor is in."""
