@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import iree.compiler.version
 from iree.compiler.api import Output, Session, Source
+
+from pyshardy.backends.file_cache import FileCache, this_cpu
 
 _TARGETS = {
     "llvm-cpu": ("--iree-llvmcpu-target-cpu=host",),
@@ -43,16 +43,13 @@ def compile_program(
     ]
     if optimization is not None:
         flags.append(f"--iree-opt-level=O{optimization}")
-    if cache is None:
-        return _compiled(program, flags)
-    key = repr((iree.compiler.version.VERSION, flags, os.uname(), program))
-    path = Path(cache) / f"{hashlib.sha256(key.encode()).hexdigest()}.vmfb"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        written = path.with_suffix(f".{os.getpid()}")
-        written.write_bytes(_compiled(program, flags))
-        written.replace(path)
-    return path.read_bytes()
+    files = FileCache(cache, ".vmfb")
+    key = (iree.compiler.version.VERSION, flags, this_cpu(), program)
+    code = files.load(*key)
+    if code is None:
+        code = _compiled(program, flags)
+        files.store(code, *key)
+    return code
 
 
 def _compiled(program: bytes, flags: list[str]) -> bytes:

@@ -38,6 +38,7 @@ class XlaProgram:
 
     Attributes:
         compile_seconds: how long XLA has compiled.
+        was_compiled_before: whether it had nothing to do, since an equal program was at hand.
 
     Raises:
         UsageError: jaxlib is not installed.
@@ -73,6 +74,7 @@ class XlaProgram:
         )
         self._number: int = answer["number"]
         self.compile_seconds: float = answer["seconds"]
+        self.was_compiled_before: bool = answer["is_known"]
 
     @property
     def hlo(self) -> str:

@@ -10,16 +10,14 @@ the functions of that name.
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
 import time
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from jax._src.lib import _jax
 
+from pyshardy.backends.file_cache import FileCache, this_cpu
 from pyshardy.backends.worker import serve
 
 
@@ -56,21 +54,24 @@ def compile(  # noqa: A001
     devices = _devices(platform, replicas * partitions)
     key = (text, replicas, partitions, shardy, platform)
     number = _NUMBERS.get(key)
+    is_known = number is not None
     if number is None:
+        client, placed = devices[0].client, _jax.DeviceList(tuple(devices))
         options = _options(replicas, partitions, shardy)
-        executable = _executable(text, devices, options, repr(key), cache_directory)
+        cache = FileCache(cache_directory, ".xla")
+        # What another version has compiled, or for another kind of device, is of no use.
+        file_key = (jax.__version__, devices[0].device_kind, this_cpu(), *key)
+        serialized = cache.load(*file_key)
+        is_known = serialized is not None
+        if serialized is not None:
+            executable = client.deserialize_executable(serialized, placed, options)
+        else:
+            executable = client.compile_and_load(text, placed, options)
+            if cache_directory is not None:
+                cache.store(executable.serialize(), *file_key)
         number = _NUMBERS[key] = len(_COMPILED)
         _COMPILED.append(_Compiled(executable, devices))
-    return {"number": number, "seconds": time.perf_counter() - start}
-
-
-def _cpu() -> str:
-    """What this CPU can do: code for another one may not run on it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return ""
-    return next((line for line in lines if line.startswith("flags")), "")
+    return {"number": number, "seconds": time.perf_counter() - start, "is_known": is_known}
 
 
 def _devices(platform: str, count: int) -> list[Any]:
@@ -95,26 +96,6 @@ def _options(replicas: int, partitions: int, shardy: bool) -> Any:
     build_options.use_spmd_partitioning = partitions > 1
     build_options.use_shardy_partitioner = shardy
     return options
-
-
-def _executable(
-    text: str, devices: list[Any], options: Any, key: str, cache_directory: str | None
-) -> Any:
-    client, placed = devices[0].client, _jax.DeviceList(tuple(devices))
-    if cache_directory is None:
-        return client.compile_and_load(text, placed, options)
-    # What another version or another kind of device has compiled is of no use.
-    key = f"{jax.__version__} {devices[0].device_kind} {_cpu()} {key}"
-    path = Path(cache_directory) / f"{hashlib.sha256(key.encode()).hexdigest()}.xla"
-    if path.exists():
-        return client.deserialize_executable(path.read_bytes(), placed, options)
-    executable = client.compile_and_load(text, placed, options)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Written aside, so that nobody reads half of it.
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as written:
-        written.write(executable.serialize())
-    Path(written.name).replace(path)
-    return executable
 
 
 def hlo(number: int) -> str:

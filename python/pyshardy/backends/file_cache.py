@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What was compiled once, kept in files for later processes."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from pathlib import Path
+
+
+class FileCache:
+    """Bytes by keys, each in a file of a directory.
+
+    Args:
+        directory: the directory, which is made when it is first needed; None to keep nothing.
+        suffix: how the names of the files end.
+    """
+
+    def __init__(self, directory: str | None, suffix: str):
+        self._directory = None if directory is None else Path(directory)
+        self._suffix = suffix
+
+    def load(self, *key: object) -> bytes | None:
+        """What was stored for a key; None for nothing."""
+        path = self._path(key)
+        return path.read_bytes() if path is not None and path.exists() else None
+
+    def store(self, data: bytes, *key: object) -> None:
+        """Keep bytes for a key."""
+        path = self._path(key)
+        if path is None:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Written aside, so that nobody reads half of it.
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as written:
+            written.write(data)
+        Path(written.name).replace(path)
+
+    def _path(self, key: tuple[object, ...]) -> Path | None:
+        if self._directory is None:
+            return None
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()
+        return self._directory / f"{digest}{self._suffix}"
+
+
+def this_cpu() -> str:
+    """What the CPU of this machine can do: code for another one may not run on it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line for line in lines if line.startswith("flags")), "")
