@@ -12,7 +12,7 @@ import contextlib
 import importlib
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch_mlir._mlir_libs._mlir as cext
@@ -203,6 +203,18 @@ def location_of(location: ir.Location) -> SourceLocation | None:
             if (found := location_of(part)) is not None:
                 return found
     return None
+
+
+def inner_locations(location: ir.Location) -> tuple[str | None, Sequence[ir.Location]]:
+    """The name of a location, if it is a named one, and the locations that it is made of."""
+    location = _specific(location)
+    if isinstance(location, ir.NameLoc):
+        return _text(location.name_str), (location.child_loc,)
+    if isinstance(location, ir.CallSiteLoc):
+        return None, (location.callee, location.caller)
+    if isinstance(location, ir.FusedLoc):
+        return None, location.locations
+    return None, ()
 
 
 _LOCATION_CLASSES = (ir.FileLineColLoc, ir.NameLoc, ir.CallSiteLoc, ir.FusedLoc)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import jax
 
     from pyshardy.frontends.jax.callable import JaxProgram
+    from pyshardy.pipeline.instrumentation import Instrumentation
     from pyshardy.pipeline.options import OptionValue
 
 __all__ = [
@@ -194,7 +195,12 @@ class PartitionedProgram:
         ]
 
 
-def partition(module: ir.Module, **options: OptionValue) -> PartitionedProgram:
+def partition(
+    module: ir.Module,
+    *,
+    instrumentation: Sequence[Instrumentation] = (),
+    **options: OptionValue,
+) -> PartitionedProgram:
     """Make the local program that each device of the module's mesh runs.
 
         program = sdy.partition(module, combine_collectives=True)
@@ -202,6 +208,7 @@ def partition(module: ir.Module, **options: OptionValue) -> PartitionedProgram:
     Args:
         module: a program whose shardings have been propagated. It isn't changed. Its entry is
             the function `@main`, or the only one.
+        instrumentation: observers of the pipeline that works on a copy of the module.
         options: those of `sdy-partition-pipeline` (`sdy-opt --help` lists them), with underscores
             for dashes.
 
@@ -219,7 +226,7 @@ def partition(module: ir.Module, **options: OptionValue) -> PartitionedProgram:
     global_specs = _signature(entry)
     meshes = meshes_of(local)
     pipeline = PassPipeline(MODULE_ANCHOR, (pass_use(_PIPELINE, options),))
-    run_pipeline(local, pipeline, restore_on_failure=False)
+    run_pipeline(local, pipeline, instrumentation=instrumentation, restore_on_failure=False)
     local_specs = _signature(_main(local))
     port_meshes = [[_counting_mesh(s, meshes, mesh) for s in some] for some in shardings]
     inputs, outputs = (

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Why a program is sharded and partitioned as it is, and what that costs.
+
+| module         | what it holds                                                  |
+|----------------|----------------------------------------------------------------|
+| `tags`         | marks on operations that survive passes                        |
+| `moves`        | what the partitioner moves, noted while it runs                |
+| `collectives`  | where each collective comes from, and which decisions disagree |
+| `advice`       | annotations that would settle a refusal                        |
+| `find`         | values of a program by the words that a user has for them      |
+"""

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where each collective of a partitioned program comes from, and which decisions disagree.
+
+A value is resharded because two decisions disagree: where it was made it is sharded in one way, and
+an operation that uses it needs another one. Partial results are completed because an operation
+contracts a dimension that is sharded. Both sides lead back to what the user has written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.values import get_sharding
+from pyshardy.backends.traffic import Collective
+from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
+from pyshardy.propagation.explanation import Explanation, RefusedAxis, Root
+from pyshardy.propagation.record import Propagation
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How a value is sharded at one end of a move, and since when.
+
+    Attributes:
+        what: the value or the operand: `result 0 of stablehlo.dot_general`.
+        location: where it stands in the source.
+        sharding: how it is sharded there; None without a sharding.
+        roots: what was written in the program that this follows from.
+        refused: the axes that only the other end has, and why this one does not have them.
+    """
+
+    what: str
+    location: SourceLocation | None
+    sharding: TensorSharding | None
+    roots: tuple[Root, ...] = ()
+    refused: tuple[RefusedAxis, ...] = ()
+
+    def __str__(self) -> str:
+        where = "" if self.location is None else f" ({self.location})"
+        return f"{self.what}{where}: {self.sharding or 'replicated'}"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveExplanation:
+    """Why there is a collective. Its `str` tells it.
+
+    Attributes:
+        collective: the collective.
+        kind: whether a value is resharded, partial results are completed, or an operation has a
+            form that communicates; None if that isn't known.
+        made: how what it moves is sharded where it is made; None if that isn't known.
+        wanted: how the operations want it that use it.
+    """
+
+    collective: Collective
+    kind: MoveKind | None
+    made: Decision | None
+    wanted: tuple[Decision, ...]
+
+    @property
+    def nbytes_total(self) -> int:
+        """The bytes that a device sends in a run; those of one repetition if nobody knows more."""
+        repetitions = self.collective.repetitions
+        return self.collective.nbytes_sent * (1 if repetitions is None else repetitions)
+
+    @property
+    def reason(self) -> str:
+        """One sentence."""
+        if self.kind is None or self.made is None:
+            return "it was in the program already, or its origin got lost"
+        if self.kind is MoveKind.OPERATION:
+            return f"shards of {self.made.what} need data of other shards"
+        axes = ", ".join(self.collective.axes or ("several axes",))
+        if self.kind is MoveKind.REDUCTION:
+            return f"{self.made.what} contracts a dimension that is sharded by {axes}"
+        users = " and ".join(dict.fromkeys(each.what for each in self.wanted)) or "what follows"
+        also = "is partial and " if self.collective.reduction is not None else ""
+        return f"{self.made.what} {also}is sharded in another way than {users} needs it"
+
+    def __str__(self) -> str:
+        one = self.collective
+        where = "" if one.location is None else f" at {one.location}"
+        axes = "" if one.axes is None else f" along {', '.join(one.axes)}"
+        times = "" if one.repetitions == 1 else f", {one.repetitions or 'many'} times"
+        lines = [
+            f"{one.kind}{axes}{where}: {one.nbytes_sent} bytes sent{times}",
+            f"  {self.reason}",
+        ]
+        for title, decisions in (
+            ("made", () if self.made is None else (self.made,)),
+            ("wanted", self.wanted),
+        ):
+            for decision in decisions:
+                lines.append(f"  {title}: {decision}")
+                lines.extend(f"    {root}" for root in decision.roots)
+                lines.extend(f"    not {refused}" for refused in decision.refused)
+        return "\n".join(lines)
+
+
+def explain_collectives(
+    collectives: Iterable[Collective], recorder: MoveRecorder, record: Propagation | None
+) -> tuple[CollectiveExplanation, ...]:
+    """Why there are the collectives of a program, in their order.
+
+    Args:
+        collectives: those of the partitioned program.
+        recorder: what has watched how it was partitioned.
+        record: that of the propagation; without one there are no roots.
+    """
+    explainer = _Explainer(record)
+    return tuple(
+        explainer.explain(collective, move)
+        for collective, move in zip(collectives, recorder.of_collectives, strict=True)
+    )
+
+
+class _Explainer:
+    """Explains moves; what is known of a value is found out once."""
+
+    def __init__(self, record: Propagation | None):
+        self._record = record
+
+    def explain(self, collective: Collective, move: Move | None) -> CollectiveExplanation:
+        if move is None:
+            return CollectiveExplanation(collective, None, None, ())
+        if move.kind is MoveKind.OPERATION:
+            made = None if move.operation is None else self._of_operation(move.operation)
+            return CollectiveExplanation(collective, move.kind, made, ())
+        if move.kind is MoveKind.REDUCTION:
+            made = self._of_contraction(move, collective)
+            return CollectiveExplanation(collective, move.kind, made, ())
+        made = self._of_value(move)
+        wanted = tuple(self._of_use(use, move) for use in move.uses)
+        return CollectiveExplanation(collective, move.kind, made, wanted)
+
+    def _of_operation(self, operation: ir.Operation) -> Decision:
+        """All that shards an operation which has a form of its own."""
+        values = [*operation.operands, *operation.results]
+        roots = [root for value in values for root in self._roots(value, None)]
+        sharding = get_sharding(values[-1]) if values else None
+        place = location_of(operation.location)
+        return Decision(operation.name, place, sharding, _distinct(roots))
+
+    def _of_contraction(self, move: Move, collective: Collective) -> Decision:
+        """What shards a contracted dimension: the operands have the axes, the result has not."""
+        value = move.value
+        if value is None or isinstance(value, ir.BlockArgument):
+            return Decision("a partial value", collective.location, move.before)
+        operation = value.owner.operation
+        names = _names(collective)
+        roots = [root for each in operation.operands for root in self._roots(each, names)]
+        return Decision(
+            f"{_result(value)} of {operation.name}",
+            location_of(operation.location),
+            move.before,
+            _distinct(roots),
+        )
+
+    def _of_value(self, move: Move) -> Decision:
+        value = move.value
+        if value is None:
+            return Decision("a value made by the partitioner", None, move.before)
+        lost = _axis_names(move.before) - _axis_names(move.after) or _axis_names(move.before)
+        gained = _axis_names(move.after) - _axis_names(move.before)
+        return Decision(
+            _description(value),
+            _place(value),
+            move.before,
+            _distinct(self._roots(value, lost)),
+            self._refused(value, gained),
+        )
+
+    def _of_use(self, use: Use, move: Move) -> Decision:
+        operation = use.operation
+        lost = _axis_names(move.before) - _axis_names(move.after)
+        gained = _axis_names(move.after) - _axis_names(move.before) or _axis_names(move.after)
+        others = [value for index, value in enumerate(operation.operands) if index != use.operand]
+        roots = [r for value in (*operation.results, *others) for r in self._roots(value, gained)]
+        refused = [r for value in operation.results for r in self._refused(value, lost)]
+        what = f"operand {use.operand} of {operation.name}"
+        if operation.name == "func.return":
+            what = f"result {use.operand} of @{_function_name(operation)}"
+        return Decision(
+            what,
+            location_of(operation.location),
+            move.after,
+            _distinct(roots),
+            tuple(dict.fromkeys(refused)),
+        )
+
+    def _roots(self, value: ir.Value, names: Iterable[str] | None) -> Iterator[Root]:
+        """What was written that gave a value axes of some names; of any name without names."""
+        explanation = self._explanation(value)
+        wanted = None if names is None else set(names)
+        for each in () if explanation is None else explanation.axes:
+            if (wanted is None or each.axis.name in wanted) and each.root is not None:
+                yield each.root
+
+    def _refused(self, value: ir.Value, names: Iterable[str]) -> tuple[RefusedAxis, ...]:
+        explanation = self._explanation(value)
+        wanted = set(names)
+        refused = () if explanation is None else explanation.refused
+        return tuple(each for each in refused if each.axis.name in wanted)
+
+    def _explanation(self, value: ir.Value) -> Explanation | None:
+        if self._record is None:
+            return None
+        try:
+            return self._record.explanation(value)
+        except ValueError:  # propagation has not seen it
+            return None
+
+
+def _distinct(roots: Iterable[Root]) -> tuple[Root, ...]:
+    return tuple(dict.fromkeys(roots))
+
+
+def _names(collective: Collective) -> set[str]:
+    """The names of the axes, whole ones or not, that a collective is along."""
+    return {
+        AxisRef(text.split('"')[1]).name if '"' in text else text for text in collective.axes or ()
+    }
+
+
+def _axis_names(sharding: TensorSharding | None) -> set[str]:
+    return set() if sharding is None else {axis.name for axis in sharding.all_axes()}
+
+
+def _description(value: ir.Value) -> str:
+    if isinstance(value, ir.BlockArgument):
+        owner = value.owner.owner.operation
+        name = f"@{owner.attributes['sym_name'].value}" if owner.name == "func.func" else owner.name
+        return f"argument {value.arg_number} of {name}"
+    return f"{_result(value)} of {value.owner.operation.name}"
+
+
+def _result(value: ir.Value) -> str:
+    return f"result {ir.OpResult(value).result_number}"
+
+
+def _place(value: ir.Value) -> SourceLocation | None:
+    if isinstance(value, ir.BlockArgument):
+        return location_of(value.location)
+    return location_of(value.owner.operation.location)
+
+
+def _function_name(operation: ir.Operation) -> str:
+    parent = operation.parent
+    while parent is not None and parent.operation.name != "func.func":
+        parent = parent.operation.parent
+    return "main" if parent is None else parent.operation.attributes["sym_name"].value

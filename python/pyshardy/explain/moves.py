@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the partitioner moves between devices, noted while its pipeline runs.
+
+Operations of the program are marked before the first pass (see `tags`). When all reshards and
+reductions are explicit, and before they become collectives, each is noted and gets a mark of its
+own, which the collectives have that are made from it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import behind_barriers, get_sharding
+from pyshardy.backends.pieces import COLLECTIVES
+from pyshardy.explain.tags import tagged, tags_of, untagged
+from pyshardy.passes.walks import operations_named
+from pyshardy.pipeline.instrumentation import Instrumentation
+from pyshardy.pipeline.plan import Step
+
+_EXPLICIT = "sdy-reshard-to-collectives"
+"""The pass before which all that moves is a reshard or a collective of the dialect."""
+
+_RESHARD = "sdy.reshard"
+_REDUCTIONS = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
+_INSERTED = _REDUCTIONS | {
+    _RESHARD,
+    "sdy.manual_computation",
+    "stablehlo.pad",
+    "stablehlo.slice",
+}
+"""What the partitioner puts between operations of the program."""
+
+_MOST_INSERTED = 8
+"""How many operations there may be between two of the program."""
+
+
+class MoveKind(enum.Enum):
+    """What is moved."""
+
+    RESHARD = "reshard"
+    REDUCTION = "reduction"
+    OPERATION = "operation"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An operation of the program that wants a value to be sharded in another way.
+
+    Attributes:
+        operation: the operation.
+        operand: which of its operands the value is.
+    """
+
+    operation: ir.Operation
+    operand: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A value that changes its sharding, or is completed; or an operation that communicates.
+
+    Attributes:
+        kind: a reshard, a reduction of partial results, or the form that an operation has itself.
+        value: the value of the program that it is about; None if that isn't known.
+        operation: the operation that communicates; None if a value does.
+        before: the sharding of the value before.
+        after: its sharding afterwards.
+        uses: the operations that want it so.
+    """
+
+    kind: MoveKind
+    value: ir.Value | None
+    operation: ir.Operation | None = None
+    before: TensorSharding | None = None
+    after: TensorSharding | None = None
+    uses: tuple[Use, ...] = ()
+
+
+@dataclass
+class MoveRecorder(Instrumentation):
+    """Notes what moves while a program is partitioned.
+
+        recorder = MoveRecorder(module)
+        program = partition(module, instrumentation=[recorder])
+        for collective, move in zip(program.collectives, recorder.of_collectives):
+            ...
+
+    Args:
+        module: the propagated module that is partitioned.
+
+    Attributes:
+        of_collectives: for each collective of the local program, in order, what it moves; None if
+            that isn't known.
+    """
+
+    module: ir.Module
+    of_collectives: list[Move | None] = field(default_factory=list[Move | None], init=False)
+    _operations: list[ir.Operation] = field(default_factory=list[ir.Operation], init=False)
+    _arguments: list[ir.Value] = field(default_factory=list[ir.Value], init=False)
+    _moves: list[Move] = field(default_factory=list[Move], init=False)
+
+    def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:  # noqa: ARG002
+        """Mark all operations, and the arguments of functions."""
+        self._operations = list(_numbered(self.module))
+        copies = list(_numbered(module))
+        if [each.name for each in copies] != [each.name for each in self._operations]:
+            return  # it is another program
+        for number, copy in enumerate(copies):
+            copy.location = tagged(copy.location, "operation", number)
+            if copy.name == "func.func":
+                arguments = zip(_arguments(copy), _arguments(self._operations[number]), strict=True)
+                for argument, original in arguments:
+                    location = tagged(argument.location, "argument", len(self._arguments))
+                    argument.set_location(location)
+                    self._arguments.append(original)
+
+    def before_pass(self, step: Step, module: ir.Module) -> None:
+        """Note what moves, once all of that is explicit."""
+        if step.argument != _EXPLICIT:
+            return
+        for operation in operations_named(_REDUCTIONS | {_RESHARD}, module):
+            value = operation.operands[0]
+            is_reshard = operation.name == _RESHARD
+            move = Move(
+                MoveKind.RESHARD if is_reshard else MoveKind.REDUCTION,
+                self._original(value),
+                None,
+                get_sharding(behind_barriers(value)),
+                get_sharding(operation.results[0]),
+                tuple(self._uses(operation.results[0])),
+            )
+            operation.location = tagged(operation.location, "move", len(self._moves))
+            self._moves.append(move)
+
+    def after_pipeline(self, module: ir.Module) -> None:
+        """See which collectives came of it, and take the marks off."""
+        self.of_collectives = list(map(self._move_of, operations_named(COLLECTIVES, module)))
+        for view in operations_in(module.operation):
+            operation = view.operation
+            operation.location = untagged(operation.location)
+            for region in operation.regions:
+                for block in region.blocks:
+                    for argument in block.arguments:
+                        argument.set_location(untagged(argument.location))
+
+    def _move_of(self, collective: ir.Operation) -> Move | None:
+        moves = tags_of(collective.location, "move")
+        if moves:
+            return self._moves[moves[0]]
+        operations = tags_of(collective.location, "operation")
+        if operations:
+            return Move(MoveKind.OPERATION, None, self._operations[operations[0]])
+        return None
+
+    def _uses(self, value: ir.Value, depth: int = 0) -> Iterator[Use]:
+        """Where a value is used in the program, behind what has been inserted."""
+        for use in value.uses:
+            user = use.owner.operation
+            original = self._original_operation(user)
+            if original is not None:
+                yield Use(original, use.operand_number)
+            elif depth < _MOST_INSERTED:
+                for result in user.results:
+                    yield from self._uses(result, depth + 1)
+
+    def _original(self, value: ir.Value) -> ir.Value | None:
+        """The value of the program that a value is, or was made from by what was inserted."""
+        for _ in range(_MOST_INSERTED):
+            if isinstance(value, ir.BlockArgument):
+                arguments = tags_of(value.location, "argument")
+                return self._arguments[arguments[0]] if arguments else None
+            operation = value.owner.operation
+            original = self._original_operation(operation)
+            if original is not None:
+                index = ir.OpResult(value).result_number
+                return original.results[index] if index < len(original.results) else None
+            if not operation.operands:
+                return None
+            value = operation.operands[0]
+        return None
+
+    def _original_operation(self, operation: ir.Operation) -> ir.Operation | None:
+        """The operation of the program that this one is; None if it was inserted."""
+        numbers = tags_of(operation.location, "operation")
+        if not numbers:
+            return None
+        original = self._operations[numbers[0]]
+        is_inserted = operation.name in _INSERTED and original.name != operation.name
+        return None if is_inserted else original
+
+
+def _numbered(module: ir.Module) -> Iterator[ir.Operation]:
+    """The operations of a module but its meshes, which come and go."""
+    for view in operations_in(module.operation):
+        if view.operation.name != "sdy.mesh":
+            yield view.operation
+
+
+def _arguments(function: ir.Operation) -> list[ir.BlockArgument]:
+    blocks = function.regions[0].blocks
+    return list(blocks[0].arguments) if len(blocks) else []

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Marks on operations that survive passes: what is made from an operation has its location.
+
+A mark is a named location around the one that an operation had; `location_of` looks through it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mlir_sdy.host import inner_locations, ir
+
+_TAG = re.compile(r"pyshardy\.(\w+)#(\d+)")
+
+
+def tagged(location: ir.Location, kind: str, number: int) -> ir.Location:
+    """A location with a mark around it.
+
+    Args:
+        location: the location.
+        kind: what is numbered, a word.
+        number: the number.
+    """
+    name = f"pyshardy.{kind}#{number}"
+    return ir.Location.name(name, childLoc=location, context=location.context)
+
+
+def tags_of(location: ir.Location, kind: str) -> list[int]:
+    """The numbers of the marks of a kind in a location, the outermost first."""
+    return [int(found[2]) for found in _marks(location) if found[1] == kind]
+
+
+def untagged(location: ir.Location) -> ir.Location:
+    """What a location was before the outermost marks."""
+    while True:
+        name, inner = inner_locations(location)
+        if name is None or not _TAG.fullmatch(name):
+            return location
+        (location,) = inner
+
+
+def _marks(location: ir.Location) -> Iterator[re.Match[str]]:
+    name, inner = inner_locations(location)
+    if name is not None and (found := _TAG.fullmatch(name)) is not None:
+        yield found
+    for each in inner:
+        yield from _marks(each)
