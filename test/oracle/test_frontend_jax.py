@@ -295,6 +295,21 @@ def test_small_types():
         assert (found == expected).all()
 
 
+@pytest.mark.parametrize("implementation", ["threefry2x32", "rbg"])
+def test_keys_of_random_numbers(implementation):
+    def noisy(state, x):
+        key, own = jax.random.split(state["key"])
+        return {"key": key}, x + jax.random.normal(own, x.shape)
+
+    state = {"key": jax.random.key(1, impl=implementation)}
+    module = sdy.jax.trace(noisy, state, X, in_shardings=(None, P("a")), mesh=MESH)
+    compiled = partitioned(module).as_jax()
+    (after, y), (expected, expected_y) = compiled(state, X), noisy(state, X)
+    assert after["key"].dtype == state["key"].dtype
+    assert (jax.random.key_data(after["key"]) == jax.random.key_data(expected["key"])).all()
+    check(y, expected_y)
+
+
 def test_classes_of_the_user():
     class State(NamedTuple):
         weights: dict

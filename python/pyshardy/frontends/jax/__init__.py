@@ -16,6 +16,7 @@
 | `meshes`    | meshes and shardings as JAX has them                        |
 | `grid`      | one mesh of whole axes for parts of axes and several meshes |
 | `dtypes`    | element types                                               |
+| `random_keys` | keys of random numbers                                    |
 | `numbering` | devices by other numbers                                    |
 | `callable`  | partitioned programs as functions of JAX                    |
 """

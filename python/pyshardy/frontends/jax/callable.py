@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -24,6 +24,7 @@ from pyshardy.frontends.jax.meshes import (
     partition_spec,
 )
 from pyshardy.frontends.jax.numbering import renumber
+from pyshardy.frontends.jax.random_keys import with_keys, without_keys
 from pyshardy.frontends.jax.structure import Structure, structure_of
 from pyshardy.frontends.packages import require
 from pyshardy.frontends.portable import serialize
@@ -121,8 +122,14 @@ class JaxProgram:
             UsageError: the arguments don't fit the program.
         """
         leaves = self._leaves(args, kwargs)
-        arrays = [_fitting(leaf, port) for leaf, port in zip(leaves, self._inputs, strict=True)]
-        return self._out_tree_of(self._run(*arrays))
+        arrays = [
+            _fitting(without_keys(leaf), port)
+            for leaf, port in zip(leaves, self._inputs, strict=True)
+        ]
+        results = self._run(*arrays)
+        if self._structure is not None:
+            results = map(with_keys, results, self._structure.keys)
+        return self._out_tree_of(results)
 
     def _leaves(self, args: Any, kwargs: Any) -> Sequence[Any]:
         import jax  # noqa: PLC0415
@@ -152,7 +159,7 @@ class JaxProgram:
             every[index] = leaf
         return self._structure.in_tree.unflatten(every)
 
-    def _out_tree_of(self, leaves: Sequence[Any]) -> Any:
+    def _out_tree_of(self, leaves: Iterable[Any]) -> Any:
         if self._structure is None:
             return tuple(leaves)
         return self._structure.out_tree.unflatten(leaves)

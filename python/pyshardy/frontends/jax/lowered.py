@@ -17,6 +17,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from pyshardy.frontends.jax.locations import locate_by_calls
+from pyshardy.frontends.jax.random_keys import implementations
 from pyshardy.frontends.jax.structure import Structure, remember
 from pyshardy.frontends.packages import require
 
@@ -55,6 +56,7 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
         lowered.in_tree,
         lowered.out_tree,
         tuple(sorted(found["kept_var_idx"])),
+        implementations(jax.tree.leaves(lowered.out_info)),
         _devices((*found["in_shardings"], *found["out_shardings"])),
     )
     remember(structure, module)

@@ -25,18 +25,22 @@ class Structure:
         in_tree: the `PyTreeDef` of `(args, kwargs)`.
         out_tree: the `PyTreeDef` of the result.
         kept: which of the leaves of `in_tree` are arguments; the function doesn't use the others.
+        keys: the generators of those results that are keys of random numbers; see `random_keys`.
         devices: the devices for which it was traced, if these were real ones.
     """
 
     in_tree: Any
     out_tree: Any
     kept: tuple[int, ...]
+    keys: tuple[str | None, ...]
     devices: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         text = f"{self.in_tree} -> {self.out_tree}"
         if len(self.kept) < self.in_tree.num_leaves:
             text += f", without those but {', '.join(map(str, self.kept))}"
+        if any(self.keys):
+            text += f", keys of {', '.join(map(str, self.keys))}"
         if self.devices:
             text += f", on {', '.join(map(str, self.devices))}"
         return text
