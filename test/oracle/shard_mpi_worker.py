@@ -1,44 +1,129 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One process of an MPI job that checks collectives; started by `test_shard_mpi.py`.
+"""One process of an MPI job that checks programs; started by `test_shard_mpi.py`.
 
-It prints a line for each program that gives what it must, and ends with the first that doesn't.
+The first process prints a line for each program that gives what it must. A process ends with the
+first that doesn't.
 """
 
-import sys
-
+import numpy as np
+from partition_cases import CONTROL_FLOW, PRELUDE
+from programs import ProgramWriter, random_module_with_calls
 from shard_programs import every_collective, halo_program, orders_of_axes
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
+from mlir_sdy.model import Mesh, MeshAxis
+from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions, spmd_program
+from pyshardy.backends.comparison import compare
 from pyshardy.backends.groups import Layout
+from pyshardy.backends.random_inputs import random_inputs
+from pyshardy.program import partition, run_unpartitioned
+from pyshardy.shard.mpi.library import mpi_library
 
+FAST_TO_COMPILE = CompileOptions(optimization=0)
+PROCESSES = 4
 HALOS = (
-    ((4,), ((0,),), ((1, 2),), (3, 2)),
     ((2, 2), ((0,), (1,)), ((1, 2), (2, 1)), (3, 4)),
     ((2, 2), ((1, 0),), ((1, 1),), (2, 2)),
 )
-FAST_TO_COMPILE = CompileOptions(optimization=0)
+FROM_CONTROL_FLOW = (
+    "while",
+    "case",
+    "if",
+    "named computation",
+    "several parameters of one all-to-all",
+    "sub-axes",
+    "a single device beside the mesh",
+)
+MESH = Mesh((MeshAxis("a", 2), MeshAxis("b", 2)))
+ELEMENTS = """
+shard.grid @grid(shape = 2x2)
+func.func @main(%a: tensor<2xbf16>, %b: tensor<2xui16>, %c: tensor<2xi1>)
+    -> (tensor<2xbf16>, tensor<4xui16>, tensor<2xi1>, tensor<4xi1>, tensor<4xbf16>) {
+  %0 = shard.all_reduce %a on @grid grid_axes = [0] : tensor<2xbf16> -> tensor<2xbf16>
+  %1 = shard.all_gather %b on @grid grid_axes = [1] gather_axis = 0
+    : tensor<2xui16> -> tensor<4xui16>
+  %2 = shard.all_reduce %c on @grid grid_axes = [0, 1] reduction = bitwise_xor
+    : tensor<2xi1> -> tensor<2xi1>
+  %3 = shard.all_gather %c on @grid grid_axes = [0] gather_axis = 0 : tensor<2xi1> -> tensor<4xi1>
+  %4 = shard.all_gather %a on @grid grid_axes = [0] gather_axis = 0
+    : tensor<2xbf16> -> tensor<4xbf16>
+  return %0, %1, %2, %3, %4
+    : tensor<2xbf16>, tensor<4xui16>, tensor<2xi1>, tensor<4xi1>, tensor<4xbf16>
+}
+"""
 
 
-def programs():
-    for shape in ((4,), (2, 2)):
-        for axes in orders_of_axes(len(shape)):
-            yield f"{shape} {axes}", every_collective(shape, axes)
-    for arguments in HALOS:
-        yield f"halo {arguments}", halo_program(*arguments)
+class Writer(ProgramWriter):
+    """Writes operations that are exact on whole numbers."""
+
+    sizes = (8, 16, 6)
+    unary_operations = ("negate", "abs", "floor")
+    binary_operations = ("add", "multiply", "maximum", "subtract")
 
 
-def main(wanted):
-    context = Context()
-    for name, program in programs():
-        if wanted and wanted not in name:
-            continue
+def check_collectives(context):
+    programs = [every_collective((2, 2), axes) for axes in orders_of_axes(2)]
+    programs += [halo_program(*arguments) for arguments in HALOS]
+    for program in programs:
         module = parse(program.text(), context)
-        compiled = spmd_program("mpi", module, Layout(1, 4), FAST_TO_COMPILE)
+        compiled = spmd_program("mpi", module, Layout(1, PROCESSES), FAST_TO_COMPILE)
         program.check(compiled.run(program.scattered()))
-        print("right:", name)
+        yield program.lines[0]
+
+
+def check_elements(context):
+    """Elements that MPI lacks, or takes for others."""
+    program = spmd_program("mpi", parse(ELEMENTS, context), Layout(1, PROCESSES), FAST_TO_COMPILE)
+    inputs = [
+        [
+            np.array([device, 0.5], np.float32),
+            np.array([65535 - device, device], np.uint16),
+            np.array([device in {0, 1, 3}, device == 2]),
+        ]
+        for device in range(PROCESSES)
+    ]
+    for device, outputs in enumerate(program.run(inputs)):
+        row, column = divmod(device, 2)
+        left = 2 * row
+        sums, numbers, parity, flags, floats = (array.tolist() for array in outputs)
+        assert sums == [2 * column + 2, 1.0]
+        assert numbers == [65535 - left, left, 65534 - left, left + 1]
+        assert parity == [True, True]
+        assert flags == [True, False, bool(column), not column]
+        assert floats == [column, 0.5, column + 2, 0.5]
+    yield "elements"
+
+
+def check_partitioned(context):
+    texts = {f"random {seed}": random_text(seed) for seed in (0, 3, 8)}
+    texts |= {name: PRELUDE + CONTROL_FLOW[name] for name in FROM_CONTROL_FLOW}
+    for name, text in texts.items():
+        module = parse(text, context)
+        propagate(module)
+        program = partition(module)
+        inputs = random_inputs([port.spec for port in program.inputs], seed=0)
+        inputs = [np.trunc(3 * each) if each.dtype.kind == "f" else each for each in inputs]
+        found = program.run(inputs, "mpi", FAST_TO_COMPILE)
+        expected = run_unpartitioned(module, inputs)
+        for port, ours, wanted in zip(program.outputs, found, expected, strict=True):
+            assert compare(ours, wanted, port.spec).is_small, (name, port.name)
+        yield name
+
+
+def random_text(seed):
+    return random_module_with_calls(seed, meshes=(MESH,), writer_class=Writer)
+
+
+def main():
+    context = Context()
+    is_first = mpi_library().rank == 0
+    for check in (check_collectives, check_elements, check_partitioned):
+        for name in check(context):
+            if is_first:
+                print("right:", name)
 
 
 if __name__ == "__main__":
-    main("".join(sys.argv[1:]))
+    main()

@@ -72,12 +72,8 @@ class _Raising:
     def __init__(self, module: ir.Module, found: Sequence[ir.Operation], devices: int):
         self.module = module
         self.collectives = [op for op in found if op.name in COLLECTIVES]
-        self.layout = Layout(1, devices)
-        replicas = any(op.name == "stablehlo.replica_id" for op in found) or not any(
-            "channel_handle" in op.attributes for op in self.collectives
-        )
-        if replicas:
-            self.layout = Layout(devices, 1)
+        replicas = _are_replicas(found)
+        self.layout = Layout(devices, 1) if replicas else Layout(1, devices)
         self.digits = {
             number: self._digits(op)
             for number, op in enumerate(self.collectives)
@@ -112,7 +108,7 @@ class _Raising:
 
     def _digits(self, operation: ir.Operation) -> tuple[Digit, ...]:
         """The digits that all groups of a collective count through."""
-        groups = process_groups(operation, self.layout)
+        groups = self._groups(operation)
         found = {digits_of(group) for group in groups}
         members = sorted(device for group in groups for device in group)
         digits = found.pop() if len(found) == 1 else None
@@ -120,6 +116,13 @@ class _Raising:
             reason = f"its groups are not along axes of a grid: {_shown(groups)}"
             raise _refusal(operation, reason)
         return digits
+
+    def _groups(self, operation: ir.Operation) -> Groups:
+        """The groups of a collective; in order of their devices if it takes all members alike."""
+        groups = process_groups(operation, self.layout)
+        if operation.name == "stablehlo.all_reduce":
+            return tuple(tuple(sorted(group)) for group in groups)
+        return groups
 
     def _find_grid(self) -> Grid:
         every = [digit for digits in self.digits.values() for digit in digits]
@@ -130,7 +133,7 @@ class _Raising:
             raise _refusal(self.collectives[0], reason)
         for number, digits in self.digits.items():
             operation = self.collectives[number]
-            groups = process_groups(operation, self.layout)
+            groups = self._groups(operation)
             axes = axes_of_digits(digits, grid)
             if sorted(grid.groups(axes)) != sorted(groups):
                 reason = f"its groups are not along axes of the grid {grid}: {_shown(groups)}"
@@ -213,6 +216,14 @@ class _Raising:
 
 
 _BY_PAIRS = frozenset({"stablehlo.collective_permute", "stablehlo.collective_broadcast"})
+
+
+def _are_replicas(found: Sequence[ir.Operation]) -> bool:
+    """Whether devices are the replicas of one program: then they ask so, or need no channels."""
+    names = {operation.name for operation in found}
+    if names & {*DEVICE_IDS}:
+        return "stablehlo.partition_id" not in names
+    return not any("channel_handle" in operation.attributes for operation in found)
 
 
 def _devices_named(found: Sequence[ir.Operation]) -> int:

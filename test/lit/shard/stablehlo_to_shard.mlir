@@ -12,8 +12,8 @@ func.func @collectives(%a: tensor<4xf32>, %b: tensor<4xi1>) -> (tensor<8xf32>, t
   // AGAIN: all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>, use_global_device_ids
   %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids,
     replica_groups = dense<[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>} : (tensor<4xf32>) -> tensor<8xf32>
-  // CHECK: shard.all_reduce %arg0 on @grid grid_axes = [2, 0] reduction = product : tensor<4xf32> -> tensor<4xf32>
-  // AGAIN: replica_groups = dense<{{\[\[}}0, 4, 1, 5], [2, 6, 3, 7]]>
+  // CHECK: shard.all_reduce %arg0 on @grid grid_axes = [0, 2] reduction = product : tensor<4xf32> -> tensor<4xf32>
+  // AGAIN: replica_groups = dense<{{\[\[}}0, 1, 4, 5], [2, 3, 6, 7]]>
   %1 = "stablehlo.all_reduce"(%a) ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %s = stablehlo.multiply %x, %y : tensor<f32>

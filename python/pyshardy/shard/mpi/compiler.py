@@ -78,7 +78,7 @@ def compile_for_mpi(
     """
     load_loop_passes()
     context = module.context
-    text = module.operation.get_asm(assume_verified=True)
+    text = module.operation.get_asm(assume_verified=True, enable_debug_info=True)
     plain = ir.Module.parse(with_plain_edges(text, inputs, outputs, context), context)
     run_pipeline(plain, _SIMPLIFY)
     local = copy_of(decomposed(plain, LACKED))

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Programs on MPI: several processes, each with the host's compiler and the MPI library."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
+
+
+def find_mpiexec():
+    """The command beside this Python, or the first one on the search path."""
+    beside = Path(sys.executable).parent / "mpiexec"
+    return str(beside) if beside.exists() else shutil.which("mpiexec")
+
+
+MPIEXEC = find_mpiexec()
+pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPI is not installed: pip install mpich")
+
+
+def run(processes, script):
+    return subprocess.run(
+        [MPIEXEC, "-n", str(processes), sys.executable, script],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_collectives_and_partitioned_programs():
+    done = run(4, HERE / "shard_mpi_worker.py")
+    assert done.returncode == 0, done.stderr
+    right = [line for line in done.stdout.splitlines() if line.startswith("right: ")]
+    assert len(right) == 18
+
+
+def test_example():
+    done = run(6, EXAMPLES / "mpi_matmul_chain.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("The numbers are those of NumPy.") == 1
+
+
+def test_another_number_of_processes():
+    done = run(2, EXAMPLES / "mpi_matmul_chain.py")
+    assert done.returncode != 0
+    assert "the program is for 6 devices, but 2 processes run it: start it by 'mpiexec -n 6" in (
+        done.stderr
+    )
+
+
+def test_a_library_that_is_not_there():
+    program = "from pyshardy.shard.mpi.library import mpi_library; mpi_library()"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYSHARDY_MPI_LIBRARY": "/nowhere/libmpi.so"},
+    )
+    assert "the MPI library can't be loaded: /nowhere/libmpi.so" in done.stderr
+    assert "pip install 'pyshardy[mpi]'" in done.stderr
