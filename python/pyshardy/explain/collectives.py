@@ -221,9 +221,8 @@ def _distinct(roots: Iterable[Root]) -> tuple[Root, ...]:
 
 def _names(collective: Collective) -> set[str]:
     """The names of the axes, whole ones or not, that a collective is along."""
-    return {
-        AxisRef(text.split('"')[1]).name if '"' in text else text for text in collective.axes or ()
-    }
+    axes = collective.axes or ()
+    return {text.split('"')[1] if '"' in text else text for text in axes}
 
 
 def _axis_names(sharding: TensorSharding | None) -> set[str]:

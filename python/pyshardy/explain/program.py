@@ -6,11 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.api import propagate
+from pyshardy.explain.advice import Advice, advise
 from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
 from pyshardy.explain.moves import MoveRecorder
 from pyshardy.program import PartitionedProgram, partition
+from pyshardy.propagation.explanation import Explanation
 from pyshardy.propagation.record import Propagation
 
 if TYPE_CHECKING:
@@ -32,6 +35,43 @@ class ExplainedProgram:
     record: Propagation
     program: PartitionedProgram
     collectives: tuple[CollectiveExplanation, ...]
+
+    def explanation(self, value: ir.Value) -> ValueExplanation:
+        """Why a value is sharded as it is, and what would let it have what it was refused.
+
+        Args:
+            value: a value of the propagated module.
+
+        Raises:
+            UsageError: propagation has not seen the value.
+        """
+        try:
+            explanation = self.record.explanation(value)
+        except ValueError as reason:
+            raise UsageError(error(str(reason))) from None
+        advice = tuple(advise(explanation, refused) for refused in explanation.refused)
+        return ValueExplanation(explanation, advice)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueExplanation:
+    """Why a value is sharded as it is.
+
+    Attributes:
+        explanation: how each axis came to it, and what it was refused.
+        advice: for each axis that it was refused, what would let it have that.
+    """
+
+    explanation: Explanation
+    advice: tuple[Advice, ...]
+
+    def __str__(self) -> str:
+        lines = [str(self.explanation)]
+        told = dict.fromkeys(map(str, self.advice))
+        if told:
+            lines.append("  to settle that differently:")
+            lines.extend(f"    {each}" for each in told)
+        return "\n".join(lines)
 
 
 def explain_program(module: ir.Module, **options: OptionValue) -> ExplainedProgram:

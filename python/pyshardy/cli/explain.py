@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-explain`: why a value is sharded as it is, and where collectives come from.
+
+    sdy-explain program.mlir
+    sdy-explain program.mlir --value=%5 --value="params['w']" --value=model.py:40
+    sdy-explain program.mlir --collectives
+
+The program is propagated and partitioned; nothing is run.
+
+Exit status: 0 when all went well, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.cli.tool import Tool, read_input
+
+if TYPE_CHECKING:
+    from pyshardy.explain.find import ValueFinder
+    from pyshardy.explain.program import ExplainedProgram, ValueExplanation
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the tool.
+
+    Args:
+        argv: the arguments without the name of the program; those of the process by default.
+
+    Returns:
+        The exit status.
+    """
+    tool = Tool("sdy-explain")
+    return tool.run(lambda: _run(_parser().parse_args(argv), tool))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports a bad command line as all other errors are reported."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(error(f"{message}; see sdy-explain --help"))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="sdy-explain",
+        description="Propagates and partitions a program, and says why its values are sharded as "
+        "they are, where its collectives come from, and what they cost.",
+    )
+    parser.add_argument("file", nargs="?", default="-", help="the program; - for standard input")
+    parser.add_argument(
+        "--value",
+        action="append",
+        default=[],
+        metavar="VALUE",
+        help="explain a value: '%%5' or '%%name' in the text, 'arg2', 'result 0', the name of an "
+        "argument, or a line of the source, '12' or 'model.py:40'; may be repeated",
+    )
+    parser.add_argument(
+        "--collectives", action="store_true", help="explain each collective at length"
+    )
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    return parser
+
+
+def _run(arguments: argparse.Namespace, tool: Tool) -> int:
+    # These load the MLIR host; --help and bad usage do without.
+    from pyshardy.cli.explain_report import Report  # noqa: PLC0415
+
+    explained, finder = _explained(arguments.file, tool)
+    explanations = {
+        word: tuple(explained.explanation(value) for value in finder.find(word))
+        for word in arguments.value
+    }
+    if arguments.json:
+        _print_json(explained, explanations)
+        return 0
+    report = Report(explained, _shown(arguments.file))
+    for word, found in explanations.items():
+        report.print_values(word, found)
+    if arguments.collectives:
+        report.print_reasons()
+    elif not explanations:
+        report.print_program()
+    return 0
+
+
+def _shown(file: str) -> str:
+    return "<stdin>" if file == "-" else file
+
+
+def _explained(file: str, tool: Tool) -> tuple[ExplainedProgram, ValueFinder]:
+    """The program of a file, and what finds its values."""
+    from mlir_sdy.dialect import Context  # noqa: PLC0415
+    from pyshardy.explain.find import ValueFinder  # noqa: PLC0415
+    from pyshardy.explain.program import explain_program  # noqa: PLC0415
+    from pyshardy.frontends.files import Kind, load  # noqa: PLC0415
+
+    data = read_input(file)
+    text = data.decode(errors="replace") if Kind.of(data) is Kind.TEXT else None
+    if text is not None:
+        tool.sources.add(_shown(file), text)
+    module = load(data, Context(), _shown(file))
+    finder = ValueFinder(module, text)
+    return explain_program(module), finder
+
+
+def _print_json(
+    explained: ExplainedProgram, explanations: Mapping[str, Sequence[ValueExplanation]]
+) -> None:
+    from pyshardy.explain.plain import plain  # noqa: PLC0415
+
+    program = explained.program
+    answer = {
+        "mesh": program.mesh,
+        "inputs": program.inputs,
+        "outputs": program.outputs,
+        "values": explanations,
+        "collectives": explained.collectives,
+    }
+    json.dump(plain(answer), sys.stdout, indent=2)
+    print()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Values of a program by the words that a user has for them.
+
+| word                      | what it finds                                                   |
+|---------------------------|-----------------------------------------------------------------|
+| `%5`, `%scores`, `%3#1`   | the value of that name in the text of the program               |
+| `arg2`                    | an argument of `@main` by its number                            |
+| `result 0`                | what `@main` returns                                            |
+| `params['w']`, `*.weight` | arguments of `@main` by the names that JAX or PyTorch gave them |
+| `12`, `model.py:40`       | all values that are made on a line of the source                |
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import inner_locations, ir, location_of
+from mlir_sdy.traversal import operations_in
+from pyshardy.explain.tags import tagged, tags_of, untagged
+from pyshardy.passes.functions import main_function
+
+_DEFINITION = re.compile(r"^\s*(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s", re.M)
+_FUNCTION = re.compile(r"\bfunc\.func\b[^@{]*@(?:\"[^\"]*\"|[\w$.-]+)\s*\(")
+_ARGUMENT = re.compile(r"(%[\w$.-]+)\s*:")
+_PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
+
+
+@dataclass
+class ValueFinder:
+    """Finds values of a module after passes have changed it.
+
+    Make it before the first pass: it marks operations, which keep their marks (see `tags`).
+
+    Args:
+        module: the module as it was read.
+        text: what it was read from; None without a text.
+    """
+
+    module: ir.Module
+    text: str | None = None
+    _names: dict[str, tuple[int, int]] = field(
+        default_factory=dict[str, tuple[int, int]], init=False
+    )
+    _arguments: dict[str, int] = field(default_factory=dict[str, int], init=False)
+
+    def __post_init__(self) -> None:
+        self._names, self._arguments = {}, {}
+        makers = 0
+        for view in operations_in(self.module.operation):
+            operation = view.operation
+            if len(operation.results):
+                operation.location = tagged(operation.location, "value", makers)
+                makers += 1
+        if self.text is not None:
+            self._read_names(self.text, makers)
+
+    def find(self, word: str) -> list[ir.Value]:
+        """The values that a word stands for.
+
+        Raises:
+            UsageError: there are none.
+        """
+        word = word.strip()
+        values = list(self._found(word))
+        if not values:
+            message = (
+                f"no value '{word}': name one as '%5' or '%scores' in the text, 'arg2', "
+                "'result 0', by the name of an argument, or by a line of the source, '12' or "
+                "'model.py:40'"
+            )
+            raise UsageError(error(message))
+        return values
+
+    def _found(self, word: str) -> Iterator[ir.Value]:
+        main = main_function(self.module)
+        arguments = [] if main is None else list(main.regions[0].blocks[0].arguments)
+        name, _, index = word.partition("#")
+        numbered = re.fullmatch(r"%?arg(?:ument )?(\d+)", word)
+        returned = re.fullmatch(r"result (\d+)", word)
+        if name in self._names:
+            maker, first = self._names[name]
+            yield from self._made(maker, first + int(index or 0))
+        elif name in self._arguments and self._arguments[name] < len(arguments):
+            yield arguments[self._arguments[name]]
+        elif numbered is not None and int(numbered[1]) < len(arguments):
+            yield arguments[int(numbered[1])]
+        elif returned is not None and main is not None:
+            operations = main.regions[0].blocks[0].operations
+            yield from list(operations[len(operations) - 1].operands)[int(returned[1]) :][:1]
+        elif (place := _PLACE.fullmatch(word)) is not None:
+            yield from self._on_line(place["file"], int(place["line"]))
+        else:
+            for argument in arguments:
+                if fnmatch.fnmatchcase(name_of(argument) or "", word) or name_of(argument) == word:
+                    yield argument
+
+    def _made(self, maker: int, index: int) -> Iterator[ir.Value]:
+        for view in operations_in(self.module.operation):
+            operation = view.operation
+            if maker in tags_of(operation.location, "value") and index < len(operation.results):
+                yield operation.results[index]
+                return
+
+    def _on_line(self, file: str | None, line: int) -> Iterator[ir.Value]:
+        for view in operations_in(self.module.operation):
+            operation = view.operation
+            values = [*operation.results]
+            if operation.name == "func.func":
+                values += [
+                    each for block in operation.regions[0].blocks for each in block.arguments
+                ]
+            for value in values:
+                made = value if isinstance(value, ir.BlockArgument) else operation
+                place = location_of(made.location)
+                if place is None or place.line != line:
+                    continue
+                if file is None or place.filename == file or place.filename.endswith(f"/{file}"):
+                    yield value
+
+    def _read_names(self, text: str, makers: int) -> None:
+        """Read which names the text gives to results: its lines are in the order of operations."""
+        definitions = [found[1] for found in _DEFINITION.finditer(text)]
+        if len(definitions) == makers:
+            for maker, names in enumerate(definitions):
+                first = 0
+                for name in re.split(r"\s*,\s*", names):
+                    plain, _, count = name.partition(":")
+                    self._names.setdefault(plain, (maker, first))
+                    first += int(count or 1)
+        functions = [_signature(text, found.end()) for found in _FUNCTION.finditer(text)]
+        main = next((each for each in functions if each[0] == "main"), None)
+        chosen = main or (functions[0] if len(functions) == 1 else None)
+        for index, name in enumerate(() if chosen is None else chosen[1]):
+            self._arguments[name] = index
+
+
+def name_of(argument: ir.Value) -> str | None:
+    """The name that the source gives to an argument of a function; None without one."""
+    name, _ = inner_locations(untagged(argument.location))
+    return name
+
+
+def _signature(text: str, start: int) -> tuple[str, list[str]]:
+    """The name of the function whose list of arguments begins at a position, and theirs."""
+    function = text[:start].rpartition("@")[2].rstrip("( \t\n").strip('"')
+    depth, end = 1, start
+    while depth and end < len(text):
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        end += 1
+    return function, _ARGUMENT.findall(text[start:end])

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Explanations as what JSON can hold: dictionaries, lists, numbers and strings."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
+
+from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.model import AxisRef, Mesh, TensorSharding
+
+_WRITTEN = (AxisRef, Mesh, SourceLocation, TensorSharding)
+"""What stands for itself as text."""
+
+
+def plain(value: object) -> Any:
+    """A value as JSON can hold it. Members of enumerations are their names in lower case."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, _WRITTEN):
+        return str(value)
+    if isinstance(value, enum.Enum):
+        return value.name.lower()
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[object, object]", value).items()
+        return {str(key): plain(entry) for key, entry in entries}
+    if isinstance(value, Sequence):
+        return [plain(entry) for entry in cast("Sequence[object]", value)]
+    raise TypeError(f"{type(value).__name__} has no plain form")
