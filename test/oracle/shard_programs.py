@@ -84,7 +84,7 @@ def tensor(shape, element):
     return f"tensor<{'x'.join([*map(str, shape), element])}>"
 
 
-def every_collective(shape, axes, seed=0, *, bits=True):
+def every_collective(shape, axes, seed=0, *, bits=True, double="f64"):
     """One of each collective along some axes, of all kinds and along all dimensions.
 
     Args:
@@ -92,6 +92,7 @@ def every_collective(shape, axes, seed=0, *, bits=True):
         axes: those of the groups.
         seed: for the inputs.
         bits: whether bits are combined, too; XLA on CPU can't.
+        double: what floats are converted to; IREE has no `f64`.
     """
     program = Program(shape, seed)
     model = Model(shape, axes)
@@ -132,9 +133,9 @@ def every_collective(shape, axes, seed=0, *, bits=True):
         )
         program.result(
             f"shard.reduce_scatter {large} {on} reduction = max scatter_dim = {dim} "
-            f": {large_type} -> {tensor(cut_shape, 'f64')}",
-            tensor(cut_shape, "f64"),
-            model.reduce_scatter(y, "max", np.float64, dim),
+            f": {large_type} -> {tensor(cut_shape, double)}",
+            tensor(cut_shape, double),
+            model.reduce_scatter(y, "max", ELEMENTS[double], dim),
         )
         for concat in (0, 1):
             moved_shape = list(large_shape)
@@ -152,12 +153,12 @@ def every_collective(shape, axes, seed=0, *, bits=True):
         small_type,
         model.broadcast(x, root),
     )
-    add_reductions(program, model, on, root, bits=bits)
+    add_reductions(program, model, on, root, bits=bits, double=double)
     add_shifts(program, model, on, small, x)
     return program
 
 
-def add_reductions(program, model, on, root, *, bits):
+def add_reductions(program, model, on, root, *, bits, double):
     """Every kind of reduction, with and without a conversion before it."""
     number, n = program.argument((2, 2), "i8")
     scalar, s = program.argument((), "f32")
@@ -173,9 +174,9 @@ def add_reductions(program, model, on, root, *, bits):
         )
     program.result(
         f"shard.all_reduce {scalar} {on} reduction = average "
-        f": {tensor((), 'f32')} -> {tensor((), 'f64')}",
-        tensor((), "f64"),
-        model.all_reduce(s, "average", np.float64),
+        f": {tensor((), 'f32')} -> {tensor((), double)}",
+        tensor((), double),
+        model.all_reduce(s, "average", ELEMENTS[double]),
     )
     program.result(
         f"shard.reduce {number} {on} root = {root} "

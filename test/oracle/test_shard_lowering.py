@@ -46,6 +46,12 @@ def test_as_replicas(shape, axes, context):
     program.check(run(program, context, replicas=True))
 
 
+@pytest.mark.parametrize("backend", ["jit", "iree"])
+def test_on_other_engines(backend, context):
+    program = every_collective((2, 2), (1, 0), seed=3, double="f32")
+    program.check(run(program, context, backend))
+
+
 @pytest.mark.parametrize("replicas", [False, True])
 def test_on_xla(replicas, context):
     program = every_collective((2, 3), (1, 0), seed=2, bits=False)
