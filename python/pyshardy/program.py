@@ -20,6 +20,7 @@ from pyshardy.backends.distribution import gather, scatter
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.groups import Layout
 from pyshardy.backends.modules import copy_of
+from pyshardy.backends.sharded_arrays import Column, ShardedArray, run_columns
 from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.traffic import Collective, collectives_of
 from pyshardy.backends.unsharded import unsharded
@@ -41,6 +42,7 @@ __all__ = [
     "Collective",
     "PartitionedProgram",
     "Port",
+    "ShardedArray",
     "TensorSpec",
     "partition",
     "run_unpartitioned",
@@ -129,8 +131,41 @@ class PartitionedProgram:
             ExecutionError: the program could not be run to its end, or devices that should hold
                 the same part of a result disagree on it.
         """
-        scattered = self.scatter(inputs)
-        return self.gather(self.compile(backend, options).run(scattered))
+        return [array.gather() for array in self.run_sharded(inputs, backend, options)]
+
+    def run_sharded(
+        self,
+        inputs: Sequence[npt.ArrayLike | ShardedArray],
+        backend: str = "interpreter",
+        options: CompileOptions | None = None,
+    ) -> list[ShardedArray]:
+        """Run the program, and leave the results where they are.
+
+            state = program.run_sharded([state, batch], "xla")[0]
+
+        Args:
+            inputs: global arrays, or what a run has left on the devices. That stays there if it is
+                laid out as the argument is.
+            backend: what runs it.
+            options: how to compile it.
+
+        Returns:
+            The results, of which each device holds its part.
+
+        Raises:
+            UsageError: as for `run`.
+            ExecutionError: as for `run`.
+        """
+        if len(inputs) != len(self.inputs):
+            message = f"the program takes {len(self.inputs)} arrays, but got {len(inputs)}"
+            raise UsageError(error(message))
+        columns = [_column(value, port) for value, port in zip(inputs, self.inputs, strict=True)]
+        executable = self.compile(backend, options)
+        results = run_columns(executable, columns, self.mesh.total_size)
+        return [
+            ShardedArray(port.name, port.spec, port.sharding, port.mesh, port.local_spec, column)
+            for port, column in zip(self.outputs, results, strict=True)
+        ]
 
     def compile(self, backend: str, options: CompileOptions | None = None) -> SpmdProgram:
         """The program as a backend runs it; made once for equal options.
@@ -177,10 +212,7 @@ class PartitionedProgram:
             UsageError: the inputs don't fit the program.
         """
         arrays = _fitting(inputs, [(port.name, port.spec) for port in self.inputs])
-        scattered = [
-            scatter(array, port.sharding, port.mesh, port.local_spec.shape)
-            for array, port in zip(arrays, self.inputs, strict=True)
-        ]
+        scattered = [_scattered(*each) for each in zip(arrays, self.inputs, strict=True)]
         return [[parts[device] for parts in scattered] for device in range(self.mesh.total_size)]
 
     def gather(self, held: Sequence[Sequence[Array]]) -> list[Array]:
@@ -322,6 +354,20 @@ def _result_names(function: ir.Operation) -> list[str]:
             name = attributes[index]["jax.result_info"].value or name
         names.append(name)
     return names
+
+
+def _column(value: npt.ArrayLike | ShardedArray, port: Port) -> Column:
+    """What each device holds of an argument."""
+    if isinstance(value, ShardedArray):
+        if value.is_laid_out_as(port.spec, port.sharding, port.mesh, port.local_spec):
+            return value.parts
+        value = value.gather()
+    (array,) = _fitting([value], [(port.name, port.spec)])
+    return _scattered(array, port)
+
+
+def _scattered(array: Array, port: Port) -> list[Array]:
+    return scatter(array, port.sharding, port.mesh, port.local_spec.shape)
 
 
 def _fitting(

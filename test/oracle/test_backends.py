@@ -89,8 +89,8 @@ def test_xla_compiles_equal_programs_once(program):
 
 def test_xla_keeps_files(program, tmp_path, monkeypatch):
     options = str(tmp_path / "new")
-    start = xla_program._process.__wrapped__
-    monkeypatch.setattr(xla_program, "_process", start)  # a new process each time
+    start = xla_program.xla_process.__wrapped__
+    monkeypatch.setattr(xla_program, "xla_process", start)  # a new process each time
     for is_second in (False, True):
         compiled = local_xla_program(program.module, Layout(1, 2), "cpu", options)
         assert compiled.was_compiled_before == is_second

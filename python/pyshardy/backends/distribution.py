@@ -32,12 +32,12 @@ def scatter(
         local_shape: the shape of the tensor on each device.
     """
     arrays: dict[_Part, Array] = {}
-    for part in _parts(array.shape, sharding, mesh):
+    for part in parts_of(array.shape, sharding, mesh):
         if part not in arrays:
             piece = array[_index(part)]
             padding = [(0, size - has) for size, has in zip(local_shape, piece.shape, strict=True)]
             arrays[part] = np.pad(piece, padding) if any(map(any, padding)) else piece
-    return [arrays[part] for part in _parts(array.shape, sharding, mesh)]
+    return [arrays[part] for part in parts_of(array.shape, sharding, mesh)]
 
 
 def gather(
@@ -57,7 +57,7 @@ def gather(
     """
     array = np.empty(spec.shape, spec.dtype)
     first: dict[_Part, int] = {}
-    for device, part in enumerate(_parts(spec.shape, sharding, mesh)):
+    for device, part in enumerate(parts_of(spec.shape, sharding, mesh)):
         cut = tuple(slice(0, stop - start) for start, stop in part)
         if part not in first:
             first[part] = device
@@ -74,7 +74,8 @@ def gather(
     return array
 
 
-def _parts(shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh) -> list[_Part]:
+def parts_of(shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh) -> list[_Part]:
+    """Which part of a tensor each device holds, by the ids of the devices."""
     if sharding is None:
         return [tuple((0, size) for size in shape)] * mesh.total_size
     slices = device_slices(sharding, mesh, shape)

@@ -4,22 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
-from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.engine import Arrays
-from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.groups import Layout
-from pyshardy.backends.registry import registered
+from pyshardy.backends.sharded_arrays import Column
 from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.values import spec_of
+from pyshardy.backends.xla.process import DeviceColumn, xla_process
 from pyshardy.backends.xla.text import text_for_xla
 
-_WORKER = ("-m", "pyshardy.backends.xla.worker")
 _FEWEST_DEVICES = 8
 
 
@@ -60,7 +56,7 @@ class XlaProgram:
         self._outputs = tuple(outputs)
         self._layout = layout
         devices = max(_FEWEST_DEVICES, layout.size)
-        self._process = _process(devices, platform)
+        self._process = xla_process(devices, platform)
         answer = self._ask(
             {
                 "do": "compile",
@@ -82,33 +78,39 @@ class XlaProgram:
         return self._ask({"do": "hlo", "number": self._number})
 
     def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
-        """Run the program on all devices; see `LockstepProgram.run`."""
-        columns = list(zip(*inputs, strict=True))
-        results = self._ask({"do": "run", **self._arguments(columns)})
-        return [[column[process] for column in results] for process in range(self._layout.size)]
+        """Run the program on all devices; see `SpmdProgram.run`."""
+        columns = self.run_columns(list(zip(*inputs, strict=True)))
+        return [[column[process] for column in columns] for process in range(self._layout.size)]
+
+    def run_columns(self, columns: Sequence[Column]) -> list[Column]:
+        """Run the program; what it takes from devices and leaves there is never copied."""
+        names = self._ask(
+            {"do": "run", "dropped": self._process.dropped(), **self._arguments(columns)}
+        )
+        return [
+            DeviceColumn(self._process, name, spec.dtype, self._layout.size)
+            for name, spec in zip(names, self._outputs, strict=True)
+        ]
 
     def seconds(self, inputs: Sequence[Arrays], runs: int) -> float:
         """How long the fastest of some runs takes, with the inputs on the devices already."""
         columns = list(zip(*inputs, strict=True))
         return self._ask({"do": "time", "runs": runs, **self._arguments(columns)})
 
-    def _arguments(self, columns: Sequence[Sequence[Array]]) -> dict[str, Any]:
+    def _arguments(self, columns: Sequence[Column]) -> dict[str, Any]:
         return {
             "number": self._number,
-            "arguments": [list(column) for column in columns],
+            "arguments": [
+                column.name
+                if isinstance(column, DeviceColumn) and column.process is self._process
+                else list(column)
+                for column in columns
+            ],
             "elements": [spec.element for spec in self._inputs],
-            "dtypes": [spec.dtype.str for spec in self._outputs],
         }
 
     def _ask(self, request: Mapping[str, Any]) -> Any:
-        try:
-            succeeded, answer = self._process.ask(dict(request))
-        except ChildDiedError as death:
-            _process.cache_clear()
-            succeeded, answer = False, str(death)
-        if not succeeded:
-            raise ExecutionError(error(f"XLA failed: {answer}"))
-        return answer
+        return self._process.answer(request)
 
 
 def local_xla_program(
@@ -139,13 +141,3 @@ def local_xla_program(
     return XlaProgram(
         text, inputs, outputs, layout, platform=platform, cache_directory=cache_directory
     )
-
-
-@cache
-def _process(num_devices: int, platform: str) -> ChildProcess:
-    """The process with that many virtual devices; it starts when it is first needed."""
-    registered("xla").check_installed()
-    if platform != "cpu":
-        return ChildProcess(_WORKER)
-    flags = f"--xla_force_host_platform_device_count={num_devices}"
-    return ChildProcess(_WORKER, {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags})

@@ -10,6 +10,7 @@ the functions of that name.
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import Any, NamedTuple
 
@@ -30,6 +31,8 @@ class _Compiled(NamedTuple):
 
 _COMPILED: list[_Compiled] = []
 _NUMBERS: dict[tuple[Any, ...], int] = {}
+_LEFT: dict[int, tuple[jax.Array, list[Any]]] = {}
+_NAMES_OF_RESULTS = itertools.count()
 _NAMES = {
     "i1": "bool",
     "bf16": "bfloat16",
@@ -103,26 +106,42 @@ def hlo(number: int) -> str:
     return _COMPILED[number].executable.hlo_modules()[0].to_string()
 
 
-def run(
-    number: int, arguments: list[list[Any]], elements: list[str], dtypes: list[str]
-) -> list[list[Any]]:
-    """Run a program; arguments and results are lists of arrays, one for each device."""
+def run(number: int, arguments: list[Any], elements: list[str], dropped: list[int]) -> list[int]:
+    """Run a program, and leave its results on the devices.
+
+    Args:
+        number: the program.
+        arguments: for each argument a list of arrays, one for each device; or the number of what
+            an earlier run has left.
+        elements: the element types of the arguments.
+        dropped: what nobody needs any longer.
+
+    Returns:
+        The numbers of the results.
+    """
     executable, devices = _COMPILED[number]
-    placed = [_placed(*each, devices) for each in zip(arguments, elements, strict=True)]
-    results = executable.execute_sharded(placed)
-    return [
-        [np.asarray(array).astype(dtype) for array in arrays]
-        for arrays, dtype in zip(
-            results.disassemble_into_single_device_arrays(), dtypes, strict=True
-        )
+    placed = [
+        _LEFT[each][0] if isinstance(each, int) else _placed(each, element, devices)
+        for each, element in zip(arguments, elements, strict=True)
     ]
+    results = executable.execute_sharded(placed).disassemble_into_single_device_arrays()
+    for old in dropped:
+        _LEFT.pop(old, None)
+    names = [next(_NAMES_OF_RESULTS) for _ in results]
+    for name, arrays in zip(names, results, strict=True):
+        _LEFT[name] = _joined(arrays, devices), devices
+    return names
 
 
-def measure(
-    number: int, arguments: list[list[Any]], elements: list[str], dtypes: list[str], runs: int
-) -> float:
+def fetch(name: int, dtype: str) -> list[Any]:
+    """What each device holds of what a run has left."""
+    array, devices = _LEFT[name]
+    shards = {shard.device: shard.data for shard in array.addressable_shards}
+    return [np.asarray(shards[device]).astype(dtype) for device in devices]
+
+
+def measure(number: int, arguments: list[list[Any]], elements: list[str], runs: int) -> float:
     """The seconds of the fastest of some runs."""
-    del dtypes  # results stay where they are
     executable, devices = _COMPILED[number]
     placed = [_placed(*each, devices) for each in zip(arguments, elements, strict=True)]
     best = float("inf")
@@ -137,15 +156,20 @@ def measure(
 
 
 def _placed(parts: list[Any], element: str, devices: list[Any]) -> jax.Array:
-    """One array that holds a part on each device; only the buffers matter to the executable."""
+    """An array with a part on each device."""
     dtype = jax.numpy.dtype(_dtype_name(element))
-    mesh = jax.sharding.Mesh(np.array(devices), ("devices",))
     buffers = [
         jax.device_put(np.asarray(part).astype(dtype), device)
-        for part, device in zip(parts, mesh.devices, strict=True)
+        for part, device in zip(parts, devices, strict=True)
     ]
-    shape = parts[0].shape
-    stacked = (len(parts) * shape[0], *shape[1:]) if shape else ()
+    return _joined(buffers, devices)
+
+
+def _joined(buffers: list[Any], devices: list[Any]) -> jax.Array:
+    """One array of those of all devices; only the buffers matter to executables."""
+    mesh = jax.sharding.Mesh(np.array(devices), ("devices",))
+    shape = buffers[0].shape
+    stacked = (len(buffers) * shape[0], *shape[1:]) if shape else ()
     spec = jax.sharding.PartitionSpec("devices") if shape else jax.sharding.PartitionSpec()
     sharding = jax.sharding.NamedSharding(mesh, spec)
     return jax.make_array_from_single_device_arrays(stacked, sharding, buffers)
@@ -162,7 +186,7 @@ def _dtype_name(element: str) -> str:
     return f"float{bits}_e{layout.lower()}"
 
 
-_ACTIONS = {"compile": compile, "hlo": hlo, "run": run, "time": measure}
+_ACTIONS = {"compile": compile, "hlo": hlo, "run": run, "fetch": fetch, "time": measure}
 
 
 def answer(request: dict[str, Any]) -> Any:

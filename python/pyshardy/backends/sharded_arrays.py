@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Global arrays of which each device holds its part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from mlir_sdy.model import Mesh, TensorSharding
+from pyshardy.backends.distribution import gather, parts_of
+from pyshardy.backends.registry import SpmdProgram
+from pyshardy.backends.specs import Array, TensorSpec
+
+Column = Sequence[Array]
+"""What each process holds of one value. It may fetch an array from a device when asked for it."""
+
+
+@runtime_checkable
+class HoldsColumns(Protocol):
+    """An executable that takes and gives values by columns, and may leave them on devices."""
+
+    def run_columns(self, columns: Sequence[Column]) -> list[Column]:
+        """Run the program on all processes; for each argument and each result a column."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShardedArray:
+    """A global array, laid out over the devices of a mesh.
+
+    NumPy's functions take it as the global array, which they get by `gather`.
+
+    Attributes:
+        name: what the program that made it calls it.
+        spec: the global type.
+        sharding: how it is laid out; None for a copy on each device.
+        mesh: the devices.
+        local_spec: the type on each device.
+        parts: what each device holds, by the ids of the devices.
+    """
+
+    name: str
+    spec: TensorSpec
+    sharding: TensorSharding | None
+    mesh: Mesh
+    local_spec: TensorSpec
+    parts: Column
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The global shape."""
+        return self.spec.shape
+
+    def gather(self) -> Array:
+        """The global array.
+
+        Raises:
+            ExecutionError: devices that should hold the same part of it disagree on that.
+        """
+        return gather(self.parts, self.sharding, self.mesh, self.spec, self.name)
+
+    def is_laid_out_as(
+        self, spec: TensorSpec, sharding: TensorSharding | None, mesh: Mesh, local_spec: TensorSpec
+    ) -> bool:
+        """Whether each device holds what it would hold with this type, sharding and mesh."""
+        if (self.spec, self.local_spec) != (spec, local_spec):
+            return False
+        own, other = (
+            parts_of(spec.shape, *layout)
+            for layout in ((self.sharding, self.mesh), (sharding, mesh))
+        )
+        return own == other
+
+    def __array__(
+        self, dtype: np.dtype[np.generic] | None = None, copy: bool | None = None
+    ) -> Array:
+        del copy  # It is a new array in any case.
+        return np.asarray(self.gather(), dtype=dtype)
+
+
+def run_columns(executable: SpmdProgram, columns: Sequence[Column], size: int) -> list[Column]:
+    """Run an executable by columns, whatever its interface.
+
+    Args:
+        executable: the program.
+        columns: for each argument a column.
+        size: the number of processes.
+    """
+    if isinstance(executable, HoldsColumns):
+        return executable.run_columns(columns)
+    rows = [[column[process] for column in columns] for process in range(size)]
+    return [list(column) for column in zip(*executable.run(rows), strict=True)]

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The processes that hold XLA, and the arrays on their devices."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, overload
+
+import numpy as np
+
+from mlir_sdy.diagnostics import error
+from pyshardy.backends.child_process import ChildDiedError, ChildProcess
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.registry import registered
+from pyshardy.backends.specs import Array
+
+_WORKER = ("-m", "pyshardy.backends.xla.worker")
+
+
+class XlaProcess:
+    """A child process with devices.
+
+    Args:
+        environment: variables to set for it.
+    """
+
+    def __init__(self, environment: Mapping[str, str]):
+        self._child = ChildProcess(_WORKER, environment)
+        self._dropped: list[int] = []
+
+    def answer(self, request: Mapping[str, Any]) -> Any:
+        """What the worker's action for a request returns.
+
+        Raises:
+            ExecutionError: it failed, or the process is gone.
+        """
+        try:
+            succeeded, answer = self._child.ask(dict(request))
+        except ChildDiedError as death:
+            xla_process.cache_clear()
+            succeeded, answer = False, str(death)
+        if not succeeded:
+            raise ExecutionError(error(f"XLA failed: {answer}"))
+        return answer
+
+    def drop(self, name: int) -> None:
+        """Let an array go, with the next run: this may come in the midst of a request."""
+        self._dropped.append(name)
+
+    def dropped(self) -> list[int]:
+        """The names of the arrays to let go, which are forgotten here."""
+        dropped, self._dropped = self._dropped, []
+        return dropped
+
+
+@cache
+def xla_process(num_devices: int, platform: str) -> XlaProcess:
+    """The process with that many virtual devices, or with all of another platform.
+
+    It starts when it is first needed.
+
+    Raises:
+        UsageError: jaxlib is not installed.
+    """
+    registered("xla").check_installed()
+    if platform != "cpu":
+        return XlaProcess({})
+    flags = f"--xla_force_host_platform_device_count={num_devices}"
+    return XlaProcess({"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags})
+
+
+class DeviceColumn(Sequence[Array]):
+    """What each device holds of a value; fetched from the devices when first asked for.
+
+    Args:
+        process: the process with the devices.
+        name: what it calls the value.
+        dtype: the type of the arrays to fetch.
+        count: the number of devices.
+    """
+
+    def __init__(self, process: XlaProcess, name: int, dtype: np.dtype[np.generic], count: int):
+        self.process = process
+        self.name = name
+        self._dtype = dtype
+        self._count = count
+        self._fetched: list[Array] | None = None
+        weakref.finalize(self, process.drop, name)
+
+    @overload
+    def __getitem__(self, index: int) -> Array: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Array]: ...
+    def __getitem__(self, index: int | slice) -> Array | Sequence[Array]:
+        return self._arrays()[index]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter(self._arrays())
+
+    def _arrays(self) -> list[Array]:
+        fetched = self._fetched
+        if fetched is None:
+            request = {"do": "fetch", "name": self.name, "dtype": str(self._dtype)}
+            fetched = self.process.answer(request)
+            self._fetched = fetched
+        assert fetched is not None
+        return fetched
