@@ -16,7 +16,7 @@ with the basic strategy it tells
         step 1: result 0 of stablehlo.add (t.mlir:5:8) got "a" from operand 0, forward along
             factor i=8 [basic]
         step 0: result 0 of stablehlo.tanh (t.mlir:4:8) got "a", "b" from operand 0, ...
-        argument 0 of @main (t.mlir:2:1) has it from the program: <@m, [{"a"}, {"b"}]>
+        argument 0 of @main (t.mlir:2:17) has it from the program: <@m, [{"a"}, {"b"}]>
       not sharded further:
         "b" of operand 0 of stablehlo.add (t.mlir:5:8), along factor j=8: operand 1 is closed there
 """

@@ -87,6 +87,7 @@ class Propagation:
         self._changes: list[Change] = []
         self._initial: list[int] = []
         self._locations: list[ir.Location] = []
+        self._argument_locations: dict[int, list[ir.Location]] = {}
         self._groups: Mapping[int, Sequence[int]] = {}
 
     def __len__(self) -> int:
@@ -155,7 +156,11 @@ class Propagation:
 
     def on_end(self, engine: Engine) -> None:
         """Keep what could not be asked of operations once they are gone."""
-        self._locations = [operation.location for operation in engine.program.operations]
+        program = engine.program
+        self._locations = [operation.location for operation in program.operations]
+        for number in program.functions.values():
+            for block in list(program.operations[number].regions[0].blocks)[:1]:
+                self._argument_locations[number] = [each.location for each in block.arguments]
 
     # --- What explanations are made of --------------------------------------------------------
 
@@ -193,7 +198,11 @@ class Propagation:
         elif slot in program.results[maker]:
             what = f"result {program.results[maker].index(slot)}"
         else:
-            what = f"argument {program.arguments[maker].index(slot)}"
+            index = program.arguments[maker].index(slot)
+            what = f"argument {index}"
+            if maker in self._argument_locations:
+                own = location_of(self._argument_locations[maker][index])
+                return Tensor(slot, f"{what} of {name}", own or location_of(self._locations[maker]))
         return Tensor(slot, f"{what} of {name}", location_of(self._locations[maker]))
 
     def operation(self, number: int) -> tuple[str, SourceLocation | None]:

@@ -32,7 +32,7 @@ def test_in_full(recorded):
         "factor i=8 [basic]",
         '    step 0: result 0 of stablehlo.tanh (t.mlir:6:8) got "a" from operand 0, forward along '
         "factor i=8 [basic]",
-        '    argument 0 of @main (t.mlir:3:1) has it from the program: <@m, [{"a"}, {"b"}]>',
+        '    argument 0 of @main (t.mlir:3:17) has it from the program: <@m, [{"a"}, {"b"}]>',
         "  not sharded further:",
         '    "b" of operand 0 of stablehlo.add (t.mlir:7:8), along factor j=8: operand 1 is closed '
         "there",
@@ -150,7 +150,7 @@ def test_a_call_stands_for_the_computation_that_it_was(after_pipeline):
       return %0 : tensor<8xf32>
     }""")
     call = operation_named(functions[0], "func.call")
-    assert 'argument 0 of @main (t.mlir:2:5) has it from the program: <@m, [{"a"}]>' in (
+    assert 'argument 0 of @main (t.mlir:2:21) has it from the program: <@m, [{"a"}]>' in (
         record.explain(call.results[0])
     )
     argument = functions[1].regions[0].blocks[0].arguments[0]
