@@ -38,14 +38,16 @@ if TYPE_CHECKING:
     from mlir_sdy.values import get_sharding, set_sharding
     from mlir_sdy.verify import verify
     from pyshardy.api import parse, propagate, sharding, write
+    from pyshardy.backends import CompileOptions, Registration, register_backend
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
-    from pyshardy.program import PartitionedProgram, partition
+    from pyshardy.program import PartitionedProgram, ShardedArray, partition
     from pyshardy.propagation.observer import observed_by
     from pyshardy.propagation.record import Propagation
     from pyshardy.rules import load_rules, rule, sharding_rule
 
 __all__ = [
     "AxisRef",
+    "CompileOptions",
     "Context",
     "Diagnostic",
     "DimensionSharding",
@@ -57,7 +59,9 @@ __all__ = [
     "PassError",
     "PipelineError",
     "Propagation",
+    "Registration",
     "SdyError",
+    "ShardedArray",
     "TensorSharding",
     "UsageError",
     "VerificationError",
@@ -71,6 +75,7 @@ __all__ = [
     "partition",
     "propagate",
     "register",
+    "register_backend",
     "register_pass",
     "register_pipeline",
     "rule",
@@ -99,7 +104,8 @@ _HOMES = {
     "mlir_sdy.verify": ("verify",),
     "pyshardy.api": ("parse", "propagate", "sharding", "write"),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
-    "pyshardy.program": ("PartitionedProgram", "partition"),
+    "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),
+    "pyshardy.program": ("PartitionedProgram", "ShardedArray", "partition"),
     "pyshardy.propagation.observer": ("observed_by",),
     "pyshardy.propagation.record": ("Propagation",),
     "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),
