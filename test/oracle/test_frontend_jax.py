@@ -214,6 +214,28 @@ def test_between_compiled_functions_nothing_goes_by_the_host(kind):
         assert outputs.sharding.is_equivalent_to(compiled.out_shardings, 2)
 
 
+@pytest.mark.parametrize("where", ["given", "traced", "in force"])
+def test_arrays_whose_types_tell_their_shardings(where):
+    mesh = mesh_of_devices(AxisType.Explicit)
+    program = partitioned(traced_layer(mesh if where == "traced" else MESH))
+    with jax.set_mesh(mesh):
+        compiled = program.as_jax(mesh if where == "given" else None)
+        assert compiled.mesh == mesh
+        columns = jax.device_put(X, NamedSharding(mesh, P(None, "b")))
+        rows = jax.device_put(X, NamedSharding(mesh, P("a", None)))
+        for x in (rows, columns, X, np.asarray(X)):
+            check(compiled(PARAMETERS, x), layer(PARAMETERS, X))
+            check(jax.jit(compiled)(PARAMETERS, x), layer(PARAMETERS, X))
+        with_residual = jax.jit(lambda x: compiled(PARAMETERS, x) + x)(rows)
+    check(with_residual, layer(PARAMETERS, X) + X)
+
+
+def test_gradients_are_refused():
+    compiled = partitioned(traced_layer()).as_jax()
+    with pytest.raises(ValueError, match="No VJP is available"):
+        jax.grad(lambda x: compiled(PARAMETERS, x).sum())(X)
+
+
 def test_the_program_inside_is_the_partitioned_one():
     compiled = partitioned(traced_layer()).as_jax()
     arguments = jax.device_put((PARAMETERS, X), compiled.in_shardings[0])

@@ -19,7 +19,9 @@ from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.grid import Grid, NoGridError
 from pyshardy.frontends.jax.meshes import (
     available_devices,
+    cut_mesh,
     device_mesh,
+    mesh_in_force,
     mesh_of_model,
     partition_spec,
 )
@@ -61,10 +63,11 @@ class JaxProgram:
         inputs: the arguments.
         outputs: the results.
         devices: the mesh of JAX to run on. By default that for which JAX has traced the program,
-            or else the first devices that JAX has.
+            or that of `jax.set_mesh`, if it has the same axes, or else the first devices there are.
 
     Attributes:
-        mesh: the mesh of JAX. Its axes are cut where shardings need parts of them.
+        mesh: the mesh of JAX. Its axes are cut where shardings need parts of them, and of the kind
+            (`jax.sharding.AxisType`) that they had before.
         in_shardings: the shardings of the arguments, as a tree like `(args, kwargs)` if JAX has
             traced the program, and as a tuple otherwise.
         out_shardings: the shardings of the results, as a tree like the result.
@@ -88,7 +91,7 @@ class JaxProgram:
         self._inputs, self._outputs = tuple(inputs), tuple(outputs)
         self._structure = structure_of(module, arguments=len(inputs), results=len(outputs))
         grid = _grid(mesh, [*inputs, *outputs])
-        self.mesh = device_mesh(grid.mesh, _devices(mesh, devices, self._structure))
+        self.mesh = cut_mesh(grid, _uncut_mesh(mesh, devices, self._structure))
         in_specs, out_specs = (
             tuple(_partition_spec(port, grid) for port in ports) for ports in (inputs, outputs)
         )
@@ -106,7 +109,8 @@ class JaxProgram:
         ]
         self.in_shardings: Any = self._in_tree_of(shardings[0])
         self.out_shardings: Any = self._out_tree_of(shardings[1])
-        self._run: Callable[..., Any] = jax.jit(local, out_shardings=tuple(shardings[1]))
+        laid_out = _laid_out(local, shardings[0])
+        self._run: Callable[..., Any] = jax.jit(laid_out, out_shardings=tuple(shardings[1]))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
@@ -173,8 +177,8 @@ def _grid(mesh: Mesh, ports: Sequence[Port]) -> Grid:
         raise UsageError(error(message)) from None
 
 
-def _devices(mesh: Mesh, given: Any, structure: Structure | None) -> Sequence[Any]:
-    """The devices of JAX in the order of the program's mesh."""
+def _uncut_mesh(mesh: Mesh, given: Any, structure: Structure | None) -> jax.sharding.Mesh:
+    """The mesh of JAX to run on, with the axes of the program's."""
     import jax  # noqa: PLC0415
 
     if given is not None:
@@ -184,11 +188,29 @@ def _devices(mesh: Mesh, given: Any, structure: Structure | None) -> Sequence[An
         if (found := mesh_of_model(given)).axes != mesh.axes:
             message = f"the program is for the mesh {mesh}, and can't run on {found}"
             raise UsageError(error(message))
-        return list(given.devices.flat)
-    if structure is not None and len(structure.devices) == mesh.total_size:
-        return structure.devices
+        return given
+    for known in (structure and structure.mesh, mesh_in_force()):
+        if known is not None and mesh_of_model(known).axes == mesh.axes:
+            return known
     first = available_devices(mesh.total_size)
-    return [first[device] for device in mesh.devices]
+    return device_mesh(mesh, [first[device] for device in mesh.devices])
+
+
+def _laid_out(function: Callable[..., Any], shardings: Sequence[Any]) -> Callable[..., Any]:
+    """The function, with its arguments laid out as it takes them.
+
+    Where axes are for the compiler to use, it sees to that. Where they are part of types, an array
+    of another type is refused.
+    """
+    import jax  # noqa: PLC0415
+
+    explicit = jax.sharding.AxisType.Explicit
+
+    def lay_out(array: Any, sharding: Any) -> Any:
+        is_typed = explicit in sharding.mesh.axis_types
+        return jax.sharding.reshard(array, sharding) if is_typed else array
+
+    return lambda *arrays: function(*map(lay_out, arrays, shardings))
 
 
 def _partition_spec(port: Port, grid: Grid) -> jax.sharding.PartitionSpec:
@@ -229,7 +251,9 @@ def _local_function(
         stablehlo.get_current_version(), its.get_current_version()
     )
     artifact = serialize(local, version)
-    return dataclasses.replace(exported, mlir_module_serialized=artifact).call
+    # The gradient of what stands in is not that of the program.
+    program = dataclasses.replace(exported, mlir_module_serialized=artifact, _get_vjp=None)
+    return program.call
 
 
 def _fitting(value: Any, port: Port) -> Any:

@@ -33,10 +33,12 @@ class Grid:
     Attributes:
         mesh: the mesh with cut axes, in the order of the devices of the original one.
         widths: how many positions a step along each of its axes is wide.
+        origins: the axes of the original mesh that its axes are, or are pieces of.
     """
 
     mesh: Mesh
     widths: tuple[int, ...]
+    origins: tuple[str, ...]
 
     @classmethod
     def of(cls, mesh: Mesh, shardings: Iterable[tuple[TensorSharding | None, Mesh]]) -> Grid:
@@ -58,6 +60,7 @@ class Grid:
                 ends |= {width, width * size}
         axes: list[MeshAxis] = []
         widths: list[int] = []
+        origins: list[str] = []
         whole = [AxisRef(axis.name) for axis in mesh.axes]
         for ref, (size, width) in zip(whole, sizes_and_widths(mesh, whole), strict=True):
             inside = sorted((end for end in ends if width < end < width * size), reverse=True)
@@ -68,7 +71,8 @@ class Grid:
                 part = AxisRef.sub(ref.name, width * size // upper, upper // lower)
                 axes.append(MeshAxis(_name(part) if inside else ref.name, upper // lower))
                 widths.append(lower)
-        return cls(Mesh(tuple(axes), mesh.device_ids), tuple(widths))
+                origins.append(ref.name)
+        return cls(Mesh(tuple(axes), mesh.device_ids), tuple(widths), tuple(origins))
 
     def axes_of(self, sharding: TensorSharding, counting: Mesh) -> tuple[tuple[str, ...], ...]:
         """The axes of the grid along which each dimension of a tensor is sharded."""

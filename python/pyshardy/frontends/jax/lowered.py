@@ -57,19 +57,19 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
         lowered.out_tree,
         tuple(sorted(found["kept_var_idx"])),
         implementations(jax.tree.leaves(lowered.out_info)),
-        _devices((*found["in_shardings"], *found["out_shardings"])),
+        _mesh((*found["in_shardings"], *found["out_shardings"])),
     )
     remember(structure, module)
     return module
 
 
-def _devices(shardings: Iterable[Any]) -> tuple[Any, ...]:
-    """The devices of the first mesh of real ones, in its order."""
+def _mesh(shardings: Iterable[Any]) -> jax.sharding.Mesh | None:
+    """The first mesh that has devices."""
     import jax  # noqa: PLC0415
 
     for sharding in shardings:
         if isinstance(sharding, jax.sharding.NamedSharding):
             mesh = sharding.mesh
             if isinstance(mesh, jax.sharding.Mesh):
-                return tuple(mesh.devices.flat)
-    return ()
+                return mesh
+    return None

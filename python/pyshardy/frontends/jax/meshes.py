@@ -12,6 +12,7 @@ import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import Mesh
+from pyshardy.frontends.jax.grid import Grid
 
 if TYPE_CHECKING:
     import jax
@@ -32,19 +33,39 @@ def mesh_of_model(mesh: jax.sharding.Mesh | AbstractMesh) -> Mesh:
     return Mesh.of(dict(zip(mesh.axis_names, mesh.axis_sizes, strict=True)))
 
 
+def mesh_in_force() -> Any:
+    """The mesh of `jax.set_mesh`; None if there is none, or JAX is tracing and doesn't tell."""
+    import jax  # noqa: PLC0415
+
+    try:
+        mesh = jax.sharding.get_mesh()
+    except ValueError:
+        return None
+    return None if mesh.empty else mesh
+
+
+def cut_mesh(grid: Grid, mesh: jax.sharding.Mesh) -> jax.sharding.Mesh:
+    """The mesh of a grid over the devices of the mesh that it cuts, with axes of the same kinds."""
+    import jax  # noqa: PLC0415
+
+    kinds = dict(zip(mesh.axis_names, mesh.axis_types, strict=True))
+    return jax.sharding.Mesh(
+        mesh.devices.reshape([axis.size for axis in grid.mesh.axes]),
+        [axis.name for axis in grid.mesh.axes],
+        axis_types=tuple(kinds[name] for name in grid.origins),
+    )
+
+
 def device_mesh(mesh: Mesh, devices: Sequence[Any]) -> jax.sharding.Mesh:
-    """The mesh over devices of JAX, which stand in its order.
+    """The mesh over devices of JAX, which stand in its order."""
+    import jax  # noqa: PLC0415
 
-    Its axes are for the compiler to use (`AxisType.Auto`): arrays on meshes of any kind of axes
-    then go where they should.
-    """
-    from jax import sharding  # noqa: PLC0415
-
-    shape = [axis.size for axis in mesh.axes]
     array = np.empty(len(devices), object)
     array[:] = devices  # NumPy would look into a device for the elements of an array.
-    kinds = (sharding.AxisType.Auto,) * len(shape)
-    return sharding.Mesh(array.reshape(shape), [axis.name for axis in mesh.axes], axis_types=kinds)
+    shape = [axis.size for axis in mesh.axes]
+    kinds = (jax.sharding.AxisType.Auto,) * len(shape)
+    names = [axis.name for axis in mesh.axes]
+    return jax.sharding.Mesh(array.reshape(shape), names, axis_types=kinds)
 
 
 def partition_spec(axes_of_dims: Sequence[tuple[str, ...]]) -> PartitionSpec:

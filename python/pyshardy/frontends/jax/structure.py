@@ -19,21 +19,21 @@ _known: dict[str, Structure] = {}
 
 @dataclass(frozen=True)
 class Structure:
-    """How arguments and results make up trees, and where they are.
+    """How arguments and results make up trees, and where they were to be.
 
     Attributes:
         in_tree: the `PyTreeDef` of `(args, kwargs)`.
         out_tree: the `PyTreeDef` of the result.
         kept: which of the leaves of `in_tree` are arguments; the function doesn't use the others.
         keys: the generators of those results that are keys of random numbers; see `random_keys`.
-        devices: the devices for which it was traced, if these were real ones.
+        mesh: the mesh for which it was traced, if that had devices.
     """
 
     in_tree: Any
     out_tree: Any
     kept: tuple[int, ...]
     keys: tuple[str | None, ...]
-    devices: tuple[Any, ...] = ()
+    mesh: Any = None
 
     def __str__(self) -> str:
         text = f"{self.in_tree} -> {self.out_tree}"
@@ -41,8 +41,8 @@ class Structure:
             text += f", without those but {', '.join(map(str, self.kept))}"
         if any(self.keys):
             text += f", keys of {', '.join(map(str, self.keys))}"
-        if self.devices:
-            text += f", on {', '.join(map(str, self.devices))}"
+        if self.mesh is not None:
+            text += f", on {self.mesh} of {', '.join(map(str, self.mesh.devices.flat))}"
         return text
 
 

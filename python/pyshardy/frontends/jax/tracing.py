@@ -17,7 +17,7 @@ from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import set_argument_shardings, set_result_shardings
 from mlir_sdy.verify import verify
 from pyshardy.frontends.jax.lowered import from_lowered
-from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_of_model
+from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_in_force, mesh_of_model
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.packages import require
 
@@ -116,9 +116,7 @@ class _Shardings:
         import jax  # noqa: PLC0415
 
         self._kinds = (jax.sharding.Sharding, jax.sharding.PartitionSpec, TensorSharding)
-        if mesh is None:
-            current: Any = jax.sharding.get_mesh()
-            mesh = None if current.empty else current
+        mesh = mesh_in_force() if mesh is None else mesh
         if isinstance(mesh, Mesh) and mesh.device_ids:
             message = f"JAX orders devices by their mesh, so that it can't have ids: {mesh}"
             raise UsageError(error(message))
