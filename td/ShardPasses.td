@@ -163,4 +163,34 @@ def Shard_ShardPrepareForMpiPass : Pass<"shard-prepare-for-mpi", "ModuleOp"> {
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// Upstream's own
+//===----------------------------------------------------------------------===//
+
+def Shard_ShardPartitionPass : Pass<"shard-partition", "func::FuncOp"> {
+  let summary = "Upstream's partitioning by annotations, where it is right";
+  let description = [{
+    Upstream's pass for functions of linalg, tosa and tensor operations. It is refused for dimensions
+    that don't divide evenly, reshards that upstream gets wrong, `linalg.index`, and sums of
+    `tosa.matmul` along a sharded dimension.
+  }];
+}
+
+def Shard_ShardSimplifyPass : Pass<"shard-simplify", "ModuleOp"> {
+  let summary = "Upstream's simplification of collectives, where it is right";
+  let description = [{
+    Upstream's pass. It is refused if there is a gather of slices, which it takes for what was sliced
+    whether or not all members of a group have the same.
+  }];
+}
+
+def Shard_ConvertShardToMpiPass : Pass<"convert-shard-to-mpi", "ModuleOp"> {
+  let summary = "Upstream's lowering of collectives to MPI, where it is right";
+  let description = [{
+    Upstream's pass. It is refused for collectives over no axes, or over all of them in another order,
+    for averages and generic reductions, and for shapes of pieces of dimensions along several axes.
+    `shard-prepare-for-mpi` expresses most of these otherwise.
+  }];
+}
+
 #endif // SHARD_PASSES

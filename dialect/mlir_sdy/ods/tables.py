@@ -2827,5 +2827,37 @@ PASSES: dict[str, PassDecl] = {
                 "  receives, halos along several axes, grids of unknown size, annotations."
             ),
     ),
+    "shard-partition": PassDecl(
+        argument="shard-partition",
+        class_name="ShardPartitionPass",
+        anchor="func.func",
+        summary="Upstream's partitioning by annotations, where it is right",
+        description=(
+                "Upstream's pass for functions of linalg, tosa and tensor operations. It is refused for dimensions\n"
+                "that don't divide evenly, reshards that upstream gets wrong, `linalg.index`, and sums of\n"
+                "`tosa.matmul` along a sharded dimension."
+            ),
+    ),
+    "shard-simplify": PassDecl(
+        argument="shard-simplify",
+        class_name="ShardSimplifyPass",
+        anchor="builtin.module",
+        summary="Upstream's simplification of collectives, where it is right",
+        description=(
+                "Upstream's pass. It is refused if there is a gather of slices, which it takes for what was sliced\n"
+                "whether or not all members of a group have the same."
+            ),
+    ),
+    "convert-shard-to-mpi": PassDecl(
+        argument="convert-shard-to-mpi",
+        class_name="ConvertShardToMpiPass",
+        anchor="builtin.module",
+        summary="Upstream's lowering of collectives to MPI, where it is right",
+        description=(
+                "Upstream's pass. It is refused for collectives over no axes, or over all of them in another order,\n"
+                "for averages and generic reductions, and for shapes of pieces of dimensions along several axes.\n"
+                "`shard-prepare-for-mpi` expresses most of these otherwise."
+            ),
+    ),
 }
 """Passes, by argument."""

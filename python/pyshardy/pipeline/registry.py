@@ -153,6 +153,9 @@ IMPLEMENTATIONS: dict[str, str] = {
     "shard-to-stablehlo": "pyshardy.shard.lowering.to_stablehlo:shard_to_stablehlo",
     "stablehlo-to-shard": "pyshardy.shard.from_stablehlo:stablehlo_to_shard",
     "shard-prepare-for-mpi": "pyshardy.shard.mpi.prepare:shard_prepare_for_mpi",
+    "shard-partition": "pyshardy.shard.upstream.partition:shard_partition",
+    "shard-simplify": "pyshardy.shard.upstream.simplify:shard_simplify",
+    "convert-shard-to-mpi": "pyshardy.shard.upstream.to_mpi:convert_shard_to_mpi",
 }
 """The function that implements each pass declared in `td/`, as `module:function`."""
 

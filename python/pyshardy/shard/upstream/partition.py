@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `shard-partition` of upstream, refused where it would make wrong code."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir, passmanager
+from mlir_sdy.shard.reading import grids_of, read_sharding
+from mlir_sdy.shard.values import Axes, Grid, GridSharding
+from mlir_sdy.symbols import enclosing_module
+from mlir_sdy.traversal import operations_in
+from pyshardy.shard.errors import refusal
+from pyshardy.shard.upstream.reshards import Verdict, verdict_on
+
+_WHERE = "upstream's 'shard-partition' would make wrong code"
+_MEND = "run 'convert-shard-to-sdy' and partition by 'sdy-partition-pipeline'"
+
+_CONTRACTIONS = {"tosa.matmul": ((0, 2), (1, 1))}
+"""The operands, and their dimensions, that an operation adds up along without telling upstream."""
+
+
+def shard_partition(function: ir.OpView) -> None:
+    """Partition a function by upstream's pass.
+
+    It is refused for
+
+    1. a dimension that doesn't divide evenly: the rest of it would be lost;
+    2. a reshard that upstream gets wrong (see `reshards`);
+    3. a body of linalg that asks for its indices, which would be those of a piece;
+    4. a matrix product of tosa along a sharded dimension, whose sums would stay partial.
+
+    Raises:
+        PassError: one of these.
+    """
+    operation = function.operation
+    module = enclosing_module(operation)
+    grids = {} if module is None else grids_of(module)
+    annotations = [
+        view.operation for view in operations_in(operation) if view.operation.name == "shard.shard"
+    ]
+    for annotation in annotations:
+        sharding = _sharding(annotation)
+        if sharding is not None and sharding.grid in grids:
+            _check_evenness(annotation, sharding, grids[sharding.grid])
+            _check_reshard(annotation, sharding)
+    if annotations:
+        _check_operations(operation)
+    passmanager.PassManager.parse("func.func(shard-partition)").run(operation)
+
+
+def _sharding(annotation: ir.Operation) -> GridSharding | None:
+    definition = annotation.operands[1].owner
+    if isinstance(definition, ir.Block) or definition.operation.name != "shard.sharding":
+        return None
+    return read_sharding(definition.operation)
+
+
+def _check_evenness(annotation: ir.Operation, sharding: GridSharding, grid: Grid) -> None:
+    shape = ir.RankedTensorType(annotation.operands[0].type).shape
+    for dim in sharding.split_dims if not sharding.sharded_dims_offsets else ():
+        pieces = grid.axes_size(sharding.split_axes[dim]) if grid.is_static else 1
+        if shape[dim] >= 0 and shape[dim] % pieces:
+            reason = f"dimension {dim} of size {shape[dim]} is not divisible by {pieces}; {_MEND}"
+            raise refusal(_WHERE, reason, annotation)
+
+
+def _check_reshard(annotation: ir.Operation, target: GridSharding) -> None:
+    made = annotation.operands[0].owner
+    if isinstance(made, ir.Block) or made.operation.name != "shard.shard":
+        return
+    source = _sharding(made.operation)
+    if source is None or source.grid != target.grid:
+        return
+    rank = ir.RankedTensorType(annotation.operands[0].type).rank
+    before, after = _axes(source, rank), _axes(target, rank)
+    if verdict_on(before, after) is Verdict.WRONG:
+        shown = f"the reshard from {list(map(list, before))} to {list(map(list, after))}"
+        raise refusal(_WHERE, f"of {shown}; {_MEND}", annotation)
+
+
+def _axes(sharding: GridSharding, rank: int) -> list[Axes]:
+    return [sharding.axes(dim) for dim in range(rank)]
+
+
+def _check_operations(function: ir.Operation) -> None:
+    for view in operations_in(function):
+        operation = view.operation
+        if operation.name == "linalg.index":
+            reason = f"'linalg.index' would count from the beginning of each piece; {_MEND}"
+            raise refusal(_WHERE, reason, operation)
+        for number, dim in _CONTRACTIONS.get(operation.name, ()):
+            owner = operation.operands[number].owner
+            if isinstance(owner, ir.Block) or owner.operation.name != "shard.shard":
+                continue
+            sharding = _sharding(owner.operation)
+            if sharding is not None and sharding.axes(dim):
+                reason = f"sums of '{operation.name}' along a sharded dimension stay partial"
+                raise refusal(_WHERE, f"{reason}; {_MEND}", operation)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `shard-simplify` of upstream, refused where it would make wrong code."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir, passmanager
+from pyshardy.passes.walks import operations_named
+from pyshardy.shard.errors import refusal
+
+_WHERE = "upstream's 'shard-simplify' would make wrong code"
+
+
+def shard_simplify(module: ir.Module) -> None:
+    """Simplify collectives by upstream's pass.
+
+    It takes a gather of slices for what has been sliced. That holds if all members of a group have
+    the same, which nothing says: a program with such a pair is refused.
+
+    Raises:
+        PassError: there is such a pair.
+    """
+    for gather in operations_named({"shard.all_gather"}, module):
+        made = gather.operands[0].owner
+        if isinstance(made, ir.Block) or made.operation.name != "shard.all_slice":
+            continue
+        held, cut = gather.attributes, made.operation.attributes
+        same = all(held[name] == cut[name] for name in ("grid", "grid_axes"))
+        if same and held["gather_axis"] == cut["slice_axis"]:
+            reason = "a gather of slices becomes what was sliced, which members of a group may have"
+            reason += " different ones of; erase the pair if they have the same"
+            raise refusal(_WHERE, reason, gather)
+    passmanager.PassManager.parse("builtin.module(shard-simplify)").run(module.operation)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `convert-shard-to-mpi` of upstream, refused where it would make wrong code."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir, passmanager
+from mlir_sdy.ods.shard_tables import OPERATIONS
+from mlir_sdy.shard.reading import (
+    grid_axes,
+    grids_of,
+    read_sharding,
+    reduction_kind,
+    shard_operations,
+)
+from mlir_sdy.shard.values import ReductionKind
+from pyshardy.shard.errors import refusal
+
+_WHERE = "upstream's 'convert-shard-to-mpi' would make wrong code"
+_MEND = "run 'shard-prepare-for-mpi' before"
+
+_ORDERED = frozenset({"shard.all_gather", "shard.reduce_scatter"})
+"""The collectives that it lowers and that depend on the order of a group."""
+
+
+def convert_shard_to_mpi(module: ir.Module) -> None:
+    """Lower collectives to MPI by upstream's pass.
+
+    It is refused for
+
+    1. a collective over no axes, which would join all processes;
+    2. an ordered one over all axes in another order than theirs, which would be ignored;
+    3. an average, which would become an exclusive or, and a generic reduction;
+    4. shapes of pieces of dimensions along several axes, of which the first alone would count.
+
+    Raises:
+        PassError: one of these.
+    """
+    grids = grids_of(module)
+    for operation in shard_operations(module):
+        declaration = OPERATIONS[operation.name]
+        if "grid_axes" in declaration.attribute_names:
+            grid = grids.get(operation.attributes["grid"].value)
+            axes = grid_axes(operation)
+            if not axes:
+                reason = f"'{operation.name}' over no axes would join all processes; {_MEND}"
+                raise refusal(_WHERE, reason, operation)
+            is_all = grid is not None and len(axes) == grid.rank
+            if is_all and operation.name in _ORDERED and list(axes) != sorted(axes):
+                reason = f"the order of the axes {list(axes)} would be ignored; {_MEND}"
+                raise refusal(_WHERE, reason, operation)
+        if "reduction" in declaration.attribute_names:
+            kind = reduction_kind(operation)
+            if kind in {ReductionKind.AVERAGE, ReductionKind.GENERIC}:
+                reason = f"of a reduction of kind '{kind.keyword}'; {_MEND}"
+                raise refusal(_WHERE, reason, operation)
+        if operation.name == "shard.sharding":
+            _check_sharding(operation)
+    passmanager.PassManager.parse("builtin.module(convert-shard-to-mpi)").run(module.operation)
+
+
+def _check_sharding(operation: ir.Operation) -> None:
+    users = {use.owner.operation.name for use in operation.results[0].uses}
+    if "shard.shard_shape" in users and any(
+        len(axes) > 1 for axes in read_sharding(operation).split_axes
+    ):
+        reason = "'shard.shard_shape' of a dimension along several axes would look at the first"
+        raise refusal(_WHERE, reason, operation)
