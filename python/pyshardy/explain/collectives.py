@@ -76,7 +76,7 @@ class CollectiveExplanation:
             return f"shards of {self.made.what} need data of other shards"
         axes = ", ".join(self.collective.axes or ("several axes",))
         if self.kind is MoveKind.REDUCTION:
-            return f"{self.made.what} contracts a dimension that is sharded by {axes}"
+            return f"{self.made.what} combines elements along a dimension that is sharded by {axes}"
         users = " and ".join(dict.fromkeys(each.what for each in self.wanted)) or "what follows"
         also = "is partial and " if self.collective.reduction is not None else ""
         return f"{self.made.what} {also}is sharded in another way than {users} needs it"

@@ -23,7 +23,10 @@ from mlir_sdy.traversal import operations_in
 from pyshardy.explain.tags import tagged, tags_of, untagged
 from pyshardy.passes.functions import main_function
 
-_DEFINITION = re.compile(r"^\s*(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s", re.M)
+_DEFINITION = re.compile(
+    r"^\s*(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s|\)\s*applies\s", re.M
+)
+"""Names given to results, or a `stablehlo.reduce` whose body of one operation is left out."""
 _FUNCTION = re.compile(r"\bfunc\.func\b[^@{]*@(?:\"[^\"]*\"|[\w$.-]+)\s*\(")
 _ARGUMENT = re.compile(r"(%[\w$.-]+)\s*:")
 _PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
@@ -127,7 +130,7 @@ class ValueFinder:
         if len(definitions) == makers:
             for maker, names in enumerate(definitions):
                 first = 0
-                for name in re.split(r"\s*,\s*", names):
+                for name in re.split(r"\s*,\s*", names or ""):
                     plain, _, count = name.partition(":")
                     self._names.setdefault(plain, (maker, first))
                     first += int(count or 1)
