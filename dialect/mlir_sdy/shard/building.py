@@ -381,6 +381,9 @@ def _resized_type(tensor: ir.Type, dim: int, factor: int, divisor: int) -> ir.Ty
         return tensor
     dynamic = ir.ShapedType.get_dynamic_size()
     is_known = shape[dim] != dynamic and DYNAMIC not in (factor, divisor)
+    if is_known and shape[dim] % divisor:
+        message = f"dimension {dim} of size {shape[dim]} is not divisible by {divisor} devices"
+        raise UsageError(error(message, location_of(ir.Location.current)))
     shape[dim] = shape[dim] * factor // divisor if is_known else dynamic
     return ir.RankedTensorType.get(shape, ranked.element_type)
 

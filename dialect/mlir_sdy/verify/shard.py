@@ -292,15 +292,14 @@ def _check_update_halo(operation: ir.Operation, grids: _Grids) -> None:
             continue
         if low < 0 or high < 0:
             raise Violation(f"the halo of dimension {dim} has a negative size")
-        if not target.is_dynamic_dim(dim):
-            size = int(target.get_dim_size(dim))
-            core = size - low - high
-            if max(low, high) > core:
-                raise Violation(
-                    f"dimension {dim} of size {size} has a core of {core} "
-                    f"elements between halos of {low} and {high}: a halo is taken from the core of "
-                    "one neighbour, which must be as large"
-                )
+        size = target.shape[dim]
+        core = size - low - high
+        if not target.is_dynamic_size(size) and max(low, high) > core:
+            raise Violation(
+                f"dimension {dim} of size {size} has a core of {core} elements between halos of "
+                f"{low} and {high}: a halo is taken from the core of one neighbour, which must be "
+                "as large"
+            )
 
 
 # --- Parts of checks ----------------------------------------------------------------------------
