@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What upstream's verifier of the shard dialect leaves out.
 
-Upstream checks that grids exist, the axes of collectives, and the shapes of results. It reads out of
-bounds where a dimension to slice, split or scatter is not one of the tensor, so these checks come
+Upstream checks that grids exist, the axes of collectives, and the shapes of results. It reads out
+of bounds where a dimension to slice, split or scatter is not one of the tensor, so these checks come
 before its own. They are, operation by operation:
 
 1. `grid`: no axis has size 0.
@@ -254,7 +254,7 @@ def _check_dims(operation: ir.Operation, _: _Grids) -> None:
 @_checks("shard.all_to_all")
 def _check_all_to_all(operation: ir.Operation, grids: _Grids) -> None:
     grid = grids.named(operation)
-    dim = operation.attributes["split_axis"].value
+    dim = int(operation.attributes["split_axis"].value)
     size = _shape(operation.operands[0])[dim]
     devices = grid.axes_size(grid_axes(operation)) if grid.is_static else 1
     if size >= 0 and size % devices:
