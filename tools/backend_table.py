@@ -40,7 +40,14 @@ HEAD = """\
 Each program of `test/corpus/mlir` is propagated and partitioned, then run on all devices of its
 mesh by each backend, lockstep with its local engine or XLA with as many virtual CPU devices. A
 number says that the results are those of the unpartitioned program on XLA, and how many seconds
-the first run took, with compilation (of the JIT and IREE without optimisation).
+the first run took, with compilation (of the JIT and IREE without optimisation). The
+[guide](backends.md) says what the backends are:
+
+```python
+from pyshardy.backends import backend_names
+
+{"interpreter", "iree", "jit", "xla"} <= set(backend_names())  # -> True
+```
 
 """
 

@@ -362,6 +362,22 @@ def test_products_of_wide_numbers_stay(context):
     assert not operations_named({"stablehlo.convert"}, module)
 
 
+def test_sums_of_truth_values(context):
+    """Also in the bodies of reductions; other sums stay."""
+    text = """
+func.func @main(%a: tensor<4x2xi1>, %n: tensor<4xi8>) -> (tensor<4xi1>, tensor<4xi8>) {
+  %c = stablehlo.constant dense<false> : tensor<i1>
+  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [1]
+    : (tensor<4x2xi1>, tensor<i1>) -> tensor<4xi1>
+  %1 = stablehlo.add %0, %0 : tensor<4xi1>
+  %2 = stablehlo.add %n, %n : tensor<4xi8>
+  return %1, %2 : tensor<4xi1>, tensor<4xi8>
+}"""
+    module = decomposed(ir.Module.parse(text, context), {"add"})
+    assert len(operations_named({"stablehlo.add"}, module)) == 1
+    assert len(operations_named({"stablehlo.or"}, module)) == 2
+
+
 def test_barriers(context):
     text = function(
         "%a: tensor<2xf32>",

@@ -59,6 +59,16 @@ func.func @main(%x: tensor<2xui8>, %y: tensor<2xui8>)
     assert floats.tolist() == [200, 3]
 
 
+def test_sums_of_truth_values(run):
+    text = """
+func.func @main(%x: tensor<2x2xi1>, %z: tensor<i1>) -> tensor<2xi1> {
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1]
+    : (tensor<2x2xi1>, tensor<i1>) -> tensor<2xi1>
+  return %0 : tensor<2xi1>
+}"""
+    assert run(text, np.array([[1, 1], [0, 0]], bool), np.array(False))[0].tolist() == [True, False]
+
+
 CONTROL_FLOW = """
 func.func @main(%n: tensor<ui32>, %x: tensor<3xf32>) -> (tensor<ui32>, tensor<3xf32>, tensor<f32>) {
   %zero = stablehlo.constant dense<0> : tensor<ui32>

@@ -17,6 +17,7 @@ Decomposition = Callable[[ir.Operation], "Sequence[Tensor] | None"]
 _MODULES = (
     "barrier",
     "batch_norm",
+    "booleans",
     "cholesky",
     "convolution",
     "fourier",

@@ -14,6 +14,7 @@ VERSION = "1.13.0"
 """The version of StableHLO in which IREE is given programs, which newer ones can all read."""
 
 _LACKED = (
+    "add",
     "batch_norm_grad",
     "batch_norm_inference",
     "batch_norm_training",
@@ -27,8 +28,8 @@ _LACKED = (
 )
 """What IREE can't compile, can compile for some lengths or windows only, or compiles wrong.
 
-Its sort doesn't keep the order of equal elements, its scatter can end the process, and padding
-between elements is lost where more padding follows.
+It takes sums of truth values modulo 2, its sort doesn't keep the order of equal elements, its
+scatter can end the process, and padding between elements is lost where more padding follows.
 """
 
 

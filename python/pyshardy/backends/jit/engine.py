@@ -12,6 +12,7 @@ from pyshardy.backends.registry import CompileOptions, local_engine
 _WORKER = ("-m", "pyshardy.backends.jit.worker")
 
 _LACKED = (
+    "add",
     "batch_norm_grad",
     "batch_norm_inference",
     "batch_norm_training",
@@ -26,7 +27,7 @@ _LACKED = (
     "sort",
     "triangular_solve",
 )
-"""What the host has no loops for, or adds up in too narrow numbers."""
+"""What the host has no loops for, or wrong ones: for sums of truth values and narrow numbers."""
 
 OPTIMIZATION = 2
 """How much the machine code is optimised: 0 compiles four times as fast as 1 to 3."""
