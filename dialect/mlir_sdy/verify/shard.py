@@ -2,8 +2,8 @@
 """What upstream's verifier of the shard dialect leaves out.
 
 Upstream checks that grids exist, the axes of collectives, and the shapes of results. It reads out
-of bounds where a dimension to slice, split or scatter is not one of the tensor, so these checks come
-before its own. They are, operation by operation:
+of bounds where a dimension to slice, split or scatter is not one of the tensor, so these checks
+come before its own. They are, operation by operation:
 
 1. `grid`: no axis has size 0.
 2. `sharding`: its axes are those of the grid; offsets begin at 0, and there is one for each piece
