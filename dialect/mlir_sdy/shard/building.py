@@ -13,17 +13,27 @@ value of type `index` (`i64` for halos and offsets).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from mlir_sdy.diagnostics import UsageError, error
-from mlir_sdy.host import ir, location_of
-from mlir_sdy.shard.reading import grids_of
-from mlir_sdy.shard.values import DYNAMIC, Grid, GridSharding, ReductionKind
-from mlir_sdy.symbols import enclosing_module
-from mlir_sdy.verify.shard import check_operation
-
-Number = int | ir.Value
-"""A number known now, or a value that gives it when the program runs."""
+from mlir_sdy.host import ir
+from mlir_sdy.shard.operation_parts import (
+    Number,
+    axis_lists_attribute,
+    converted,
+    create,
+    create_indices,
+    create_with_device,
+    grid_named,
+    group_size,
+    index_attribute,
+    numbers_attribute,
+    on_grid,
+    reduction_attribute,
+    resized,
+    resized_type,
+    sharding_type,
+)
+from mlir_sdy.shard.values import DYNAMIC, GridSharding, ReductionKind
 
 # --- Grids and shardings ------------------------------------------------------------------------
 
@@ -32,7 +42,7 @@ def grid(name: str, shape: Sequence[int | None]) -> ir.Operation:
     """Declare a grid of devices; None stands for a size that isn't known."""
     sizes = [DYNAMIC if size is None else size for size in shape]
     attributes = {"sym_name": ir.StringAttr.get(name), "shape": ir.DenseI64ArrayAttr.get(sizes)}
-    return _create("grid", (), (), attributes)
+    return create("grid", (), (), attributes)
 
 
 def sharding(
@@ -43,17 +53,17 @@ def sharding(
     sharded_dims_offsets: Sequence[Number] = (),
 ) -> ir.Value:
     """Define how a tensor is laid out; see `GridSharding`."""
-    halos, halo_values = _numbers(halo_sizes)
-    offsets, offset_values = _numbers(sharded_dims_offsets)
+    halos, halo_values = numbers_attribute(halo_sizes)
+    offsets, offset_values = numbers_attribute(sharded_dims_offsets)
     attributes = {
         "grid": ir.FlatSymbolRefAttr.get(grid),
-        "split_axes": _axis_lists(split_axes),
+        "split_axes": axis_lists_attribute(split_axes),
         "static_halo_sizes": halos,
         "static_sharded_dims_offsets": offsets,
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(offset_values), len(halo_values)]),
     }
     operands = [*offset_values, *halo_values]
-    return _create("sharding", operands, [_sharding_type()], attributes).result
+    return create("sharding", operands, [sharding_type()], attributes).result
 
 
 def sharding_of(value: GridSharding) -> ir.Value:
@@ -69,20 +79,20 @@ def sharding_of(value: GridSharding) -> ir.Value:
 def shard(tensor: ir.Value, sharding: ir.Value, *, annotate_for_users: bool = False) -> ir.Value:
     """Annotate what makes a tensor with a sharding, or what uses the result."""
     attributes = {"annotate_for_users": ir.UnitAttr.get()} if annotate_for_users else {}
-    return _create("shard", (tensor, sharding), (tensor.type,), attributes).result
+    return create("shard", (tensor, sharding), (tensor.type,), attributes).result
 
 
 def get_sharding(tensor: ir.Value) -> ir.Value:
     """The sharding of a tensor."""
-    return _create("get_sharding", (tensor,), (_sharding_type(),), {}).result
+    return create("get_sharding", (tensor,), (sharding_type(),), {}).result
 
 
 def shard_shape(
     dims: Sequence[Number], sharding: ir.Value, device: Sequence[Number]
 ) -> tuple[ir.Value, ...]:
     """The shape of the piece of a tensor of size `dims` on a device."""
-    sizes, size_values = _numbers(dims)
-    coordinates, coordinate_values = _numbers(device)
+    sizes, size_values = numbers_attribute(dims)
+    coordinates, coordinate_values = numbers_attribute(device)
     segments = [len(size_values), 1, len(coordinate_values)]
     attributes = {
         "dims": sizes,
@@ -90,7 +100,7 @@ def shard_shape(
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments),
     }
     operands = [*size_values, sharding, *coordinate_values]
-    return _indices("shard_shape", operands, len(dims), attributes)
+    return create_indices("shard_shape", operands, len(dims), attributes)
 
 
 # --- Queries ------------------------------------------------------------------------------------
@@ -98,27 +108,27 @@ def shard_shape(
 
 def grid_shape(grid: str, axes: Sequence[int] = ()) -> tuple[ir.Value, ...]:
     """The number of devices along some axes, or along all."""
-    count = len(axes) or _grid(grid).rank
-    return _indices("grid_shape", (), count, _on(grid, axes=axes))
+    count = len(axes) or grid_named(grid).rank
+    return create_indices("grid_shape", (), count, on_grid(grid, axes=axes))
 
 
 def process_multi_index(grid: str, axes: Sequence[int] = ()) -> tuple[ir.Value, ...]:
     """The coordinates of the device that runs the program along some axes, or along all."""
-    count = len(axes) or _grid(grid).rank
-    return _indices("process_multi_index", (), count, _on(grid, axes=axes))
+    count = len(axes) or grid_named(grid).rank
+    return create_indices("process_multi_index", (), count, on_grid(grid, axes=axes))
 
 
 def process_linear_index(grid: str) -> ir.Value:
     """The linear index of the device that runs the program."""
-    return _indices("process_linear_index", (), 1, _on(grid))[0]
+    return create_indices("process_linear_index", (), 1, on_grid(grid))[0]
 
 
 def neighbors_linear_indices(
     grid: str, device: Sequence[ir.Value], split_axes: Sequence[int]
 ) -> tuple[ir.Value, ...]:
     """The linear indices of the devices before and after one; -1 where there is none."""
-    attributes = _on(grid, split_axes=split_axes)
-    return _indices("neighbors_linear_indices", device, 2, attributes)
+    attributes = on_grid(grid, split_axes=split_axes)
+    return create_indices("neighbors_linear_indices", device, 2, attributes)
 
 
 # --- Collectives --------------------------------------------------------------------------------
@@ -128,9 +138,9 @@ def all_gather(
     tensor: ir.Value, grid: str, gather_axis: int, *, grid_axes: Sequence[int] = ()
 ) -> ir.Value:
     """The pieces of all members of a group, behind each other in a dimension."""
-    attributes = {**_on(grid, grid_axes=grid_axes), "gather_axis": _index(gather_axis)}
-    result = _resized(tensor, gather_axis, _group_size(grid, grid_axes), 1)
-    return _create("all_gather", (tensor,), (result,), attributes).result
+    attributes = {**on_grid(grid, grid_axes=grid_axes), "gather_axis": index_attribute(gather_axis)}
+    result = resized(tensor, gather_axis, group_size(grid, grid_axes), 1)
+    return create("all_gather", (tensor,), (result,), attributes).result
 
 
 def all_reduce(
@@ -142,18 +152,18 @@ def all_reduce(
     element_type: ir.Type | None = None,
 ) -> ir.Value:
     """The tensors of all members of a group, combined."""
-    attributes = {**_on(grid, grid_axes=grid_axes), "reduction": _reduction(reduction)}
-    result = _converted(tensor, element_type)
-    return _create("all_reduce", (tensor,), (result,), attributes).result
+    attributes = {**on_grid(grid, grid_axes=grid_axes), "reduction": reduction_attribute(reduction)}
+    result = converted(tensor, element_type)
+    return create("all_reduce", (tensor,), (result,), attributes).result
 
 
 def all_slice(
     tensor: ir.Value, grid: str, slice_axis: int, *, grid_axes: Sequence[int] = ()
 ) -> ir.Value:
     """The piece of its own tensor that a member's place in its group stands for."""
-    attributes = {**_on(grid, grid_axes=grid_axes), "slice_axis": _index(slice_axis)}
-    result = _resized(tensor, slice_axis, 1, _group_size(grid, grid_axes))
-    return _create("all_slice", (tensor,), (result,), attributes).result
+    attributes = {**on_grid(grid, grid_axes=grid_axes), "slice_axis": index_attribute(slice_axis)}
+    result = resized(tensor, slice_axis, 1, group_size(grid, grid_axes))
+    return create("all_slice", (tensor,), (result,), attributes).result
 
 
 def all_to_all(
@@ -166,23 +176,23 @@ def all_to_all(
 ) -> ir.Value:
     """One piece of each member's tensor, behind each other in a dimension."""
     attributes = {
-        **_on(grid, grid_axes=grid_axes),
-        "split_axis": _index(split_axis),
-        "concat_axis": _index(concat_axis),
+        **on_grid(grid, grid_axes=grid_axes),
+        "split_axis": index_attribute(split_axis),
+        "concat_axis": index_attribute(concat_axis),
     }
-    devices = _group_size(grid, grid_axes)
+    devices = group_size(grid, grid_axes)
     result = tensor.type
     if split_axis != concat_axis:
-        result = _resized(tensor, split_axis, 1, devices)
-        result = _resized_type(result, concat_axis, devices, 1)
-    return _create("all_to_all", (tensor,), (result,), attributes).result
+        result = resized(tensor, split_axis, 1, devices)
+        result = resized_type(result, concat_axis, devices, 1)
+    return create("all_to_all", (tensor,), (result,), attributes).result
 
 
 def broadcast(
     tensor: ir.Value, grid: str, root: Sequence[Number], *, grid_axes: Sequence[int] = ()
 ) -> ir.Value:
     """The tensor of one member, for the whole group."""
-    return _with_device("broadcast", tensor, tensor.type, grid, grid_axes, {}, root)
+    return create_with_device("broadcast", tensor, tensor.type, grid, grid_axes, {}, root)
 
 
 def gather(
@@ -194,9 +204,9 @@ def gather(
     grid_axes: Sequence[int] = (),
 ) -> ir.Value:
     """The pieces of all members behind each other, for one of them."""
-    result = _resized(tensor, gather_axis, _group_size(grid, grid_axes), 1)
-    attributes = {"gather_axis": _index(gather_axis)}
-    return _with_device("gather", tensor, result, grid, grid_axes, attributes, root)
+    result = resized(tensor, gather_axis, group_size(grid, grid_axes), 1)
+    attributes = {"gather_axis": index_attribute(gather_axis)}
+    return create_with_device("gather", tensor, result, grid, grid_axes, attributes, root)
 
 
 def reduce(
@@ -209,9 +219,9 @@ def reduce(
     element_type: ir.Type | None = None,
 ) -> ir.Value:
     """The tensors of all members combined, for one of them."""
-    result = _converted(tensor, element_type)
-    attributes = {"reduction": _reduction(reduction)}
-    return _with_device("reduce", tensor, result, grid, grid_axes, attributes, root)
+    result = converted(tensor, element_type)
+    attributes = {"reduction": reduction_attribute(reduction)}
+    return create_with_device("reduce", tensor, result, grid, grid_axes, attributes, root)
 
 
 def reduce_scatter(
@@ -225,12 +235,12 @@ def reduce_scatter(
 ) -> ir.Value:
     """Each member's piece of the tensors of all, combined."""
     attributes = {
-        **_on(grid, grid_axes=grid_axes),
-        "reduction": _reduction(reduction),
-        "scatter_dim": _index(scatter_dim),
+        **on_grid(grid, grid_axes=grid_axes),
+        "reduction": reduction_attribute(reduction),
+        "scatter_dim": index_attribute(scatter_dim),
     }
-    result = _resized(tensor, scatter_dim, 1, _group_size(grid, grid_axes), element_type)
-    return _create("reduce_scatter", (tensor,), (result,), attributes).result
+    result = resized(tensor, scatter_dim, 1, group_size(grid, grid_axes), element_type)
+    return create("reduce_scatter", (tensor,), (result,), attributes).result
 
 
 def scatter(
@@ -242,9 +252,9 @@ def scatter(
     grid_axes: Sequence[int] = (),
 ) -> ir.Value:
     """Each member's piece of the tensor of one of them."""
-    result = _resized(tensor, scatter_dim, 1, _group_size(grid, grid_axes))
-    attributes = {"scatter_dim": _index(scatter_dim)}
-    return _with_device("scatter", tensor, result, grid, grid_axes, attributes, root)
+    result = resized(tensor, scatter_dim, 1, group_size(grid, grid_axes))
+    attributes = {"scatter_dim": index_attribute(scatter_dim)}
+    return create_with_device("scatter", tensor, result, grid, grid_axes, attributes, root)
 
 
 def send(
@@ -252,14 +262,14 @@ def send(
 ) -> ir.Value:
     """Send a tensor to one member of the group."""
     name = "destination"
-    return _with_device("send", tensor, tensor.type, grid, grid_axes, {}, destination, name)
+    return create_with_device("send", tensor, tensor.type, grid, grid_axes, {}, destination, name)
 
 
 def recv(
     tensor: ir.Value, grid: str, source: Sequence[Number], *, grid_axes: Sequence[int] = ()
 ) -> ir.Value:
     """What one member of the group sends; `tensor` says of what type it is."""
-    return _with_device("recv", tensor, tensor.type, grid, grid_axes, {}, source, "source")
+    return create_with_device("recv", tensor, tensor.type, grid, grid_axes, {}, source, "source")
 
 
 def shift(
@@ -273,12 +283,12 @@ def shift(
 ) -> ir.Value:
     """The tensor of the device `offset` further back along an axis of the grid."""
     attributes = {
-        **_on(grid, grid_axes=grid_axes),
-        "shift_axis": _index(shift_axis),
+        **on_grid(grid, grid_axes=grid_axes),
+        "shift_axis": index_attribute(shift_axis),
         "offset": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), offset),
         **({"rotate": ir.UnitAttr.get()} if rotate else {}),
     }
-    return _create("shift", (tensor,), (tensor.type,), attributes).result
+    return create("shift", (tensor,), (tensor.type,), attributes).result
 
 
 def update_halo(
@@ -288,136 +298,11 @@ def update_halo(
     halo_sizes: Sequence[Number],
 ) -> ir.Value:
     """A tensor whose halos are filled with what the neighbours have there."""
-    sizes, values = _numbers(halo_sizes)
+    sizes, values = numbers_attribute(halo_sizes)
     attributes = {
         "grid": ir.FlatSymbolRefAttr.get(grid),
-        "split_axes": _axis_lists(split_axes),
+        "split_axes": axis_lists_attribute(split_axes),
         "static_halo_sizes": sizes,
     }
     operands = [destination, *values]
-    return _create("update_halo", operands, (destination.type,), attributes).result
-
-
-# --- Parts of operations ------------------------------------------------------------------------
-
-
-def _create(
-    name: str,
-    operands: Sequence[ir.Value],
-    results: Sequence[ir.Type],
-    attributes: Mapping[str, ir.Attribute],
-) -> ir.Operation:
-    operation = ir.Operation.create(
-        f"shard.{name}",
-        results=list(results),
-        operands=list(operands),
-        attributes=dict(attributes),
-    )
-    try:
-        check_operation(operation)
-    except Exception:
-        operation.erase()
-        raise
-    return operation
-
-
-def _indices(
-    name: str, operands: Sequence[ir.Value], count: int, attributes: Mapping[str, ir.Attribute]
-) -> tuple[ir.Value, ...]:
-    results = [ir.IndexType.get()] * count
-    return tuple(_create(name, operands, results, attributes).results)
-
-
-def _with_device(
-    name: str,
-    tensor: ir.Value,
-    result: ir.Type,
-    grid: str,
-    grid_axes: Sequence[int],
-    attributes: Mapping[str, ir.Attribute],
-    device: Sequence[Number],
-    device_name: str = "root",
-) -> ir.Value:
-    coordinates, values = _numbers(device)
-    attributes = {**_on(grid, grid_axes=grid_axes), **attributes, device_name: coordinates}
-    return _create(name, [tensor, *values], (result,), attributes).result
-
-
-def _grid(name: str) -> Grid:
-    """The grid of a name in the module around the current place."""
-    block = ir.InsertionPoint.current.block
-    owner = block.owner.operation
-    module = owner if owner.name == "builtin.module" else enclosing_module(owner)
-    grids = {} if module is None else grids_of(module)
-    if name not in grids:
-        known = ", ".join(f"'@{known}'" for known in grids) or "none"
-        place = location_of(ir.Location.current)
-        raise UsageError(error(f"there is no grid '@{name}' in the module; it has: {known}", place))
-    return grids[name]
-
-
-def _group_size(grid: str, axes: Sequence[int]) -> int:
-    """The number of devices along axes; `DYNAMIC` if that isn't known."""
-    found = _grid(grid)
-    for axis in axes:
-        if not 0 <= axis < found.rank:
-            message = f"axis {axis} is out of range: grid '@{grid}' has {found.rank} axes"
-            raise UsageError(error(message, location_of(ir.Location.current)))
-    sizes = [found.shape[axis] for axis in axes]
-    return DYNAMIC if DYNAMIC in sizes else found.axes_size(axes)
-
-
-def _resized(
-    tensor: ir.Value, dim: int, factor: int, divisor: int, element_type: ir.Type | None = None
-) -> ir.Type:
-    return _resized_type(_converted(tensor, element_type), dim, factor, divisor)
-
-
-def _resized_type(tensor: ir.Type, dim: int, factor: int, divisor: int) -> ir.Type:
-    """A tensor type with the size of one dimension changed; a bad dimension is checked later."""
-    ranked = ir.RankedTensorType(tensor)
-    shape = list(ranked.shape)
-    if not 0 <= dim < len(shape):
-        return tensor
-    dynamic = ir.ShapedType.get_dynamic_size()
-    is_known = shape[dim] != dynamic and DYNAMIC not in (factor, divisor)
-    if is_known and shape[dim] % divisor:
-        message = f"dimension {dim} of size {shape[dim]} is not divisible by {divisor} devices"
-        raise UsageError(error(message, location_of(ir.Location.current)))
-    shape[dim] = shape[dim] * factor // divisor if is_known else dynamic
-    return ir.RankedTensorType.get(shape, ranked.element_type)
-
-
-def _converted(tensor: ir.Value, element_type: ir.Type | None) -> ir.Type:
-    if element_type is None:
-        return tensor.type
-    return ir.RankedTensorType.get(ir.RankedTensorType(tensor.type).shape, element_type)
-
-
-def _on(grid: str, **axes: Sequence[int]) -> dict[str, ir.Attribute]:
-    lists = {name: ir.DenseI16ArrayAttr.get(list(numbers)) for name, numbers in axes.items()}
-    return {"grid": ir.FlatSymbolRefAttr.get(grid), **lists}
-
-
-def _numbers(numbers: Sequence[Number]) -> tuple[ir.Attribute, list[ir.Value]]:
-    static = [DYNAMIC if isinstance(number, ir.Value) else number for number in numbers]
-    values = [number for number in numbers if isinstance(number, ir.Value)]
-    return ir.DenseI64ArrayAttr.get(static), values
-
-
-def _axis_lists(lists: Sequence[Sequence[int]]) -> ir.Attribute:
-    """The attribute of lists of axes; upstream reads no empty one, so one list is always there."""
-    text = ", ".join(str(list(axes)) for axes in lists or [()])
-    return ir.Attribute.parse(f"#shard<axisarray[{text}]>")
-
-
-def _reduction(kind: ReductionKind) -> ir.Attribute:
-    return ir.Attribute.parse(f"#shard<partial {kind.keyword}>")
-
-
-def _index(number: int) -> ir.IntegerAttr:
-    return ir.IntegerAttr.get(ir.IndexType.get(), number)
-
-
-def _sharding_type() -> ir.Type:
-    return ir.Type.parse("!shard.sharding")
+    return create("update_halo", operands, (destination.type,), attributes).result
