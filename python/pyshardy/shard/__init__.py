@@ -9,10 +9,12 @@
 | module                           | what it holds                                        |
 |----------------------------------|------------------------------------------------------|
 | `to_sdy`, `from_sdy`             | the passes `convert-shard-to-sdy` and its inverse    |
-| `refinement`, `pieces`, `origins`| what both have in common                             |
+| `shardings_on_grids`             | what of an sdy program the shard dialect can say     |
+| `refinement`, `pieces`, `origins`| what both directions have in common                  |
 | `lowering`                       | the pass `shard-to-stablehlo`                        |
 | `from_stablehlo`, `strides`      | the pass `stablehlo-to-shard`                        |
 | `mpi`                            | the pass `shard-prepare-for-mpi`, the backend `mpi`  |
+| `upstream`                       | upstream's passes, refused where they are wrong      |
 
 The names below are those of `mlir_sdy.shard`.
 """

@@ -16,14 +16,12 @@ All is read and checked before anything changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh, ModelError, TensorSharding
+from mlir_sdy.model import TensorSharding
 from mlir_sdy.shard import building
-from mlir_sdy.shard.values import GridSharding
-from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
     SHARDING,
@@ -36,15 +34,13 @@ from mlir_sdy.values import (
 from pyshardy.partition.local_checks import check_no_inner_modules
 from pyshardy.passes.functions import has_body
 from pyshardy.passes.symbols import symbol_name
-from pyshardy.shard.errors import SDY_TO_SHARD, refusal
 from pyshardy.shard.origins import AXIS_NAMES, ORIGIN, ORIGINS, copy_other_attributes
-from pyshardy.shard.pieces import with_offsets
-from pyshardy.shard.refinement import Refinement, refine
-
-_HINTS = frozenset({"sdy.propagation_barrier", "sdy.sharding_group"})
-"""Operations that tell propagation how to go on, and do nothing."""
-
-_CONVERTED = frozenset({"sdy.constant", "sdy.mesh", *ORIGINS, *_HINTS})
+from pyshardy.shard.shardings_on_grids import (
+    CONVERTED,
+    HINTS,
+    ShardingsOnGrids,
+    says_nothing,
+)
 
 
 def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
@@ -68,132 +64,20 @@ def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
     """
     operations = [view.operation for view in operations_in(module.operation)][1:]
     check_no_inner_modules(operations)
-    _Conversion(module, operations, lossy).run()
+    shardings = ShardingsOnGrids(module, operations, lossy)
+    _Conversion(operations, shardings).run()
 
 
 class _Conversion:
-    """One run of the pass."""
+    """One run of the pass; all checks are done."""
 
-    def __init__(self, module: ir.Module, operations: Sequence[ir.Operation], lossy: bool):
-        self.lossy = lossy
+    def __init__(self, operations: Sequence[ir.Operation], shardings: ShardingsOnGrids):
         self.operations = operations
+        self.shardings = shardings
         self.functions = [op for op in operations if op.name == "func.func"]
-        self.meshes = meshes_of(module)
-        self.mesh_operations = [op for op in operations if op.name == "sdy.mesh"]
-        self.axes_in_use: dict[str, list[AxisRef]] = {name: [] for name in self.meshes}
-        self._check_operations()
-        self._check_meshes()
-        shardings = [(sharding, value, op) for sharding, value, op in self._shardings()]
-        for sharding, _, operation in shardings:
-            self._check_sharding(sharding, operation)
-        self.refinements = self._refine()
-        self.converted: dict[TensorSharding, dict[tuple[int, ...], GridSharding]] = {}
-        for sharding, value_type, operation in shardings:
-            self._on_grid(sharding, value_type, operation)
-
-    # --- Checks -------------------------------------------------------------------------------
-
-    def _check_operations(self) -> None:
-        for operation in self.operations:
-            name = operation.name
-            if name in _HINTS and not self.lossy:
-                reason = f"'{name}' has no equivalent; 'lossy' drops it"
-                raise refusal(SDY_TO_SHARD, reason, operation)
-            if name.startswith("sdy.") and name not in _CONVERTED:
-                raise refusal(SDY_TO_SHARD, f"'{name}' has no equivalent", operation)
-            for attribute in operation.attributes:
-                if attribute.startswith("sdy.") and attribute != SHARDING and not self.lossy:
-                    reason = f"attribute '{attribute}' of '{name}' has no equivalent"
-                    raise refusal(SDY_TO_SHARD, reason, operation)
-        for function in self.functions:
-            if not has_body(function) and any(
-                (*argument_shardings(function), *result_shardings(function))
-            ):
-                reason = f"the declaration '@{symbol_name(function)}' has no body to annotate"
-                raise refusal(SDY_TO_SHARD, reason, function)
-
-    def _check_meshes(self) -> None:
-        for operation in self.mesh_operations:
-            name = symbol_name(operation)
-            mesh = self.meshes[name]
-            if not mesh.axes:
-                reason = f"mesh '@{name}' has no axes, and a grid has at least one"
-                raise refusal(SDY_TO_SHARD, reason, operation)
-            if mesh.device_ids:
-                reason = f"mesh '@{name}' orders its devices ({mesh}), which a grid can't"
-                raise refusal(SDY_TO_SHARD, reason, operation)
-
-    def _shardings(self) -> Iterator[tuple[TensorSharding, ir.Type, ir.Operation]]:
-        """All shardings that say anything, with the types they are about and their places."""
-        for operation in self.operations:
-            if operation.name == "func.func":
-                function_type = operation.attributes["function_type"].value
-                held = (*argument_shardings(operation), *result_shardings(operation))
-                types = (*function_type.inputs, *function_type.results)
-            else:
-                held = result_shardings_of(operation)
-                types = tuple(result.type for result in operation.results)
-            for sharding, value_type in zip(held, types, strict=False):
-                if sharding is not None and not _says_nothing(sharding):
-                    yield sharding, value_type, operation
-
-    def _check_sharding(self, sharding: TensorSharding, operation: ir.Operation) -> None:
-        mesh = sharding.mesh_or_ref
-        if isinstance(mesh, Mesh):
-            reason = f"{sharding} holds its mesh in place: run 'sdy-lift-inlined-meshes' before"
-            raise refusal(SDY_TO_SHARD, reason, operation)
-        if sharding.unreduced_axes:
-            reason = f"{sharding} has unreduced axes, which no annotation can say"
-            raise refusal(SDY_TO_SHARD, reason, operation)
-        self.axes_in_use[mesh] += [axis for axes in sharding.dim_axes for axis in axes]
-        if self.lossy:
-            return
-        dropped = [
-            *(["open dimensions"] if not sharding.is_fully_closed else []),
-            *(
-                ["priorities"]
-                if any(dim.priority is not None for dim in sharding.dim_shardings)
-                else []
-            ),
-            *(["explicitly replicated axes"] if sharding.replicated_axes else []),
-        ]
-        if dropped:
-            reason = f"{sharding} has {dropped[0]}; 'lossy' drops them"
-            raise refusal(SDY_TO_SHARD, reason, operation)
-
-    def _refine(self) -> dict[str, Refinement]:
-        refinements: dict[str, Refinement] = {}
-        for operation in self.mesh_operations:
-            name = symbol_name(operation)
-            try:
-                refinements[name] = refine(self.meshes[name], self.axes_in_use[name])
-            except ModelError as reason:
-                raise refusal(SDY_TO_SHARD, str(reason), operation) from None
-        return refinements
-
-    def _on_grid(
-        self, sharding: TensorSharding, value_type: ir.Type, operation: ir.Operation
-    ) -> None:
-        """Note what a sharding is on the grid, for tensors of a shape."""
-        mesh = sharding.mesh_or_ref
-        assert isinstance(mesh, str), "inlined meshes are refused"
-        refinement = self.refinements[mesh]
-        shape = _shape(value_type)
-        plain = GridSharding(mesh, tuple(map(refinement.grid_axes, sharding.dim_axes)))
-        found = with_offsets(plain, shape, refinement.grid)
-        if found is None:
-            reason = (
-                f"{sharding} does not divide {value_type} evenly, and is along several axes of "
-                f"the grid {refinement.grid} in one dimension: pad the tensor"
-            )
-            raise refusal(SDY_TO_SHARD, reason, operation)
-        self.converted.setdefault(sharding, {})[shape] = found
-
-    # --- Converting ---------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Convert; all checks are done."""
-        for operation in self.mesh_operations:
+        for operation in self.shardings.mesh_operations:
             self._convert_mesh(operation)
         for function in self.functions:
             if has_body(function):
@@ -210,14 +94,14 @@ class _Conversion:
         for function in self.functions:
             _drop(function)
         for operation in self.operations:
-            if operation.name in _HINTS and len(operation.results):
+            if operation.name in HINTS and len(operation.results):
                 operation.results[0].replace_all_uses_with(operation.operands[0])
-            if operation.name in _CONVERTED:
+            if operation.name in CONVERTED:
                 operation.erase()
 
     def _convert_mesh(self, operation: ir.Operation) -> None:
         name = symbol_name(operation)
-        refinement = self.refinements[name]
+        refinement = self.shardings.refinements[name]
         with ir.InsertionPoint(operation), operation.location:
             grid = building.grid(name, refinement.grid.shape)
             names = [ir.StringAttr.get(name) for name in refinement.names]
@@ -251,7 +135,7 @@ class _Conversion:
                 self._annotate_producer(result, sharding)
 
     def _annotate_producer(self, value: ir.Value, sharding: TensorSharding | None) -> None:
-        if sharding is None or _says_nothing(sharding):
+        if sharding is None or says_nothing(sharding):
             return
         annotated = self._annotated(value, sharding, of_users=False)
         value.replace_all_uses_except(annotated, annotated.owner.operation)
@@ -262,7 +146,7 @@ class _Conversion:
         shardings = result_shardings(parent.operation)
         with ir.InsertionPoint(end), end.location:
             for number, sharding in enumerate(shardings):
-                if sharding is not None and not _says_nothing(sharding):
+                if sharding is not None and not says_nothing(sharding):
                     value = end.operands[number]
                     end.operands[number] = self._annotated(value, sharding, of_users=True)
 
@@ -286,21 +170,8 @@ class _Conversion:
             operand.replace_all_uses_except(annotated, annotated.owner.operation)
 
     def _annotated(self, value: ir.Value, sharding: TensorSharding, *, of_users: bool) -> ir.Value:
-        on_grid = self.converted[sharding][_shape(value.type)]
-        definition = building.sharding_of(on_grid)
+        definition = building.sharding_of(self.shardings.on_grid(sharding, value.type))
         return building.shard(value, definition, annotate_for_users=of_users)
-
-
-def _says_nothing(sharding: TensorSharding) -> bool:
-    """Whether a sharding leaves everything open."""
-    return sharding.is_fully_replicated_and_open and sharding.rank > 0 and sharding.has_no_axes
-
-
-def _shape(value_type: ir.Type) -> tuple[int, ...]:
-    if not isinstance(value_type, ir.RankedTensorType):
-        return ()
-    dynamic = ir.ShapedType.get_dynamic_size()
-    return tuple(-1 if size == dynamic else size for size in value_type.shape)
 
 
 def _is_annotated(value: ir.Value) -> bool:
