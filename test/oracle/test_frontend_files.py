@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Portable artifacts go between this project, JAX and XLA."""
 
+import random
 import re
 from pathlib import Path
 
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import pytest
+from import_programs import random_import_module_with_calls
 from jax._src.interpreters.mlir import make_ir_context
 from jax._src.lib import _jax
 from jaxlib.mlir import ir as ir_of_jax
+from manual_programs import random_manual_program
+from programs import random_module_with_calls
 
 import pyshardy as sdy
 from pyshardy.api import propagate
@@ -77,6 +81,26 @@ def test_xla_finds_the_shardings(name, context):
         program.outputs, program.run(inputs, backend="xla"), expected, strict=True
     ):
         assert compare(ours, wanted, port.spec, 1e-4).is_small, port.name
+
+
+# Those of users have no reshards.
+MANUAL_PROGRAMS = [
+    text
+    for seed in range(40)
+    if "sdy.reshard" not in (text := random_manual_program(random.Random(seed))[0])
+]
+RANDOM = {
+    "calls": random_module_with_calls,
+    "shardings": random_import_module_with_calls,
+    "manual": lambda seed: MANUAL_PROGRAMS[seed],
+}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", RANDOM)
+def test_random_programs_come_back(kind, seed, context):
+    module = sdy.parse(RANDOM[kind](seed), context)
+    assert sdy.asm(load(dump(module, Kind.PORTABLE, VERSION), context)) == sdy.asm(module)
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("*.mlir"))[::6], ids=lambda path: path.stem)

@@ -20,7 +20,7 @@ func.func @main(%x: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}
   %0 = sdy.sharding_constraint %x <@mesh, [{"a", "b":(1)2}, {?}], replicated={"b":(2)2}> : tensor<16x8xf32>
   sdy.sharding_group %0 group_id=3 : tensor<16x8xf32>
   %1 = stablehlo.add %0, %0 {mhlo.frontend_attributes = {own = "kept"}, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}, {?}p1]>]>} : tensor<16x8xf32>
-  %2 = sdy.propagation_barrier %1 allowed_direction=BACKWARD : tensor<16x8xf32>
+  %2 = sdy.propagation_barrier %1 allowed_direction=BACKWARD {mhlo.frontend_attributes = {own = "kept"}, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}, {?}]>]>} : tensor<16x8xf32>
   %3 = sdy.manual_computation(%2) in_shardings=[<@mesh, [{"a"}, {}]>] out_shardings=[<@mesh, [{"a"}, {}]>] manual_axes={"a"} (%arg0: tensor<8x8xf32>) {
     %6 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"b"}, {}]>] out_shardings=[<@mesh, [{"b"}, {}]>] manual_axes={"b"} (%arg1: tensor<2x8xf32>) {
       %7 = stablehlo.negate %arg1 : tensor<2x8xf32>

@@ -113,8 +113,8 @@ def _understand_attributes(operation: ir.Operation) -> None:
 
 
 def _constraint(call: ir.Operation) -> None:
-    sharding = _sharding_of(call)
-    call.results[0].replace_all_uses_with(sdy.sharding_constraint(call.operands[0], sharding))
+    made = sdy.ShardingConstraintOp(call.operands[0], _sharding_of(call)).operation
+    _take_over(call, made)
 
 
 def _result_sharding(call: ir.Operation) -> None:
@@ -134,13 +134,24 @@ def _sharding_of(call: ir.Operation) -> Any:
 
 def _group(call: ir.Operation) -> None:
     group = ir.Attribute.parse(names.spelled(call.attributes)[names.GROUP_ID])
-    sdy.sharding_group(call.operands[0], group)
+    _take_over(call, sdy.sharding_group(call.operands[0], group).operation)
 
 
 def _barrier(call: ir.Operation) -> None:
     direction = ir.Attribute.parse(names.spelled(call.attributes)[names.DIRECTION])
-    value = sdy.propagation_barrier(call.operands[0], direction)
-    call.results[0].replace_all_uses_with(value)
+    made = sdy.PropagationBarrierOp(call.operands[0], direction).operation
+    if "sdy.sharding" in call.attributes:
+        made.attributes["sdy.sharding"] = call.attributes["sdy.sharding"]
+    _take_over(call, made)
+
+
+def _take_over(call: ir.Operation, made: ir.Operation) -> None:
+    """Let what is made of a call have its uses, and the strings that are not about it."""
+    for old, new in zip(call.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    names.unspell(call, names.GROUP_ID, names.DIRECTION)
+    if others := names.spelled(call.attributes):
+        names.spell(made, others)
 
 
 _REPLACED: Mapping[str, Callable[[ir.Operation], None]] = {

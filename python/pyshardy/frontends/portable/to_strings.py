@@ -160,15 +160,12 @@ _CALLS = {
 
 
 def _like(
-    operation: ir.Operation,
-    target: str,
-    strings: Mapping[str, str],
-    *,
-    has_side_effect: bool = True,
+    operation: ir.Operation, target: str, strings: Mapping[str, str], **options: bool
 ) -> ir.Operation:
-    """A call with the operands and results of an operation."""
-    operands, types = list(operation.operands), [result.type for result in operation.results]
-    return _call(target, operands, types, strings, has_side_effect=has_side_effect)
+    """A call with the operands, the results and the strings of an operation."""
+    types = [result.type for result in operation.results]
+    both = {**names.spelled(operation.attributes), **strings}
+    return _call(target, list(operation.operands), types, both, **options)
 
 
 def _replace(operation: ir.Operation, call: ir.Operation) -> None:
