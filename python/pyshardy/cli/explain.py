@@ -4,6 +4,7 @@
     sdy-explain program.mlir
     sdy-explain program.mlir --value=%5 --value="params['w']" --value=model.py:40
     sdy-explain program.mlir --collectives
+    sdy-explain program.mlir --diff=other.mlir --hardware=tpu-v5e
 
 The program is propagated and partitioned; nothing is run.
 
@@ -23,7 +24,7 @@ from pyshardy.cli.tool import Tool, read_input
 
 if TYPE_CHECKING:
     from pyshardy.explain.find import ValueFinder
-    from pyshardy.explain.program import ExplainedProgram, ValueExplanation
+    from pyshardy.explain.program import ExplainedProgram
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,6 +65,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--collectives", action="store_true", help="explain each collective at length"
     )
+    parser.add_argument(
+        "--hardware",
+        default="h100",
+        metavar="NAME|FILE.toml",
+        help="what costs are estimated for: the name of a preset, or a description "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--diff", metavar="FILE", help="compare with another plan for the same program"
+    )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     return parser
 
@@ -71,22 +82,34 @@ def _parser() -> argparse.ArgumentParser:
 def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.cli.explain_report import Report  # noqa: PLC0415
+    from pyshardy.explain.cost.difference import compare  # noqa: PLC0415
+    from pyshardy.explain.cost.estimate import estimate  # noqa: PLC0415
+    from pyshardy.explain.cost.hardware import load_hardware  # noqa: PLC0415
 
+    hardware = load_hardware(arguments.hardware)
     explained, finder = _explained(arguments.file, tool)
     explanations = {
         word: tuple(explained.explanation(value) for value in finder.find(word))
         for word in arguments.value
     }
+    difference = None
+    if arguments.diff:
+        other, _ = _explained(arguments.diff, tool)
+        difference = compare(explained.program, other.program, hardware)
+    cost = estimate(explained.program, hardware)
     if arguments.json:
-        _print_json(explained, explanations)
+        _print_json(explained, {"values": explanations, "cost": cost, "difference": difference})
         return 0
     report = Report(explained, _shown(arguments.file))
     for word, found in explanations.items():
         report.print_values(word, found)
     if arguments.collectives:
         report.print_reasons()
-    elif not explanations:
+    if difference is not None:
+        report.print_difference(difference, (_shown(arguments.file), _shown(arguments.diff)))
+    elif not explanations and not arguments.collectives:
         report.print_program()
+        report.print_cost(cost)
     return 0
 
 
@@ -110,9 +133,7 @@ def _explained(file: str, tool: Tool) -> tuple[ExplainedProgram, ValueFinder]:
     return explain_program(module), finder
 
 
-def _print_json(
-    explained: ExplainedProgram, explanations: Mapping[str, Sequence[ValueExplanation]]
-) -> None:
+def _print_json(explained: ExplainedProgram, answers: Mapping[str, object]) -> None:
     from pyshardy.explain.plain import plain  # noqa: PLC0415
 
     program = explained.program
@@ -120,8 +141,8 @@ def _print_json(
         "mesh": program.mesh,
         "inputs": program.inputs,
         "outputs": program.outputs,
-        "values": explanations,
         "collectives": explained.collectives,
+        **answers,
     }
     json.dump(plain(answer), sys.stdout, indent=2)
     print()

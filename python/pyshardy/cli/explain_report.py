@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich import box
 from rich.console import Console
@@ -11,6 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pyshardy.explain.collectives import CollectiveExplanation
+from pyshardy.explain.cost.difference import Difference
+from pyshardy.explain.cost.estimate import Estimate
 from pyshardy.explain.program import ExplainedProgram, ValueExplanation
 from pyshardy.program import Port
 
@@ -66,6 +68,47 @@ class Report:
         for each in self._by_bytes():
             self._line(f"\n{each}")
 
+    def print_cost(self, cost: Estimate) -> None:
+        """Print what a run is estimated to take."""
+        table = _table()
+        for heading in ("", "on each device"):
+            table.add_column(heading, justify="right" if heading else "left")
+        for row in _costs(cost, cost.bytes_by_axes):
+            table.add_row(*row)
+        self._titled(f"Estimate for {cost.hardware}", table)
+
+    def print_difference(self, difference: Difference, names: tuple[str, str]) -> None:
+        """Print what differs between two plans."""
+        table = _table()
+        table.add_column("")
+        for name in names:
+            table.add_column(name, justify="right", overflow="fold")
+        plans = difference.first, difference.second
+        axes = {axes for plan in plans for axes in plan.bytes_by_axes}
+        for (what, first), (_, second) in zip(*(_costs(plan, axes) for plan in plans), strict=True):
+            table.add_row(what, first, second)
+        self._titled(f"Estimates for {difference.first.hardware}", table)
+        if difference.collectives:
+            table = _table()
+            for heading in ("collective", "axes"):
+                table.add_column(heading)
+            for name in names:
+                table.add_column(f"bytes sent by {name}", justify="right", overflow="fold")
+            for each in difference.collectives:
+                ends = zip(each.counts, each.nbytes_sent, strict=True)
+                cells = (f"{nbytes:,} in {count}" for count, nbytes in ends)
+                table.add_row(each.kind, Text(each.axes), *cells)
+            self._titled("Collectives that differ", table)
+        if difference.ports:
+            table = _table()
+            table.add_column("argument or result")
+            for name in names:
+                table.add_column(name, overflow="fold")
+            for port in difference.ports:
+                cells = (port.name, port.first or "replicated", port.second or "replicated")
+                table.add_row(*(Text(str(cell)) for cell in cells))
+            self._titled("Shardings that differ", table)
+
     def _by_bytes(self) -> list[CollectiveExplanation]:
         return sorted(self._explained.collectives, key=lambda each: -each.nbytes_total)
 
@@ -86,6 +129,28 @@ class Report:
 
     def _line(self, text: str) -> None:
         self._console.print(Text(text), soft_wrap=True)
+
+
+def _costs(cost: Estimate, axes: Iterable[str]) -> list[tuple[str, str]]:
+    """What a run takes, each in its unit; the bytes that are sent also along some axes."""
+    return [
+        ("operations", f"{cost.operations:,.0f}"),
+        ("bytes read and written", f"{cost.nbytes_accessed:,.0f}"),
+        ("bytes sent", f"{cost.nbytes_sent:,}"),
+        *((f"  along {each}", f"{cost.bytes_by_axes.get(each, 0):,}") for each in sorted(axes)),
+        ("time of computation", _time(cost.compute_seconds)),
+        ("time of communication", _time(cost.communication_seconds)),
+        ("time of a run", f"{_time(cost.overlapped)} to {_time(cost.seconds)}"),
+        ("memory of arguments", f"{cost.argument_bytes:,}"),
+        ("memory at its peak", f"{cost.peak_bytes:,}" + ("" if cost.fits else ", too much")),
+    ]
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:,.2f} {unit}"
+    return f"{seconds * 1e6:,.2f} us"
 
 
 def _table() -> Table:
