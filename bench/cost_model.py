@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The cost model's order of ten plans for a transformer block, beside what XLA compiles them to.
+
+    python bench/cost_model.py
+
+Each plan shards the arguments of `examples/transformer_block.mlir` in another way. What a device
+sends, and the memory that it needs, are estimated from the partitioned program, and read off what
+XLA has compiled that to for virtual CPU devices: the bytes of collectives in its optimised HLO, and
+its own account of memory. Prints both and their rank correlation (Spearman's; 1: the same order).
+Needs the `jax` extra.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from hlo import collectives_of
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.dialect import Context
+from pyshardy.api import propagate
+from pyshardy.backends.groups import Layout
+from pyshardy.backends.xla.program import local_xla_program
+from pyshardy.backends.xla.text import text_for_xla
+from pyshardy.explain.cost.estimate import estimate
+from pyshardy.explain.cost.hardware import load_hardware
+from pyshardy.program import PartitionedProgram, partition
+
+TEXT = (Path(__file__).parents[1] / "examples" / "transformer_block.mlir").read_text()
+DEVICES = 8
+
+COLUMNS, ROWS = '[{}, {"model"}]', '[{"model"}, {}]'
+DATA_ROWS, DATA_COLUMNS = '[{"data"}, {}]', '[{}, {"data"}]'
+BOTH = '[{"data"}, {"model"}]'
+BATCH, SEQUENCE = '[{"data"}, {}, {}]', '[{"data"}, {"model"}, {}]'
+FEATURES, WHOLE = '[{"data"}, {}, {"model"}]', "[{}, {}, {}]"
+
+# Which argument is which: the weights of the MLP, of attention, and what comes in.
+MLP_IN, MLP_OUT = 6, 0
+QUERIES, KEYS, VALUES, OUTPUT = 3, 1, 7, 2
+NORMS = (4, 5)
+BATCH_ARGUMENT = 8
+ATTENTION = {QUERIES: COLUMNS, KEYS: COLUMNS, VALUES: COLUMNS, OUTPUT: ROWS}
+MLP = {MLP_IN: COLUMNS, MLP_OUT: ROWS}
+WEIGHTS = (MLP_IN, MLP_OUT, QUERIES, KEYS, VALUES, OUTPUT)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A way to shard the program.
+
+    Attributes:
+        data: the size of the axis `data`.
+        weights: the shardings of weights by their position; the others are whole.
+        batch: the sharding of what comes in, and goes out.
+    """
+
+    data: int
+    weights: Mapping[int, str] = field(default_factory=dict)
+    batch: str = BATCH
+
+
+PLANS = {
+    "nothing sharded": Plan(4, batch=WHOLE),
+    "data 8": Plan(8),
+    "data 4, model 2 (Megatron)": Plan(4, ATTENTION | MLP),
+    "data 2, model 4 (Megatron)": Plan(2, ATTENTION | MLP),
+    "attention only": Plan(4, ATTENTION),
+    "MLP only": Plan(4, MLP),
+    "all columns": Plan(4, dict.fromkeys(WEIGHTS, COLUMNS)),
+    "weights by data (FSDP)": Plan(4, dict.fromkeys(WEIGHTS, DATA_ROWS)),
+    "weights by both": Plan(4, dict.fromkeys(WEIGHTS, BOTH)),
+    "features of the batch": Plan(4, ATTENTION | MLP, FEATURES),
+}
+
+MEMORY = """
+import json, sys
+import jax, numpy as np
+from jax._src.lib import _jax
+devices = jax.devices()
+options = _jax.CompileOptions()
+for part in (options, options.executable_build_options):
+    part.num_replicas, part.num_partitions = 1, len(devices)
+    assignment = np.arange(len(devices)).reshape(1, len(devices))
+    part.device_assignment = _jax.DeviceAssignment.create(assignment)
+options.executable_build_options.use_spmd_partitioning = True
+text = open(sys.argv[1]).read()
+program = devices[0].client.compile_and_load(text, _jax.DeviceList(tuple(devices)), options)
+memory = program.get_compiled_memory_stats()
+print(memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes)
+"""
+SHARDING = re.compile(r"#sdy.sharding<@mesh, \[.*?\]>(?=[,}])")
+MESH = re.compile(r"sdy\.mesh @mesh = <.*?> \{.*\}")
+
+
+def program_of(plan: Plan) -> PartitionedProgram:
+    """The example, sharded as a plan says."""
+    text = MESH.sub(f'sdy.mesh @mesh = <["data"={plan.data}, "model"={8 // plan.data}]>', TEXT)
+    position = iter(range(10))
+
+    def written(_: re.Match[str]) -> str:
+        at = next(position)
+        whole = "[{}]" if at in NORMS else "[{}, {}]"
+        given = plan.weights.get(at, whole) if at < BATCH_ARGUMENT else plan.batch
+        return f"#sdy.sharding<@mesh, {given}>"
+
+    module = parse(SHARDING.sub(written, text), Context())
+    propagate(module)
+    return partition(module)
+
+
+def measured(program: PartitionedProgram) -> tuple[float, int]:
+    """The bytes that a device sends, and those that it needs, in what XLA has compiled."""
+    layout = Layout(1, DEVICES)
+    compiled = local_xla_program(program.module, layout)
+    sent = sum(each.sent_bytes * each.times for each in collectives_of(compiled.hlo, DEVICES))
+    environment = {
+        **os.environ,
+        "JAX_PLATFORMS": "cpu",
+        "XLA_FLAGS": f"--xla_force_host_platform_device_count={DEVICES}",
+    }
+    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
+        file.write(text_for_xla(program.module))
+        file.flush()
+        child = subprocess.run(
+            [sys.executable, "-c", MEMORY, file.name],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    return sent, int(child.stdout)
+
+
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Spearman's: that of the ranks, where equal numbers share the mean of theirs."""
+    return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
+
+
+def _ranks(numbers: Sequence[float]) -> list[float]:
+    ordered = sorted(numbers)
+    return [ordered.index(each) + (ordered.count(each) - 1) / 2 for each in numbers]
+
+
+def main() -> None:
+    hardware = load_hardware("cpu")
+    predicted: list[tuple[float, float]] = []
+    found: list[tuple[float, float]] = []
+    print(f"{'plan':28} {'sent':>9} {'by XLA':>9} {'memory':>9} {'by XLA':>9} {'time':>9}")
+    for name, plan in PLANS.items():
+        program = program_of(plan)
+        cost = estimate(program, hardware)
+        predicted.append((cost.nbytes_sent, cost.peak_bytes))
+        found.append(measured(program))
+        print(
+            f"{name:28} {cost.nbytes_sent:9,} {found[-1][0]:9,.0f} {cost.peak_bytes:9,}"
+            f" {found[-1][1]:9,} {cost.seconds * 1e6:6.0f} us",
+            flush=True,
+        )
+    for index, what in enumerate(("bytes sent", "memory")):
+        columns = ([each[index] for each in side] for side in (predicted, found))
+        print(f"rank correlation of {what}: {rank_correlation(*columns):.2f}")
+
+
+main()
