@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: sdy-explain %s | FileCheck %s
+// RUN: sdy-explain %s --collectives | FileCheck %s --check-prefix=WHY
+// RUN: sdy-explain %s --diff=%S/Inputs/add.mlir --hardware=tpu-v5e | FileCheck %s --check-prefix=DIFF
+// RUN: not sdy-explain %s --hardware=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
+// RUN: not sdy-explain %s.none 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: not sdy-explain %s --values 2>&1 | FileCheck %s --check-prefix=FLAG
+// RUN: sdy-explain --help | FileCheck %s --check-prefix=HELP
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+func.func @main(
+    %a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+    %b: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x8xf32>, tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+    : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  return %0, %a : tensor<8x8xf32>, tensor<8x4xf32>
+}
+
+// CHECK:      4 devices, mesh <["x"=2, "y"=2]>
+// CHECK:      Inputs
+// CHECK:      %arg0 {{.*}} tensor<8x2xf32> {{ *}} 64
+// CHECK:      Outputs
+// CHECK:      Collectives (bytes that each device sends)
+// CHECK:      all_reduce   x      {{.*}}collectives.mlir:16:8 {{ *}} result 0 of stablehlo.dot_general combines elements along a dimension that is sharded by x {{ *}} 1 {{ *}} 256
+// CHECK:      all_gather   x      {{.*}}collectives.mlir:13:5 {{ *}} argument 0 of @main is sharded in another way than result 1 of @main needs it {{ *}} 1 {{ *}} 64
+// CHECK:      Estimate for NVIDIA H100 SXM
+// CHECK:      bytes sent {{ *}} 320
+
+// WHY:      all_reduce along x at {{.*}}collectives.mlir:16:8: 256 bytes sent
+// WHY-NEXT:   result 0 of stablehlo.dot_general combines elements along a dimension that is sharded by x
+// WHY-NEXT:   made: result 0 of stablehlo.dot_general ({{.*}}): replicated
+// WHY-NEXT:     argument 0 of @main ({{.*}}13:5) has it from the program: <@mesh, [{}, {"x"}]>
+// WHY-NEXT:     argument 1 of @main ({{.*}}14:5) has it from the program: <@mesh, [{"x"}, {}]>
+// WHY:      all_gather along x at {{.*}}collectives.mlir:13:5: 64 bytes sent
+// WHY:        wanted: result 1 of @main ({{.*}}): <@mesh, [{}, {}]>
+
+// DIFF: Estimates for Google TPU v5e
+// DIFF: all_reduce {{.*}} 256 in 1 {{.*}} 0 in 0
+
+// HARDWARE: sdy-explain: error: no hardware is called 'abacus': give one of a100, cpu, h100, tpu-v5e, or a .toml file
+// FILE: sdy-explain: error: cannot open input file '{{.*}}collectives.mlir.none': No such file or directory
+// FLAG: sdy-explain: error: {{.*}} see sdy-explain --help
+// HELP: usage: sdy-explain

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The cost model, by numbers that can be worked out by hand."""
+
+import pytest
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.diagnostics import UsageError
+from pyshardy.api import propagate
+from pyshardy.backends.traffic import Collective
+from pyshardy.explain.cost.difference import compare
+from pyshardy.explain.cost.estimate import estimate, seconds_of
+from pyshardy.explain.cost.hardware import Hardware, Link, load_hardware, presets
+from pyshardy.explain.cost.memory import memory_of
+from pyshardy.explain.cost.work import Work, work_of
+from pyshardy.program import partition
+
+SLOW = Link(1e3, 1.0)
+FAST = Link(1e9, 1e-6)
+HARDWARE = Hardware("test", 1e6, 1e6, 1e4, FAST, {"x": SLOW})
+
+
+def function(context, arguments: str, body: str, result: str):
+    module = parse(f"func.func @main({arguments}) -> {result} {{\n{body}\n}}", context)
+    block = module.body.operations[0].operation.regions[0].blocks[0]
+    return module, [view.operation for view in block.operations]
+
+
+# --- Work -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "result", "work"),
+    [
+        (
+            "%a: tensor<2x3xf32>, %b: tensor<3x5xf32>",
+            "stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] "
+            ": (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>",
+            "tensor<2x5xf32>",
+            Work(2 * 2 * 3 * 5, 4 * (6 + 15 + 10)),
+        ),
+        (
+            "%a: tensor<8xf64>",
+            "stablehlo.add %a, %a : tensor<8xf64>",
+            "tensor<8xf64>",
+            Work(8, 3 * 64),
+        ),
+        (
+            "%a: tensor<8x2xbf16>",
+            "stablehlo.transpose %a, dims = [1, 0] : (tensor<8x2xbf16>) -> tensor<2x8xbf16>",
+            "tensor<2x8xbf16>",
+            Work(0, 64),
+        ),
+        (
+            "%a: tensor<8x2xf32>",
+            "stablehlo.slice %a [0:2, 0:2] : (tensor<8x2xf32>) -> tensor<2x2xf32>",
+            "tensor<2x2xf32>",
+            Work(0, 32),
+        ),
+        (
+            "%a: tensor<8x2xf32>",
+            "stablehlo.reshape %a : (tensor<8x2xf32>) -> tensor<16xf32>",
+            "tensor<16xf32>",
+            Work(),
+        ),
+        (
+            "%a: tensor<8x4xf32>, %b: tensor<f32>",
+            "stablehlo.reduce(%a init: %b) applies stablehlo.add across dimensions = [1] "
+            ": (tensor<8x4xf32>, tensor<f32>) -> tensor<8xf32>",
+            "tensor<8xf32>",
+            Work(32, 4 * (32 + 1 + 8)),
+        ),
+    ],
+)
+def test_work(context, arguments, text, result, work):
+    _, operations = function(context, arguments, f"%r = {text}\nreturn %r : {result}", result)
+    assert work_of(operations[0]) == work
+
+
+# --- Memory ---------------------------------------------------------------------------------
+
+
+def test_values_live_until_their_last_use(context):
+    module, operations = function(
+        context,
+        "%a: tensor<100xi8>",
+        """
+        %0 = stablehlo.concatenate %a, %a, dim = 0
+          : (tensor<100xi8>, tensor<100xi8>) -> tensor<200xi8>
+        %1 = stablehlo.concatenate %0, %a, dim = 0
+          : (tensor<200xi8>, tensor<100xi8>) -> tensor<300xi8>
+        %2 = stablehlo.slice %1 [0:10] : (tensor<300xi8>) -> tensor<10xi8>
+        return %2 : tensor<10xi8>""",
+        "tensor<10xi8>",
+    )
+    found = memory_of(module)
+    assert (found.arguments, found.peak) == (100, 600)  # both concatenations
+    assert found.at == operations[1]
+
+
+def test_what_is_fused_or_the_same_memory_counts_once(context):
+    module, _ = function(
+        context,
+        "%a: tensor<10x10xi8>",
+        """
+        %0 = stablehlo.reshape %a : (tensor<10x10xi8>) -> tensor<100xi8>
+        %1 = stablehlo.negate %0 : tensor<100xi8>
+        %2 = stablehlo.add %1, %0 : tensor<100xi8>
+        return %2 : tensor<100xi8>""",
+        "tensor<100xi8>",
+    )
+    assert memory_of(module).peak == 200  # the argument, and %2
+
+
+def test_a_loop_needs_what_its_body_needs(context):
+    module, _ = function(
+        context,
+        "%a: tensor<100xi8>, %n: tensor<i32>",
+        """
+        %0:2 = stablehlo.while(%x = %a, %i = %n) : tensor<100xi8>, tensor<i32>
+          cond {
+            %c = stablehlo.constant dense<4> : tensor<i32>
+            %p = stablehlo.compare LT, %i, %c : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %p : tensor<i1>
+          } do {
+            %s = stablehlo.concatenate %x, %x, dim = 0
+              : (tensor<100xi8>, tensor<100xi8>) -> tensor<200xi8>
+            %t = stablehlo.slice %s [50:150] : (tensor<200xi8>) -> tensor<100xi8>
+            stablehlo.return %t, %i : tensor<100xi8>, tensor<i32>
+          }
+        return %0#0 : tensor<100xi8>""",
+        "tensor<100xi8>",
+    )
+    # Arguments, what the loop gives, and both values of its body.
+    assert memory_of(module).peak == 104 + 104 + 300
+
+
+# --- Communication --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "nbytes", "group", "axes", "seconds"),
+    [
+        ("all_gather", 1000, 4, ("y",), 3e-6 + 3e-6),  # the worked example
+        ("all_gather", 1000, 4, ("x",), 3.0 + 3.0),
+        ("all_reduce", 1000, 4, ("x",), 1.5 + 6.0),
+        ("reduce_scatter", 1000, 4, ("y", "x"), 0.75 + 3.0),  # the slowest axis counts
+        ("collective_permute", 1000, 4, ('"x":(1)2',), 1.0 + 1.0),
+        ("all_to_all", 1000, 1, ("x",), 0.0),
+    ],
+)
+def test_time_of_a_collective(kind, nbytes, group, axes, seconds):
+    collective = Collective(kind, nbytes, group, axes, None)
+    assert seconds_of(collective, HARDWARE) == pytest.approx(seconds)
+
+
+PRODUCT = """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, {}>}},
+                %b: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, {}>}})
+    -> (tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+    : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}}"""
+
+
+def product(context, lhs: str, rhs: str):
+    module = parse(PRODUCT.format(lhs, rhs), context)
+    propagate(module)
+    return partition(module)
+
+
+def test_estimate(context):
+    found = estimate(product(context, '[{}, {"x"}]', '[{"x"}, {}]'), HARDWARE)
+    assert found.operations == 2 * 8 * 4 * 8
+    assert found.nbytes_sent == 256  # an all-reduce of 256 bytes between two devices
+    assert found.bytes_by_axes == {"x": 256}
+    assert found.communication_seconds == pytest.approx(0.256 + 2.0)
+    assert found.compute_seconds == pytest.approx(512e-6)
+    assert found.seconds > found.overlapped
+    assert found.argument_bytes == 256
+    assert found.fits
+
+
+def test_difference(context):
+    first = product(context, '[{}, {"x"}]', '[{"x"}, {}]')
+    second = product(context, '[{}, {"y"}]', '[{"y"}, {}]')
+    found = compare(first, second, HARDWARE)
+    assert found.first.seconds > found.second.seconds
+    assert [(each.name, str(each.second)) for each in found.ports] == [
+        ("%arg0", '<@mesh, [{}, {"y"}]>'),
+        ("%arg1", '<@mesh, [{"y"}, {}]>'),
+    ]
+    assert {(each.axes, each.counts) for each in found.collectives} == {
+        ("x", (1, 0)),
+        ("y", (0, 1)),
+    }
+    assert not compare(first, first, HARDWARE).collectives
+
+
+# --- Hardware -------------------------------------------------------------------------------
+
+
+def test_presets_are_read():
+    assert {"a100", "cpu", "h100", "tpu-v5e"} <= set(presets())
+    for name in presets():
+        assert load_hardware(name).flops_per_second > 0
+
+
+GOOD = """
+flops_per_second = 1e14
+bytes_per_second = 1e12
+bytes_of_memory = 16e9
+[link]
+bytes_per_second = 1e11
+seconds_to_start = 1e-6
+[axes.data]
+bytes_per_second = 1e10
+seconds_to_start = 1e-5
+"""
+
+
+def test_a_file(tmp_path):
+    (tmp_path / "two_hosts.toml").write_text(GOOD)
+    found = load_hardware(str(tmp_path / "two_hosts.toml"))
+    assert found.link_along("data") == Link(1e10, 1e-5)
+    assert found.link_along("model") == Link(1e11, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GOOD.replace("1e14", "0"), "'flops_per_second' of the file is 0, and must be a number"),
+        (GOOD.replace("seconds_to_start = 1e-5", ""), "'seconds_to_start' of [axes.data] is miss"),
+        (GOOD.replace("bytes_of_memory", "memory"), "the file has 'memory', which is none of"),
+        ("flops_per_second = ", "Invalid value (at end of document)"),
+    ],
+)
+def test_bad_files(tmp_path, text, message):
+    (tmp_path / "bad.toml").write_text(text)
+    with pytest.raises(UsageError) as failure:
+        load_hardware(str(tmp_path / "bad.toml"))
+    assert message in str(failure.value)
+
+
+def test_no_such_hardware(tmp_path):
+    with pytest.raises(UsageError, match="no hardware is called 'abacus': give one of a100, cpu"):
+        load_hardware("abacus")
+    with pytest.raises(UsageError, match="can't be read"):
+        load_hardware(str(tmp_path / "none.toml"))
