@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The examples of front ends run, and print what the guide shows."""
 
+import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -36,3 +38,18 @@ def test_output(name):
     )
     assert process.returncode == 0, process.stderr
     assert process.stdout == EXAMPLES[name]
+
+
+def test_one_process_that_fails_ends_the_others(tmp_path, monkeypatch):
+    fails_as_second = tmp_path / "python"
+    fails_as_second.write_text(
+        '#!/bin/sh\n[ "$3" = 1 ] && exit 3\necho $$ > first\nexec sleep 600\n'
+    )
+    fails_as_second.chmod(0o755)
+    example = runpy.run_path(str(ROOT / "examples" / "two_processes.py"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(fails_as_second))
+    assert example["main"]() == 1
+    first = int((tmp_path / "first").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(first, 0)

@@ -110,7 +110,9 @@ class JaxProgram:
         self.in_shardings: Any = self._in_tree_of(shardings[0])
         self.out_shardings: Any = self._out_tree_of(shardings[1])
         laid_out = _laid_out(local, shardings[0])
-        self._run: Callable[..., Any] = jax.jit(laid_out, out_shardings=tuple(shardings[1]))
+        self._run: Callable[..., Any] = jax.jit(
+            _without_gradient(laid_out), out_shardings=tuple(shardings[1])
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
@@ -211,6 +213,19 @@ def _laid_out(function: Callable[..., Any], shardings: Sequence[Any]) -> Callabl
         return jax.sharding.reshard(array, sharding) if is_typed else array
 
     return lambda *arrays: function(*map(lay_out, arrays, shardings))
+
+
+def _without_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which says what to do where its gradient is asked for."""
+    import jax  # noqa: PLC0415
+
+    def refuse(*_: Any) -> Any:
+        message = "a partitioned program has no gradient: trace the function that computes it"
+        raise UsageError(error(f"{message}, as jax.grad makes it, and partition that"))
+
+    refusing = jax.custom_vjp(function)
+    refusing.defvjp(refuse, refuse)
+    return refusing
 
 
 def _partition_spec(port: Port, grid: Grid) -> jax.sharding.PartitionSpec:
