@@ -138,8 +138,8 @@ def Shard_StablehloToShardPass : Pass<"stablehlo-to-shard", "ModuleOp"> {
         : tensor<2xf32> -> tensor<4xf32>
     ```
 
-    A `collective_permute` gathers and takes the piece of its source. Groups that are not along axes
-    of any grid are an error.
+    A `collective_permute` gathers and takes the piece of its source. So do collectives whose groups
+    are not along axes of a grid, or not in their order, as on meshes that order their devices.
   }];
   let options = [
     Option<"devices", "devices", "int64_t", "0",

@@ -35,6 +35,8 @@ FROM_CONTROL_FLOW = (
     "several parameters of one all-to-all",
     "sub-axes",
     "a single device beside the mesh",
+    "reshards of users",
+    "meshes whose devices are ordered differently",
 )
 MESH = Mesh((MeshAxis("a", 2), MeshAxis("b", 2)))
 ELEMENTS = """
@@ -97,7 +99,7 @@ def check_elements(context):
 
 
 def check_partitioned(context):
-    texts = {f"random {seed}": random_text(seed) for seed in (0, 3, 8)}
+    texts = {f"random {seed}": random_text(seed) for seed in (0, 3)}
     texts |= {name: PRELUDE + CONTROL_FLOW[name] for name in FROM_CONTROL_FLOW}
     for name, text in texts.items():
         module = parse(text, context)

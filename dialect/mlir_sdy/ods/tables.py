@@ -2797,8 +2797,8 @@ PASSES: dict[str, PassDecl] = {
                 "    : tensor<2xf32> -> tensor<4xf32>\n"
                 "```\n"
                 "\n"
-                "A `collective_permute` gathers and takes the piece of its source. Groups that are not along axes\n"
-                "of any grid are an error."
+                "A `collective_permute` gathers and takes the piece of its source. So do collectives whose groups\n"
+                "are not along axes of a grid, or not in their order, as on meshes that order their devices."
             ),
         options=(
             OptionDecl(

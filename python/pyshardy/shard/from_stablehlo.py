@@ -30,10 +30,11 @@ from pyshardy.backends.pieces import COLLECTIVES, DEVICE_IDS
 from pyshardy.partition.local_checks import check_no_inner_modules
 from pyshardy.passes.symbols import FreshNames
 from pyshardy.shard.errors import refusal
+from pyshardy.shard.gathering import by_gathering, held_by
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import DeviceValues
 from pyshardy.shard.lowering.reductions import KINDS
-from pyshardy.shard.strides import Digit, axes_apart, axes_of_digits, digits_of, grid_for
+from pyshardy.shard.strides import Digit, axes_of_digits, digits_of, grid_for
 
 _KINDS_OF_BOOLEANS = {
     **KINDS,
@@ -47,9 +48,9 @@ _KINDS_OF_BOOLEANS = {
 def stablehlo_to_shard(module: ir.Module, *, devices: int = 0) -> None:
     """Turn the collectives of a program for one device into those of the shard dialect.
 
-    1. The grid is the one with the fewest axes along which all groups run.
-    2. A permutation or a broadcast gathers along the axes between the devices that send and those
-       that receive, and takes the piece that comes from the sender.
+    1. The grid is the one with the fewest axes along which all groups run, or as many as can.
+    2. Collectives whose groups are along the axes of no grid gather along those that hold their
+       members. So do permutations and broadcasts.
     3. The id of the device becomes its linear index.
 
     Args:
@@ -57,7 +58,7 @@ def stablehlo_to_shard(module: ir.Module, *, devices: int = 0) -> None:
         devices: how many run it; 0 for as many as the groups name.
 
     Raises:
-        PassError: groups are along the axes of no grid, or a reduction isn't one of a kind.
+        PassError: groups don't share out all devices evenly, or a reduction isn't one of a kind.
     """
     operations = [view.operation for view in operations_in(module.operation)][1:]
     check_no_inner_modules(operations)
@@ -74,12 +75,7 @@ class _Raising:
         self.collectives = [op for op in found if op.name in COLLECTIVES]
         replicas = _are_replicas(found)
         self.layout = Layout(devices, 1) if replicas else Layout(1, devices)
-        self.digits = {
-            number: self._digits(op)
-            for number, op in enumerate(self.collectives)
-            if op.name not in _BY_PAIRS
-        }
-        self.grid = self._find_grid()
+        self.grid, self.axes = self._find_grid()
         self.name = FreshNames(module).name("grid")
         grids = {self.name: self.grid}
         self.builder = GridBuilder(grids, DeviceValues(grids), replicas=replicas, first_channel=1)
@@ -94,9 +90,11 @@ class _Raising:
             with ir.InsertionPoint(operation), operation.location:
                 if operation.name in _BY_PAIRS:
                     values = [self._taken(operation, operand) for operand in operation.operands]
-                else:
-                    axes = axes_of_digits(self.digits[number], self.grid)
+                elif (axes := self.axes[number]) is not None:
                     values = self._along_axes(operation, axes)
+                else:
+                    groups = self._groups(operation)
+                    values = by_gathering(operation, groups, self.name, self.builder)
             for result, value in zip(operation.results, values, strict=True):
                 result.replace_all_uses_with(value)
             operation.erase()
@@ -106,16 +104,34 @@ class _Raising:
 
     # --- The grid -----------------------------------------------------------------------------
 
-    def _digits(self, operation: ir.Operation) -> tuple[Digit, ...]:
-        """The digits that all groups of a collective count through."""
+    def _find_grid(self) -> tuple[Grid, dict[int, Axes | None]]:
+        """A grid, and the axes of it along which the groups of each collective run, if they do."""
+        digits: dict[int, tuple[Digit, ...]] = {}
+        grid = Grid((self.layout.size,))
+        for number, operation in enumerate(self.collectives):
+            own = None if operation.name in _BY_PAIRS else self._digits(operation)
+            if own is not None:
+                every = [digit for each in (*digits.values(), own) for digit in each]
+                finer = grid_for(every, self.layout.size)
+                if finer is not None:
+                    grid, digits[number] = finer, own
+        axes: dict[int, Axes | None] = dict.fromkeys(range(len(self.collectives)))
+        for number, own in digits.items():
+            found = axes_of_digits(own, grid)
+            if sorted(grid.groups(found)) == sorted(self._groups(self.collectives[number])):
+                axes[number] = found
+        return grid, axes
+
+    def _digits(self, operation: ir.Operation) -> tuple[Digit, ...] | None:
+        """The digits that all groups of a collective count through; None if they don't."""
         groups = self._groups(operation)
-        found = {digits_of(group) for group in groups}
         members = sorted(device for group in groups for device in group)
-        digits = found.pop() if len(found) == 1 else None
-        if digits is None or members != list(range(self.layout.size)):
-            reason = f"its groups are not along axes of a grid: {_shown(groups)}"
-            raise _refusal(operation, reason)
-        return digits
+        if members != list(range(self.layout.size)) or len({*map(len, groups)}) != 1:
+            raise _refusal(
+                operation, f"its groups don't share out all devices evenly: {_shown(groups)}"
+            )
+        found = {digits_of(group) for group in groups}
+        return found.pop() if len(found) == 1 else None
 
     def _groups(self, operation: ir.Operation) -> Groups:
         """The groups of a collective; in order of their devices if it takes all members alike."""
@@ -123,22 +139,6 @@ class _Raising:
         if operation.name == "stablehlo.all_reduce":
             return tuple(tuple(sorted(group)) for group in groups)
         return groups
-
-    def _find_grid(self) -> Grid:
-        every = [digit for digits in self.digits.values() for digit in digits]
-        grid = grid_for(every, self.layout.size)
-        if grid is None:
-            shown = ", ".join(f"{size} at stride {stride}" for size, stride in sorted(set(every)))
-            reason = f"no grid of {self.layout.size} devices has axes for all groups: {shown}"
-            raise _refusal(self.collectives[0], reason)
-        for number, digits in self.digits.items():
-            operation = self.collectives[number]
-            groups = self._groups(operation)
-            axes = axes_of_digits(digits, grid)
-            if sorted(grid.groups(axes)) != sorted(groups):
-                reason = f"its groups are not along axes of the grid {grid}: {_shown(groups)}"
-                raise _refusal(operation, reason)
-        return grid
 
     # --- Collectives --------------------------------------------------------------------------
 
@@ -182,18 +182,12 @@ class _Raising:
         else:
             groups = process_groups(operation, self.layout)
             pairs = tuple((group[0], device) for group in groups for device in group)
-        axes = axes_apart(pairs, self.grid)
-        source = np.zeros(self.grid.size, np.int64)
-        gets = np.zeros(self.grid.size, np.bool_)
-        for sender, receiver in pairs:
-            source[receiver] = self.grid.index_in_group(self.grid.coordinates(sender), axes)
-            gets[receiver] = True
-        if axes:
-            shape = list(ir.RankedTensorType(value.type).shape)
-            whole = self.builder.with_shape(value, [1, *shape])
-            whole = building.all_gather(whole, self.name, 0, grid_axes=axes)
-            value = self.builder.with_shape(self.builder.piece(whole, 0, source, 1), shape)
-        return self.builder.select(gets, value, self.builder.zeros(value.type))
+        sender_of = {receiver: sender for sender, receiver in pairs}
+        devices = range(self.grid.size)
+        senders = [[sender_of.get(device, device)] for device in devices]
+        (held,) = held_by(value, senders, self.name, self.builder)
+        gets = np.array([device in sender_of for device in devices])
+        return self.builder.select(gets, held, self.builder.zeros(value.type))
 
     def _convert_id(self, operation: ir.Operation) -> None:
         is_own = operation.name == (

@@ -45,7 +45,7 @@ func.func @collectives(%a: tensor<4xf32>, %b: tensor<4xi1>) -> (tensor<8xf32>, t
 // CHECK-LABEL: @permutation
 func.func @permutation(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: %[[ALL:.*]] = shard.all_gather %{{.*}} on @grid grid_axes = [2] gather_axis = 0 : tensor<1x4xf32> -> tensor<2x4xf32>
-  // CHECK: stablehlo.slice %[[ALL]]
+  // CHECK: stablehlo.dynamic_slice %[[ALL]]
   // CHECK: stablehlo.select
   %0 = "stablehlo.collective_permute"(%a) {channel_handle = #stablehlo.channel_handle<handle = 6, type = 1>,
     source_target_pairs = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>

@@ -1,18 +1,10 @@
 // RUN: sdy-opt %s --split-input-file --verify-diagnostics -stablehlo-to-shard
 
-func.func @no_digits(%a: tensor<4xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{cannot express 'stablehlo.all_gather' in the shard dialect: its groups are not along axes of a grid: [0, 1], [3, 2]}}
-  %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1], [3, 2]]> : tensor<2x2xi64>} : (tensor<4xf32>) -> tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
-func.func @no_grid(%a: tensor<4xf32>) -> (tensor<8xf32>, tensor<12xf32>) {
-  // expected-error @+1 {{no grid of 6 devices has axes for all groups: 2 at stride 1, 3 at stride 1}}
-  %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1], [2, 3], [4, 5]]> : tensor<3x2xi64>} : (tensor<4xf32>) -> tensor<8xf32>
-  %1 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1, 2], [3, 4, 5]]> : tensor<2x3xi64>} : (tensor<4xf32>) -> tensor<12xf32>
-  return %0, %1 : tensor<8xf32>, tensor<12xf32>
+func.func @lonely_devices(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
+  %0 = "stablehlo.collective_permute"(%a) {source_target_pairs = dense<[[2, 3]]> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{cannot express 'stablehlo.all_gather' in the shard dialect: its groups don't share out all devices evenly: [0, 1]}}
+  %1 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<8xf32>
+  return %0, %1 : tensor<4xf32>, tensor<8xf32>
 }
 
 // -----

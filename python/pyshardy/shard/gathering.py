@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Any collective by a gather: along axes of a grid that hold all members of its groups.
+
+    groups [2, 0] and [3, 1] of a grid of 2x2: all of an axis, but in another order
+
+1. Each device gathers along the axes along which any two members of a group differ.
+2. Of what it gets it takes the tensors of its group's members, in their order, by a table.
+3. It does with them what the collective says.
+
+That sends more than the collective would where groups are smaller than what is gathered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from mlir_sdy.shard import building
+from pyshardy.backends.groups import Groups
+from pyshardy.shard.lowering.builder import GridBuilder
+from pyshardy.shard.strides import axes_apart
+
+
+def held_by(
+    value: ir.Value, members: Sequence[Sequence[int]], name: str, builder: GridBuilder
+) -> list[ir.Value]:
+    """The tensors of the devices that each device names, which are equally many.
+
+    Args:
+        value: the device's own tensor.
+        members: the devices, for each device.
+        name: the grid.
+        builder: builds on it.
+    """
+    grid = builder.grids[name]
+    pairs = [(member, device) for device, each in enumerate(members) for member in each]
+    axes = axes_apart(pairs, grid)
+    if not axes:
+        return [value] * len(members[0])
+    shape = list(ir.RankedTensorType(value.type).shape)
+    every = building.all_gather(builder.with_shape(value, [1, *shape]), name, 0, grid_axes=axes)
+    found: list[ir.Value] = []
+    for column in zip(*members, strict=True):
+        places = [grid.index_in_group(grid.coordinates(member), axes) for member in column]
+        piece = builder.piece(every, 0, np.array(places, np.int64), 1)
+        found.append(builder.with_shape(piece, shape))
+    return found
+
+
+def by_gathering(
+    operation: ir.Operation, groups: Groups, name: str, builder: GridBuilder
+) -> list[ir.Value]:
+    """What takes the place of the results of a collective with groups of any kind.
+
+    Args:
+        operation: an all-gather, an all-reduce, a reduce-scatter or an all-to-all.
+        groups: its groups, which are equally large and hold all devices.
+        name: the grid.
+        builder: builds on it.
+    """
+    group_of = {device: group for group in groups for device in group}
+    members = [group_of[device] for device in range(builder.grids[name].size)]
+    own = np.array([group.index(device) for device, group in enumerate(members)], np.int64)
+    results: list[ir.Value] = []
+    for operand, result in zip(operation.operands, operation.results, strict=True):
+        value = builder.converted(operand, result.type)
+        held = held_by(value, members, name, builder)
+        results.append(_combined(operation, held, own, builder))
+    return results
+
+
+def _combined(
+    operation: ir.Operation, held: Sequence[ir.Value], own: np.ndarray, builder: GridBuilder
+) -> ir.Value:
+    """What a collective makes of the tensors of all members."""
+    attributes = operation.attributes
+    if operation.name == "stablehlo.all_gather":
+        return _joined(held, attributes["all_gather_dim"].value, builder)
+    if operation.name == "stablehlo.all_to_all":
+        split, count = int(attributes["split_dimension"].value), len(held)
+        size = ir.RankedTensorType(held[0].type).shape[split] // count
+        pieces = [builder.piece(value, split, own, size) for value in held]
+        return _joined(pieces, attributes["concat_dimension"].value, builder)
+    combine = operation.regions[0].blocks[0].operations[0].operation.name
+    combine = combine.removeprefix("stablehlo.")
+    total = reduce(lambda one, other: builder.arithmetic(combine, one, other), held)
+    if operation.name == "stablehlo.all_reduce":
+        return total
+    dim = int(attributes["scatter_dimension"].value)
+    size = ir.RankedTensorType(total.type).shape[dim] // len(held)
+    return builder.piece(total, dim, own, size)
+
+
+def _joined(values: Sequence[ir.Value], dim: int, builder: GridBuilder) -> ir.Value:
+    """Tensors behind each other in a dimension."""
+    tensor = ir.RankedTensorType(values[0].type)
+    shape = list(tensor.shape)
+    shape[dim] *= len(values)
+    result = ir.RankedTensorType.get(shape, tensor.element_type)
+    attributes = {"dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim)}
+    return builder.create("stablehlo.concatenate", values, (result,), attributes).result
