@@ -9,6 +9,7 @@ import numpy as np
 from partition_cases import CONTROL_FLOW, PRELUDE
 from programs import ProgramWriter, random_module_with_calls
 from shard_programs import every_collective, halo_program, orders_of_axes
+from test_shard_lowering import SWAP_IN_BRANCHES
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
@@ -98,6 +99,15 @@ def check_elements(context):
     yield "elements"
 
 
+def check_messages(context):
+    """Two halves of the devices swap what they have, one of them doubled."""
+    module = parse(SWAP_IN_BRANCHES.replace("2x3", "2x2"), context)
+    program = spmd_program("mpi", module, Layout(1, PROCESSES), FAST_TO_COMPILE)
+    found = program.run([[np.full(2, device + 1, np.float32)] for device in range(PROCESSES)])
+    assert [outputs[0].tolist() for outputs in found] == [[6] * 2, [8] * 2, [1] * 2, [2] * 2]
+    yield "messages"
+
+
 def check_partitioned(context):
     texts = {f"random {seed}": random_text(seed) for seed in (0, 3)}
     texts |= {name: PRELUDE + CONTROL_FLOW[name] for name in FROM_CONTROL_FLOW}
@@ -121,7 +131,7 @@ def random_text(seed):
 def main():
     context = Context()
     is_first = mpi_library().rank == 0
-    for check in (check_collectives, check_elements, check_partitioned):
+    for check in (check_collectives, check_elements, check_messages, check_partitioned):
         for name in check(context):
             if is_first:
                 print("right:", name)
