@@ -71,3 +71,54 @@ func.func @uneven(%a: tensor<7xf32>, %b: tensor<f32>) {
   %1 = shard.shard %b to %t : tensor<f32>
   return
 }
+
+// The examples of the dialect's documentation.
+
+// CHECK-LABEL: @only_result_annotated
+// CHECK-SAME: %arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@grid, [{"axis0"}, {}]>}
+func.func @only_result_annotated(%arg0 : tensor<4x8xf32>) -> () {
+  %sharding = shard.sharding @grid split_axes = [[0]] : !shard.sharding
+  %0 = shard.shard %arg0 to %sharding : tensor<4x8xf32>
+  return
+}
+
+// CHECK-LABEL: @only_operand_annotated(%arg0: tensor<4x8xf32>)
+func.func @only_operand_annotated(%arg0 : tensor<4x8xf32>) -> () {
+  %sharding = shard.sharding @grid split_axes = [[0]] : !shard.sharding
+  %0 = shard.shard %arg0 to %sharding annotate_for_users : tensor<4x8xf32>
+  // CHECK: %[[A:.*]] = sdy.sharding_constraint %arg0 <@grid, [{"axis0"}, {}]>
+  // CHECK: stablehlo.abs %[[A]]
+  %1 = stablehlo.abs %0 : tensor<4x8xf32>
+  return
+}
+
+// CHECK-LABEL: @two_operands_annotated
+func.func @two_operands_annotated(%arg0 : tensor<4x8xf32>, %arg1 : tensor<16x8xf32>) -> () {
+  %sharding = shard.sharding @grid split_axes = [[0]] : !shard.sharding
+  %0 = shard.shard %arg0 to %sharding annotate_for_users : tensor<4x8xf32>
+  %1 = shard.shard %arg1 to %sharding annotate_for_users : tensor<16x8xf32>
+  // CHECK: %[[A:.*]] = sdy.sharding_constraint %arg0 <@grid, [{"axis0"}, {}]>
+  // CHECK: %[[B:.*]] = sdy.sharding_constraint %arg1 <@grid, [{"axis0"}, {}]>
+  // CHECK: stablehlo.dot_general %[[A]], %[[B]]
+  %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [1]
+    : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return
+}
+
+// CHECK-LABEL: @both_result_and_multi_operands_annotated
+// CHECK-SAME: %arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@grid, [{"axis0"}, {}]>}
+func.func @both_result_and_multi_operands_annotated(%arg0 : tensor<4x8xf32>) -> () {
+  %sharding = shard.sharding @grid split_axes = [[0]] : !shard.sharding
+  %0 = shard.shard %arg0 to %sharding : tensor<4x8xf32>
+  %sharding1 = shard.sharding @grid split_axes = [[1]] : !shard.sharding
+  // CHECK: %[[A:.*]] = sdy.sharding_constraint %arg0 <@grid, [{"axis1"}, {}]>
+  %1 = shard.shard %0 to %sharding1 annotate_for_users : tensor<4x8xf32>
+  %sharding2 = shard.sharding @grid split_axes = [[], [1]] : !shard.sharding
+  // CHECK: %[[B:.*]] = sdy.sharding_constraint %arg0 <@grid, [{}, {"axis1"}]>
+  %2 = shard.shard %0 to %sharding2 annotate_for_users : tensor<4x8xf32>
+  // CHECK: stablehlo.abs %[[A]]
+  %3 = stablehlo.abs %1 : tensor<4x8xf32>
+  // CHECK: stablehlo.negate %[[B]]
+  %4 = stablehlo.negate %2 : tensor<4x8xf32>
+  return
+}

@@ -210,6 +210,15 @@ func.func @shape_of_result(%a: tensor<4xf32>) {
 
 // -----
 
+shard.grid @grid0(shape = 2x4)
+func.func @shift_of_nothing() {
+  // expected-error @+1 {{expected SSA operand}}
+  %1 = shard.shift on @grid0 grid_axes = [1] shift_axis = 1 offset = 2 rotate : tensor<2xi8> -> tensor<2xi8>
+  return
+}
+
+// -----
+
 shard.grid @grid(shape = 2x2)
 func.func @typo_of_the_documentation(%a: tensor<4xf32>) {
   %sharding1 = shard.sharding @grid split_axes = [[0]] : !shard.sharding
