@@ -20,7 +20,8 @@ def decompose_cholesky(operation: ir.Operation) -> list[Tensor]:
     Example: `[[4, 2], [2, 10]]` is L L* with `L = [[2, 0], [1, 3]]`.
     """
     matrix = Tensor(operation.operands[0])
-    if operation.attributes["lower"].value:
+    lower = operation.attributes.get("lower")
+    if lower is not None and lower.value:
         return [_lower_factor(matrix)]
     return [_adjoint(_lower_factor(_adjoint(matrix)))]
 

@@ -20,7 +20,8 @@ def decompose_sort(operation: ir.Operation) -> list[Tensor]:
        their order.
     """
     operands = [Tensor(operand) for operand in operation.operands]
-    axis: int = operation.attributes["dimension"].value % operands[0].rank
+    dimension = operation.attributes.get("dimension")  # the last one if none is said
+    axis: int = (-1 if dimension is None else dimension.value) % operands[0].rank
     size = operands[0].shape[axis]
     if size < 2:
         return operands

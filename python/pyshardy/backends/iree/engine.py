@@ -21,6 +21,7 @@ _LACKED = (
     "cholesky",
     "fft",
     "pad",
+    "reduce",
     "scatter",
     "select_and_scatter",
     "sort",
@@ -28,8 +29,9 @@ _LACKED = (
 )
 """What IREE can't compile, can compile for some lengths or windows only, or compiles wrong.
 
-It takes sums of truth values modulo 2, its sort doesn't keep the order of equal elements, its
-scatter can end the process, and padding between elements is lost where more padding follows.
+It takes sums of truth values modulo 2, its reductions along nothing drop the initial value, its
+sort doesn't keep the order of equal elements, its scatter can end the process, and padding between
+elements is lost where more padding follows.
 """
 
 
