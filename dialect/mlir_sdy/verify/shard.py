@@ -246,9 +246,7 @@ def _check_dims(operation: ir.Operation, _: _Grids) -> None:
     for name in TENSOR_DIMS[operation.name]:
         dim = operation.attributes[name].value
         if not 0 <= dim < tensor.rank:
-            raise Violation(
-                f"{name} {dim} is out of range: {tensor} has the dimensions 0 to {tensor.rank - 1}"
-            )
+            raise Violation(f"{name} {dim} is out of range: {tensor} is of rank {tensor.rank}")
 
 
 @_checks("shard.all_to_all")

@@ -94,7 +94,7 @@ func.func @neighbors(%i: index) {
 
 shard.grid @grid(shape = 2x2)
 func.func @all_slice(%a: tensor<4xf32>) {
-  // expected-error @+1 {{slice_axis 3 is out of range: tensor<4xf32> has the dimensions 0 to 0}}
+  // expected-error @+1 {{slice_axis 3 is out of range: tensor<4xf32> is of rank 1}}
   %0 = shard.all_slice %a on @grid grid_axes = [0] slice_axis = 3 : tensor<4xf32> -> tensor<2xf32>
   return
 }
