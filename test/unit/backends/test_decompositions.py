@@ -258,6 +258,52 @@ def test_scatter(written_out, as_it_is, indices, updates, numbers, itype):
     assert (found != arrays[0]).any()
 
 
+@pytest.mark.parametrize(
+    ("indices", "numbers", "sizes", "result"),
+    [
+        # Batches, with vectors of indices before them.
+        (
+            "1x3x2",
+            "offset_dims = [0], operand_batching_dims = [0], start_indices_batching_dims = [1], "
+            "start_index_map = [2], collapsed_slice_dims = [2], index_vector_dim = 0",
+            "1, 2, 1",
+            "2x3x2",
+        ),
+        # Scalar indices.
+        (
+            "4",
+            "offset_dims = [1, 2], start_index_map = [1], collapsed_slice_dims = [1], "
+            "index_vector_dim = 1",
+            "2, 1, 4",
+            "4x2x4",
+        ),
+        # Two batches in another order, and vectors between them.
+        (
+            "4x1x3",
+            "offset_dims = [2], operand_batching_dims = [0, 2], "
+            "start_indices_batching_dims = [2, 0], start_index_map = [1], index_vector_dim = 1",
+            "1, 3, 1",
+            "4x3x3",
+        ),
+    ],
+)
+def test_gather(written_out, as_it_is, indices, numbers, sizes, result):
+    rng = np.random.default_rng(8)
+    text = f"""
+func.func @main(%a: tensor<3x5x4xf32>, %i: tensor<{indices}xi32>) -> tensor<{result}xf32> {{
+  %0 = "stablehlo.gather"(%a, %i) {{dimension_numbers = #stablehlo.gather<{numbers}>,
+    slice_sizes = array<i64: {sizes}>}}
+    : (tensor<3x5x4xf32>, tensor<{indices}xi32>) -> tensor<{result}xf32>
+  return %0 : tensor<{result}xf32>
+}}"""
+    arrays = [
+        rng.normal(size=(3, 5, 4)).astype(np.float32),
+        rng.integers(-3, 8, tuple(map(int, indices.split("x")))).astype(np.int32),
+    ]
+    (found,), (wanted,) = written_out(text, "gather", *arrays), as_it_is(text, *arrays)
+    np.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("padding", [((1, 2), (0, 1)), ((0, 0), (-1, -2)), ((0, 0), (0, 0))])
 def test_select_and_scatter(written_out, padding):
     """Each window's first largest element gets the window's source, on top of 0.5."""

@@ -21,6 +21,7 @@ _MODULES = (
     "cholesky",
     "convolution",
     "fourier",
+    "gather",
     "pad",
     "products",
     "reduce",

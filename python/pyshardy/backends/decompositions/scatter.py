@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir, stablehlo
+from pyshardy.backends.decompositions.indices import explicit_indices
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import (
     Tensor,
     concatenate,
     constant,
     index_type,
-    iota,
     loop,
     mapped,
     where,
@@ -84,51 +84,25 @@ def _windows(
     operation: ir.Operation, operand: Tensor, indices: Tensor, updates: Sequence[Tensor]
 ) -> _Windows:
     numbers = stablehlo.ScatterDimensionNumbers(operation.attributes["scatter_dimension_numbers"])
-    columns = _index_columns(indices, numbers)
-    nothing = columns[0] - columns[0] if columns else None
-    count = math.prod(_dims_of_indices(indices, numbers.index_vector_dim))
-    if nothing is None:
-        nothing = constant(0, index_type(), (count, 1))
-    by_dim = dict(
-        zip(
-            (*numbers.scattered_dims_to_operand_dims, *numbers.input_batching_dims),
-            columns,
-            strict=True,
-        )
+    vectors = explicit_indices(
+        indices, numbers.index_vector_dim, numbers.scatter_indices_batching_dims
     )
-    starts = [by_dim.get(dim, nothing) for dim in range(operand.rank)]
+    *shape, width = vectors.shape
+    count = math.prod(shape)
+    rows = vectors.reshape(count, width)
+    indexed = [*numbers.scattered_dims_to_operand_dims, *numbers.input_batching_dims]
+    nothing = constant(0, index_type(), (count, 1))
+    columns = {dim: rows.along(1, at, at + 1) for at, dim in enumerate(indexed)}
+    starts = [columns.get(dim, nothing) for dim in range(operand.rank)]
     window_dims = list(numbers.update_window_dims)
     dropped = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
     kept = iter(updates[0].shape[dim] for dim in window_dims)
     sizes = tuple(1 if dim in dropped else next(kept) for dim in range(operand.rank))
     order = [dim for dim in range(updates[0].rank) if dim not in window_dims] + window_dims
-    rows = [each.transpose(*order).reshape(count, *sizes) for each in updates]
-    if not starts:
-        return _Windows(constant(0, index_type(), (count, 0)), sizes, rows)
-    return _Windows(concatenate(starts, 1), sizes, rows)
-
-
-def _index_columns(indices: Tensor, numbers: stablehlo.ScatterDimensionNumbers) -> list[Tensor]:
-    """Columns of indices: for each dimension scattered to, and then for each one of batches."""
-    at = numbers.index_vector_dim
-    wide = indices.to(index_type())
-    if at == indices.rank:
-        wide = wide.reshape(*indices.shape, 1)
-    wide = wide.transpose(*(dim for dim in range(wide.rank) if dim != at), at)
-    *shape, width = wide.shape
-    count = math.prod(shape)
-    columns = [
-        wide.along(wide.rank - 1, place, place + 1).reshape(count, 1) for place in range(width)
-    ]
-    for dim in numbers.scatter_indices_batching_dims:
-        place = dim if dim < at else dim - 1
-        own = iota(shape[place]).broadcast_in_dim(shape, [place])
-        columns.append(own.reshape(count, 1))
-    return columns
-
-
-def _dims_of_indices(indices: Tensor, index_vector_dim: int) -> list[int]:
-    return [size for dim, size in enumerate(indices.shape) if dim != index_vector_dim]
+    windows = [each.transpose(*order).reshape(count, *sizes) for each in updates]
+    # A scalar has no starts; a column more, which is cut off, spares it a case of its own.
+    corners = concatenate([*starts, nothing], 1).along(1, 0, operand.rank)
+    return _Windows(corners, sizes, windows)
 
 
 def _row(numbers: Sequence[int], factor: int) -> Tensor:

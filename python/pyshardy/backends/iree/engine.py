@@ -20,6 +20,7 @@ _LACKED = (
     "batch_norm_training",
     "cholesky",
     "fft",
+    "gather",
     "pad",
     "reduce",
     "scatter",

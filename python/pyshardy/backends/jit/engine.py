@@ -20,6 +20,7 @@ _LACKED = (
     "convolution",
     "dot_general",
     "fft",
+    "gather",
     "optimization_barrier",
     "reduce",
     "scatter",
@@ -27,7 +28,10 @@ _LACKED = (
     "sort",
     "triangular_solve",
 )
-"""What the host has no loops for, or wrong ones: for sums of truth values and narrow numbers."""
+"""What the host has no loops for, or wrong ones.
+
+Those are of sums of truth values and of narrow numbers, and of gathers in batches.
+"""
 
 OPTIMIZATION = 2
 """How much the machine code is optimised: 0 compiles four times as fast as 1 to 3."""
