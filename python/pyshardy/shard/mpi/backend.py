@@ -35,7 +35,7 @@ class MpiBackend:
             UsageError: there is no MPI library, or the job has another number of processes.
         """
         library = mpi_library()
-        if library.size != layout.size:
+        if layout.size not in {1, library.size}:
             raise UsageError(
                 error(
                     f"the program is for {layout.size} devices, but {library.size} processes run "
@@ -49,7 +49,7 @@ class MpiBackend:
         outputs = [spec_of(each, place) for each in function_type.results]
         level = _OPTIMIZATION if options.optimization is None else options.optimization
         compiled = compile_for_mpi(module, inputs, outputs, layout.size, level)
-        return MpiProgram(compiled, inputs, outputs)
+        return MpiProgram(compiled, inputs, outputs, is_alone=layout.size == 1)
 
 
 class MpiProgram:
@@ -59,6 +59,7 @@ class MpiProgram:
         compiled: the machine code.
         inputs: the types of the arguments on each device.
         outputs: the types of the results on each device.
+        is_alone: whether it is for one device only: then every process runs it by itself.
     """
 
     def __init__(
@@ -66,15 +67,20 @@ class MpiProgram:
         compiled: CompiledProgram,
         inputs: Sequence[TensorSpec],
         outputs: Sequence[TensorSpec],
+        *,
+        is_alone: bool,
     ):
         self._compiled = compiled
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
+        self._is_alone = is_alone
 
     def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
         """See `SpmdProgram.run`. All processes must call it, with the same inputs."""
         library = mpi_library()
-        plain = to_plain(inputs[library.rank], self._inputs)
+        plain = to_plain(inputs[0 if self._is_alone else library.rank], self._inputs)
         own = from_plain(self._compiled(plain), self._outputs)
+        if self._is_alone:
+            return [own]
         columns = [library.all_gather(array) for array in own]
         return [list(row) for row in zip(*columns, strict=True)] or [[]] * library.size
