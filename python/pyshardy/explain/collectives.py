@@ -123,6 +123,7 @@ class _Explainer:
 
     def __init__(self, record: Propagation | None):
         self._record = record
+        self._known: dict[ir.Value, Explanation | None] = {}
 
     def explain(self, collective: Collective, move: Move | None) -> CollectiveExplanation:
         if move is None:
@@ -207,6 +208,11 @@ class _Explainer:
         return tuple(each for each in refused if each.axis.name in wanted)
 
     def _explanation(self, value: ir.Value) -> Explanation | None:
+        if value not in self._known:
+            self._known[value] = self._find_explanation(value)
+        return self._known[value]
+
+    def _find_explanation(self, value: ir.Value) -> Explanation | None:
         if self._record is None:
             return None
         try:

@@ -267,14 +267,10 @@ def _link(
         is_part = any(axis.contains(known) for known in axes)
         return Root(tensor, Origin.PART if is_part else Origin.MANUAL, given), None, before
     step, flow = found
-    gain = _gain(step, flow)
+    gain = gain_of(step, flow)
     if flow.source is None:
         return gain, None, before
-    source_dim = next(
-        at
-        for at, mapping in enumerate(step.rule.mappings[flow.source].dim_mappings)
-        if flow.factor in mapping.factor_indices
-    )
+    source_dim = dim_of(step.rule, flow.source, flow.factor)
     return gain, (step.tensors[flow.source].slot, source_dim), step.number
 
 
@@ -308,7 +304,8 @@ def _gained_before(
     return max(gains)[1] if gains else None
 
 
-def _gain(step: Step, flow: Flow) -> Gain:
+def gain_of(step: Step, flow: Flow) -> Gain:
+    """A flow of a step, told by itself."""
     num_operands = len(step.rule.operand_mappings)
     priority = step.run.priority
     return Gain(
@@ -348,16 +345,21 @@ def _refused(record: Propagation, slot: int) -> Iterator[RefusedAxis]:
             location,
             record.tensor(relation.tensors[refusal.source]),
             _tensor(refusal.source, rule),
-            next(
-                dim
-                for dim, mapping in enumerate(rule.mappings[refusal.target].dim_mappings)
-                if refusal.factor in mapping.factor_indices
-            ),
+            dim_of(rule, refusal.target, refusal.factor),
             _factor(rule, refusal.factor),
             refusal.reason,
             None if blocker is None else record.tensor(relation.tensors[blocker]),
             None if blocker is None else _tensor(blocker, rule),
         )
+
+
+def dim_of(rule: OpShardingRule, position: int, factor: int) -> int:
+    """The dimension of a tensor that a factor is in."""
+    return next(
+        dim
+        for dim, mapping in enumerate(rule.mappings[position].dim_mappings)
+        if factor in mapping.factor_indices
+    )
 
 
 # --- Words ----------------------------------------------------------------------------------------

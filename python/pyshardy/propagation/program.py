@@ -19,7 +19,7 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import COMPUTATIONS, DATA_FLOW_OPERATIONS, OWN_SHARDING, SHARDING
 from pyshardy.propagation.data_flow import DataFlowEdge, Use, data_flow_edges
-from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
+from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, TensorType
 
 NOWHERE = 0
 """The slot of values that can't have a sharding."""
@@ -152,9 +152,13 @@ class Program:
             raise ValueError("there is no such value")
         return value
 
+    def tensor_type(self, value: int) -> TensorType | None:
+        """The type of a value; None if it isn't a ranked tensor."""
+        return self._tensor_type(self.types[value])
+
     def rank(self, value: int) -> int:
         """The number of dimensions of a value, 0 if it isn't a tensor."""
-        tensor = self._tensor_type(self.types[value])
+        tensor = self.tensor_type(value)
         return 0 if tensor is None else tensor.rank
 
     def is_result_of_function(self, slot: int) -> bool:

@@ -85,6 +85,7 @@ class Propagation:
     def __init__(self) -> None:
         self._engine: Engine | None = None
         self._changes: list[Change] = []
+        self._steps: dict[int, Step] = {}
         self._initial: list[int] = []
         self._locations: list[ir.Location] = []
         self._argument_locations: dict[int, list[ir.Location]] = {}
@@ -97,10 +98,16 @@ class Propagation:
         return (self[index] for index in range(len(self)))
 
     def __getitem__(self, index: int) -> Step:
-        change = self._changes[index]
+        number = range(len(self))[index]
+        if number not in self._steps:  # explanations of different values share most of them
+            self._steps[number] = self._step(number)
+        return self._steps[number]
+
+    def _step(self, number: int) -> Step:
+        change = self._changes[number]
         before, after, moved, refused = self._trace(change.kind, change.state)
         return Step(
-            index if index >= 0 else index + len(self),
+            number,
             self.engine.program.names[change.operation],
             location_of(self._locations[change.operation]),
             change.run,
@@ -204,6 +211,15 @@ class Propagation:
                 own = location_of(self._argument_locations[maker][index])
                 return Tensor(slot, f"{what} of {name}", own or location_of(self._locations[maker]))
         return Tensor(slot, f"{what} of {name}", location_of(self._locations[maker]))
+
+    @property
+    def changes(self) -> Sequence[Change]:
+        """The bare changes of all steps, in order."""
+        return self._changes
+
+    def location(self, number: int) -> ir.Location:
+        """Where the operation of a number stands, with all that its location says."""
+        return self._locations[number]
 
     def operation(self, number: int) -> tuple[str, SourceLocation | None]:
         """The operation of a number: its name, and where it stands if the program says so."""

@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the page shows, as plain values; numbers stand for operations, values and shardings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.model import Mesh, TensorSharding
+from pyshardy.backends.specs import TensorSpec
+from pyshardy.explain.collectives import CollectiveExplanation
+from pyshardy.explain.find import name_of
+from pyshardy.explain.page.scopes import Group, group_operations, scopes_of
+from pyshardy.explain.program import ExplainedProgram
+from pyshardy.propagation.explanation import Gain, dim_of, gain_of
+from pyshardy.propagation.flows import Flow
+from pyshardy.propagation.program import DATA_FLOW_EDGE, SHARDING_GROUP, TERMINATORS
+from pyshardy.propagation.record import Step
+
+_HIDDEN = frozenset({"func.func", "sdy.mesh", DATA_FLOW_EDGE, SHARDING_GROUP})
+
+
+@dataclass(frozen=True, slots=True)
+class ValueData:
+    """A value.
+
+    Attributes:
+        name: what it is called.
+        slot: where its sharding is; several values may share one.
+        kind: `input`, `output` or `value`.
+        type: the global type, without `tensor`.
+        shape: the global shape.
+        element_bytes: the bytes of an element.
+        sharding: the number of its sharding in the end.
+        given: the number of its sharding in the beginning.
+        node: the operation that makes it; None for an input.
+        place: where it is made.
+    """
+
+    name: str
+    slot: int
+    kind: str
+    type: str
+    shape: tuple[int, ...]
+    element_bytes: int
+    sharding: int
+    given: int
+    node: int | None
+    place: SourceLocation | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeData:
+    """An operation.
+
+    Attributes:
+        name: its name.
+        place: where it stands.
+        operands: the values that it uses.
+        results: the values that it makes.
+        refused: the axes that its tensors refused, told.
+        collectives: the collectives that come from it.
+    """
+
+    name: str
+    place: SourceLocation | None
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    refused: tuple[str, ...]
+    collectives: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowData:
+    """Axes that came to a dimension in a step.
+
+    Attributes:
+        target: the slot of the tensor that got them.
+        dim: the dimension.
+        axes: the names of the axes.
+        source: the slot of the tensor that they came from; None if several have brought them.
+        source_dim: the dimension that they came from.
+        told: that in words.
+    """
+
+    target: int
+    dim: int
+    axes: tuple[str, ...]
+    source: int | None
+    source_dim: int
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepData:
+    """A step of propagation.
+
+    Attributes:
+        node: the operation that was stepped through.
+        changes: the slots that changed, each with the number of its new sharding.
+        flows: which axes came from where.
+    """
+
+    node: int
+    changes: tuple[tuple[int, int], ...]
+    flows: tuple[FlowData, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveData:
+    """A collective.
+
+    Attributes:
+        kind: its kind.
+        axes: the axes that it is along.
+        nbytes: the bytes that a device sends in a run.
+        times: how often it runs; None if nobody knows.
+        place: where it comes from.
+        reason: why it is there, a sentence.
+        told: all that is known of it.
+        node: the operation that it comes from; None if that isn't known.
+    """
+
+    kind: str
+    axes: tuple[str, ...]
+    nbytes: int
+    times: int | None
+    place: SourceLocation | None
+    reason: str
+    told: str
+    node: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingData:
+    """A sharding.
+
+    Attributes:
+        text: as it is written.
+        dims: for each dimension the names of its axes, with parts of axes as they are written.
+        pieces: for each dimension into how many pieces it is divided.
+    """
+
+    text: str
+    dims: tuple[tuple[str, ...], ...]
+    pieces: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PageData:
+    """All of it.
+
+    Attributes:
+        title: the name of the program.
+        axes: the axes of the mesh, with their sizes.
+        num_devices: the devices of the mesh.
+        values: by number.
+        nodes: by number.
+        groups: the functions, as groups of operations.
+        shardings: by number; number 0 stands for no sharding.
+        steps: in order.
+        collectives: in the order of the partitioned program.
+        sent: what a device sends in a run.
+    """
+
+    title: str
+    axes: tuple[tuple[str, int], ...]
+    num_devices: int
+    values: dict[int, ValueData]
+    nodes: dict[int, NodeData]
+    groups: tuple[Group, ...]
+    shardings: tuple[ShardingData, ...]
+    steps: tuple[StepData, ...]
+    collectives: tuple[CollectiveData, ...]
+    sent: int
+
+
+def page_data(explained: ExplainedProgram, title: str) -> PageData:
+    """Gather what the page shows of a program."""
+    return _Gatherer(explained, title).gather()
+
+
+class _Gatherer:
+    """Reads the tables of propagation, which is how the program was when it began."""
+
+    def __init__(self, explained: ExplainedProgram, title: str):
+        self._explained = explained
+        self._title = title
+        self._record = explained.record
+        self._engine = explained.record.engine
+        self._program = self._engine.program
+        self._mesh: Mesh = explained.program.mesh
+        self._shardings: dict[TensorSharding | None, int] = {None: 0}
+        self._told: list[ShardingData] = [ShardingData("no sharding", (), ())]
+        self._refused: defaultdict[int, list[str]] = defaultdict(list)
+
+    def gather(self) -> PageData:
+        program = self._program
+        values = dict(self._values())
+        self._read_refusals()
+        collectives = tuple(self._collectives())
+        of_nodes: defaultdict[int, list[int]] = defaultdict(list)
+        for number, collective in enumerate(collectives):
+            if collective.node is not None:
+                of_nodes[collective.node].append(number)
+        nodes = {
+            number: NodeData(
+                name,
+                self._record.operation(number)[1],
+                tuple(self._shown(operand) for operand in program.operands[number]),
+                tuple(program.results[number]),
+                tuple(dict.fromkeys(self._refused[number])),
+                tuple(of_nodes[number]),
+            )
+            for number, name in enumerate(program.names)
+            if name not in _HIDDEN
+        }
+        groups = [self._group(function, name) for name, function in program.functions.items()]
+        return PageData(
+            self._title,
+            tuple((axis.name, axis.size) for axis in self._mesh.axes),
+            self._mesh.total_size,
+            values,
+            nodes,
+            tuple(groups),
+            tuple(self._told),
+            tuple(self._steps()),
+            collectives,
+            sum(each.nbytes for each in collectives),
+        )
+
+    # --- Values -----------------------------------------------------------------------------
+
+    def _values(self) -> Iterator[tuple[int, ValueData]]:
+        program = self._program
+        main = program.main
+        returned = frozenset[int]() if main is None else frozenset(program.returned(main))
+        inputs = range(0) if main is None else program.arguments.get(main, range(0))
+        for number in range(1, len(program.values)):
+            slot = program.slots[number]
+            tensor = self._record.tensor(number)
+            kind = "input" if number in inputs else "output" if number in returned else "value"
+            shape, element = self._type(number)
+            yield (
+                number,
+                ValueData(
+                    self._name(number, tensor.description),
+                    slot,
+                    kind,
+                    "x".join([*map(str, shape), element]),
+                    shape,
+                    TensorSpec((1,), element).nbytes if element else 0,
+                    self._sharding(self._engine.sharding(slot)),
+                    self._sharding(self._record.given(slot)),
+                    None if number in inputs else program.makers[number],
+                    tensor.location,
+                ),
+            )
+
+    def _name(self, number: int, description: str) -> str:
+        program = self._program
+        main = program.main
+        if main is None or number not in program.arguments.get(main, range(0)):
+            return description  # others may be gone, so that nothing can be asked of them
+        return name_of(program.value(number)) or description
+
+    def _type(self, number: int) -> tuple[tuple[int, ...], str]:
+        tensor = self._program.tensor_type(number)
+        return ((), "") if tensor is None else (tensor.shape, tensor.element_type)
+
+    def _shown(self, number: int) -> int:
+        """A value, or what it is before the edges that stand for it in propagation only."""
+        program = self._program
+        while program.names[program.makers[number]] == DATA_FLOW_EDGE:
+            number = program.operands[program.makers[number]][0]
+        return number
+
+    def _sharding(self, sharding: TensorSharding | None) -> int:
+        known = self._shardings.get(sharding)
+        if known is None:
+            assert sharding is not None, "no sharding has a number"
+            known = self._shardings[sharding] = len(self._told)
+            dims = tuple(
+                tuple(str(a) if a.sub_axis_info else a.name for a in axes)
+                for axes in sharding.dim_axes
+            )
+            pieces = tuple(self._mesh.axes_size(axes) for axes in sharding.dim_axes)
+            self._told.append(ShardingData(str(sharding), dims, pieces))
+        return known
+
+    def _read_refusals(self) -> None:
+        """Note what tensors still refuse, with the operations that it would come by."""
+        for slot in set(self._program.slots):
+            for operation, refusal, _ in self._record.still_refused(slot):
+                self._refused[operation].append(f"{refusal.axis}: {refusal.reason.value}")
+
+    # --- Steps and collectives --------------------------------------------------------------
+
+    def _steps(self) -> Iterator[StepData]:
+        table = self._engine.table
+        for number, change in enumerate(self._record.changes):
+            changes = [
+                (change.relation.tensors[position], self._sharding(table[sharding]))
+                for position, sharding in change.updates
+            ]
+            step = self._record[number]
+            flows = (_flow(gain_of(step, flow), flow, step) for flow in step.flows)
+            yield StepData(change.operation, tuple(changes), tuple(flows))
+
+    def _collectives(self) -> Iterator[CollectiveData]:
+        by_place: dict[tuple[str, str], int] = {}
+        for number, name in enumerate(self._program.names):
+            by_place.setdefault((name, str(self._record.operation(number)[1])), number)
+        for each in self._explained.collectives:
+            yield _collective(each, by_place)
+
+    # --- Groups -----------------------------------------------------------------------------
+
+    def _group(self, operation: int, label: str) -> Group:
+        """The group of all that is inside of an operation."""
+        program, record = self._program, self._record
+        members = [
+            number
+            for number in program.inside(operation)
+            if program.parents[number] == operation
+            and program.names[number] not in _HIDDEN | TERMINATORS
+        ]
+        inside = {
+            number: self._group(number, program.names[number].partition(".")[2])
+            for number in members
+            if len(program.inside(number)) > _FEW
+        }
+        scopes = {number: scopes_of(record.location(number)) for number in members}
+        return group_operations(label, members, scopes, inside)
+
+
+def _flow(gain: Gain, flow: Flow, step: Step) -> FlowData:
+    source, source_dim = None, 0
+    if flow.source is not None:
+        source = step.tensors[flow.source].slot
+        source_dim = dim_of(step.rule, flow.source, flow.factor)
+    names = tuple(axis.name if axis.sub_axis_info is None else str(axis) for axis in flow.axes)
+    return FlowData(gain.tensor.slot, flow.dim, names, source, source_dim, str(gain))
+
+
+_FEW = 3
+"""Operations inside of one that are not worth a group, as in the body of a reduction."""
+
+
+def _collective(
+    explanation: CollectiveExplanation, by_place: dict[tuple[str, str], int]
+) -> CollectiveData:
+    one, made = explanation.collective, explanation.made
+    node = None
+    if made is not None:
+        name = made.what.rpartition(" of ")[2]
+        node = by_place.get((name, str(made.location)))
+    for decision in explanation.wanted if node is None else ():
+        name = decision.what.rpartition(" of ")[2]
+        node = node if node is not None else by_place.get((name, str(decision.location)))
+    return CollectiveData(
+        one.kind,
+        one.axes or (),
+        explanation.nbytes_total,
+        one.repetitions,
+        one.location,
+        explanation.reason,
+        str(explanation),
+        node,
+    )

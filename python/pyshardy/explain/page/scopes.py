@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How operations fall into groups that can be opened and closed.
+
+1. An operation is in the function that it stands in, and in the operations around it.
+2. Inside of that it is in the scopes that its location names, as JAX and PyTorch do:
+   `jit(step)/layer_3/attention/dot_general` is in `layer_3`, and there in `attention`.
+3. Of a group with too many members, runs of them that stand next to each other are groups of
+   their own, so that no group shows more than a reader can take in.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mlir_sdy.host import inner_locations, ir
+
+_MOST_MEMBERS = 36
+_CALL = re.compile(r"[\w.<>-]+\((.*)\)")
+
+
+@dataclass
+class Group:
+    """Operations that are shown as one until somebody opens it.
+
+    Attributes:
+        label: what it is called.
+        members: groups, and operations by their numbers, in the order of the text.
+    """
+
+    label: str
+    members: list[Group | int] = field(default_factory=list["Group | int"])
+
+    @property
+    def size(self) -> int:
+        """The operations in it, however deep."""
+        return sum(each.size if isinstance(each, Group) else 1 for each in self.members)
+
+
+def scopes_of(location: ir.Location) -> tuple[str, ...]:
+    """The scopes that a location names, outer ones first; the last part names the operation."""
+    for name in _names(location):
+        if "/" in name:
+            parts = [part for part in name.split("/")[:-1] if part]
+            return tuple(parts[1:] if len(parts) > 1 and _CALL.fullmatch(parts[0]) else parts)
+    return ()
+
+
+def group_operations(
+    label: str,
+    operations: Sequence[int],
+    scopes: Mapping[int, tuple[str, ...]],
+    inside: Mapping[int, Group],
+) -> Group:
+    """The groups of the operations of a block.
+
+    Args:
+        label: what the whole is called.
+        operations: their numbers, in the order of the text.
+        scopes: the scopes of each.
+        inside: the groups of what is in the regions of those that have any.
+    """
+    top = Group(label)
+    known: dict[tuple[str, ...], Group] = {(): top}
+    for operation in operations:
+        path = scopes.get(operation, ())
+        for depth in range(1, len(path) + 1):
+            if path[:depth] not in known:
+                known[path[:depth]] = Group(path[depth - 1])
+                known[path[: depth - 1]].members.append(known[path[:depth]])
+        known[path].members.append(inside.get(operation, operation))
+    return _divided(top)
+
+
+def _names(location: ir.Location) -> Iterator[str]:
+    name, inner = inner_locations(location)
+    if name is not None:
+        yield name
+    for each in inner:
+        yield from _names(each)
+
+
+def _divided(group: Group) -> Group:
+    """The group, with runs of members as groups of their own where there are too many."""
+    members: list[Group | int] = [
+        _divided(each) if isinstance(each, Group) else each for each in group.members
+    ]
+    while len(members) > _MOST_MEMBERS:
+        length = max(2, math.ceil(len(members) / _MOST_MEMBERS))
+        length = max(length, math.isqrt(len(members)))
+        runs = [members[at : at + length] for at in range(0, len(members), length)]
+        members = [_divided(Group(_label(run), run)) for run in runs]
+    group.members = members
+    return group
+
+
+def _label(run: Sequence[Group | int]) -> str:
+    ends = [_end(run[0], 0), _end(run[-1], -1)]
+    return f"operations {ends[0]} to {ends[1]}"
+
+
+def _end(member: Group | int, at: int) -> int:
+    while isinstance(member, Group):
+        member = member.members[at]
+    return member
