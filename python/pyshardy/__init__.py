@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mlir_sdy.sdy import *  # noqa: F403 (the classes and builders of the dialect)
     from mlir_sdy.values import get_sharding, set_sharding
     from mlir_sdy.verify import verify
+    from pyshardy import shard as shard
     from pyshardy.api import parse, propagate, sharding, write
     from pyshardy.backends import CompileOptions, Registration, register_backend
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
