@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyshardy.backends.decompositions.tensors import Tensor, concatenate, index_type, iota
+import numpy as np
+
+from pyshardy.backends.decompositions.tensors import Tensor, array, concatenate, index_type, iota
 
 
 def explicit_indices(
@@ -31,3 +33,8 @@ def explicit_indices(
         for place, dim in zip(places, batching_dims, strict=True)
     ]
     return concatenate([vectors, *numbers], vectors.rank - 1)
+
+
+def index_row(numbers: Sequence[int]) -> Tensor:
+    """Numbers as a vector of indices."""
+    return array(np.array(numbers, np.int64))

@@ -15,21 +15,23 @@ Decomposition = Callable[[ir.Operation], "Sequence[Tensor] | None"]
 """Builds what takes the place of an operation, and gives its results; None to leave it."""
 
 _MODULES = (
-    "barrier",
     "batch_norm",
-    "booleans",
     "cholesky",
-    "convolution",
     "fourier",
+    "triangular_solve",
+    "select_and_scatter",
+    "scatter",
+    "sort",
+    "convolution",
     "gather",
     "pad",
     "products",
     "reduce",
-    "scatter",
-    "select_and_scatter",
-    "sort",
-    "triangular_solve",
+    "booleans",
+    "barrier",
 )
+"""The modules in an order in which what one makes, later ones may write out again."""
+
 _FUNCTIONS: dict[str, Decomposition] = {}
 
 
@@ -51,8 +53,6 @@ def decomposition(name: str) -> Callable[[Decomposition], Decomposition]:
 def decomposed(module: ir.Module, names: Collection[str]) -> ir.Module:
     """A program with the operations of some names written out.
 
-    What an operation is written out in may hold further ones of the names.
-
     Args:
         module: StableHLO. It isn't changed, and is the result if there is nothing to do.
         names: the operations without their dialect: `{"cholesky", "sort"}`.
@@ -60,24 +60,18 @@ def decomposed(module: ir.Module, names: Collection[str]) -> ir.Module:
     wanted = {f"stablehlo.{name}" for name in names}
     if not operations_named(wanted, module):
         return module
-    for name in _MODULES:
-        importlib.import_module(f"{__package__}.{name}")
+    homes = [importlib.import_module(f"{__package__}.{name}").__name__ for name in _MODULES]
     copy = copy_of(module)
-    while _decompose_once(copy, wanted):
-        pass
+    for name in sorted(wanted, key=lambda name: homes.index(_FUNCTIONS[name].__module__)):
+        _decompose(name, copy)
     return copy
 
 
-def _decompose_once(module: ir.Module, wanted: Collection[str]) -> bool:
-    """Write out the operations that there are; whether that changed anything."""
-    changed = False
-    for operation in operations_named(wanted, module, ir.WalkOrder.POST_ORDER):
+def _decompose(name: str, module: ir.Module) -> None:
+    for operation in operations_named({name}, module, ir.WalkOrder.POST_ORDER):
         with operation.context, operation.location, ir.InsertionPoint(operation):
-            results = _FUNCTIONS[operation.name](operation)
-        if results is None:
-            continue
-        for result, tensor in zip(operation.results, results, strict=True):
-            result.replace_all_uses_with(tensor.value)
-        operation.erase()
-        changed = True
-    return changed
+            results = _FUNCTIONS[name](operation)
+        if results is not None:
+            for result, tensor in zip(operation.results, results, strict=True):
+                result.replace_all_uses_with(tensor.value)
+            operation.erase()

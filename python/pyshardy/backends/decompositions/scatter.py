@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir, stablehlo
-from pyshardy.backends.decompositions.indices import explicit_indices
+from pyshardy.backends.decompositions.indices import explicit_indices, index_row
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import (
     Tensor,
@@ -54,10 +54,8 @@ def decompose_scatter(operation: ir.Operation) -> list[Tensor] | None:
         return [each.to(element) for each, element in zip(operands, elements, strict=True)]
     lowest = constant(0, index_type())
     starts = windows.starts
-    for bound, is_beyond in ((_row(sizes, -1), "low"), (_row(shape, 1), "high")):
-        beyond = starts < bound if is_beyond == "low" else starts > bound
-        starts = where(beyond, bound, starts)
-    starts = starts - _row(sizes, -1)
+    low, high = index_row([-size for size in sizes]), index_row(shape)
+    starts = where(starts < low, low, where(starts > high, high, starts)) - low
     padded = [
         each.to(element).pad(sizes, sizes) for each, element in zip(operands, elements, strict=True)
     ]
@@ -103,9 +101,3 @@ def _windows(
     # A scalar has no starts; a column more, which is cut off, spares it a case of its own.
     corners = concatenate([*starts, nothing], 1).along(1, 0, operand.rank)
     return _Windows(corners, sizes, windows)
-
-
-def _row(numbers: Sequence[int], factor: int) -> Tensor:
-    """Numbers times a factor, as a vector of indices."""
-    parts = [constant(factor * number, index_type(), (1,)) for number in numbers]
-    return concatenate(parts, 0) if parts else constant(0, index_type(), (0,))

@@ -31,8 +31,8 @@ _LACKED = (
 """What IREE can't compile, can compile for some lengths or windows only, or compiles wrong.
 
 It takes sums of truth values modulo 2, its reductions along nothing drop the initial value, its
-sort doesn't keep the order of equal elements, its scatter can end the process, and padding between
-elements is lost where more padding follows.
+sort doesn't keep the order of equal elements, its gather reads outside of the operand, its scatter
+can end the process, and padding between elements is lost where more padding follows.
 """
 
 
