@@ -73,7 +73,8 @@ def work(address: str, process: int) -> None:
         for shard in array.addressable_shards:
             np.testing.assert_allclose(shard.data, expected_weights[name][shard.index], rtol=1e-5)
     devices = f"{jax.local_device_count()} of {jax.device_count()} devices"
-    print(f"process {process}: {devices}, rows {own.start}:{own.stop}, loss {value:.4f}, right")
+    rows = f"rows {own.start}:{own.stop}"
+    print(f"process {process}: {devices}, {rows}, loss {value:.4f}, right", file=sys.stderr)
     jax.distributed.shutdown()
 
 
@@ -87,23 +88,23 @@ def main() -> int:
         subprocess.Popen(
             [sys.executable, __file__, address, str(process)],
             env={**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags},
-            stdout=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,  # Gloo talks there
+            stderr=subprocess.PIPE,
             text=True,
         )
         for process in range(PROCESSES)
     ]
     end = time.monotonic() + TIMEOUT
     try:
-        while any(process.poll() is None for process in processes):
-            if any(process.returncode for process in processes) or time.monotonic() > end:
-                break
+        statuses: list[int | None] = [None]
+        while None in statuses and not any(statuses) and time.monotonic() < end:
             time.sleep(0.05)
+            statuses = [process.poll() for process in processes]
     finally:
         for process in processes:
             process.kill()
     for process in processes:
-        lines = process.communicate()[0].splitlines()
-        print(*(line for line in lines if not line.startswith("[Gloo]")), sep="\n")
+        print(process.communicate()[1], end="")
     return int(any(process.returncode for process in processes))
 
 
