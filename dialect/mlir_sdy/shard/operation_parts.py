@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.shard.reading import grids_of
+from mlir_sdy.shard.reading import find_grid, grids_of
 from mlir_sdy.shard.values import DYNAMIC, Grid, ReductionKind
 from mlir_sdy.symbols import enclosing_module
 from mlir_sdy.verify.shard import check_operation
@@ -66,12 +66,13 @@ def grid_named(name: str) -> Grid:
     block = ir.InsertionPoint.current.block
     owner = block.owner.operation
     module = owner if owner.name == "builtin.module" else enclosing_module(owner)
-    grids = {} if module is None else grids_of(module)
-    if name not in grids:
+    grid = None if module is None else find_grid(module, name)
+    if grid is None:
+        grids = {} if module is None else grids_of(module)
         known = ", ".join(f"'@{known}'" for known in grids) or "none"
         place = location_of(ir.Location.current)
         raise UsageError(error(f"there is no grid '@{name}' in the module; it has: {known}", place))
-    return grids[name]
+    return grid
 
 
 def group_size(grid: str, axes: Sequence[int]) -> int:

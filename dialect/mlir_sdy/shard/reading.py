@@ -48,6 +48,15 @@ def grids_of(module: ir.Module | ir.Operation | ir.OpView) -> dict[str, Grid]:
     }
 
 
+def find_grid(module: ir.Operation, name: str) -> Grid | None:
+    """The grid of a name in a module, if there is one; what comes behind it is not looked at."""
+    for view in module.regions[0].blocks[0].operations:
+        operation = view.operation
+        if operation.name == "shard.grid" and operation.attributes["sym_name"].value == name:
+            return read_grid(operation)
+    return None
+
+
 def read_grid(operation: ir.Operation) -> Grid:
     """The grid that a `shard.grid` declares."""
     return Grid(tuple(operation.attributes["shape"]))

@@ -28,6 +28,7 @@ from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.ods.shard_tables import OPERATIONS
 from mlir_sdy.shard.reading import (
     axis_lists,
+    find_grid,
     grid_axes,
     has_grids,
     read_grid,
@@ -35,6 +36,7 @@ from mlir_sdy.shard.reading import (
     shard_operations,
 )
 from mlir_sdy.shard.values import DYNAMIC, Grid
+from mlir_sdy.symbols import enclosing_module
 from mlir_sdy.verify.violation import Violation
 
 _Check = Callable[[ir.Operation, "_Grids"], None]
@@ -115,10 +117,10 @@ def _checks(*names: str) -> Callable[[_Check], _Check]:
 
 
 class _Grids:
-    """The grids around operations, looked up once for each block that declares any."""
+    """The grids around operations, each looked up once."""
 
     def __init__(self) -> None:
-        self._of_block: dict[ir.Block, dict[str, Grid]] = {}
+        self._found: dict[tuple[ir.Operation, str], Grid | None] = {}
 
     def named(self, operation: ir.Operation) -> Grid:
         """The grid that an operation names, in the nearest module around it.
@@ -126,19 +128,17 @@ class _Grids:
         Raises:
             LookupError: there is none.
         """
-        module = operation.parent
-        while module is not None and module.operation.name != "builtin.module":
-            module = module.operation.parent
+        module = enclosing_module(operation)
+        name: str = operation.attributes["grid"].value
         if module is None:
-            raise LookupError("no module")
-        block = module.operation.regions[0].blocks[0]
-        if block not in self._of_block:
-            self._of_block[block] = {
-                view.operation.attributes["sym_name"].value: read_grid(view.operation)
-                for view in block.operations
-                if view.operation.name == "shard.grid"
-            }
-        return self._of_block[block][operation.attributes["grid"].value]
+            raise LookupError(name)
+        key = (module, name)
+        if key not in self._found:
+            self._found[key] = find_grid(module, name)
+        grid = self._found[key]
+        if grid is None:
+            raise LookupError(name)
+        return grid
 
 
 # --- Grids and shardings ------------------------------------------------------------------------
