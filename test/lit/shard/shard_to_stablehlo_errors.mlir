@@ -200,3 +200,18 @@ func.func @sharding_of_no_annotation(%a: tensor<4xf32>) -> index {
   %0 = shard.shard_shape dims = [4] sharding = %s device = [0, 0] : index
   return %0 : index
 }
+
+// -----
+
+shard.grid @grid(shape = 2x2)
+func.func @another_region(%a: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
+  %0 = shard.send %a on @grid grid_axes = [0] destination = [1] : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "stablehlo.if"(%c) ({
+    // expected-error @+1 {{the 'shard.send' that belongs to it stands in another region}}
+    %2 = shard.recv %a on @grid grid_axes = [0] source = [0] : (tensor<4xf32>) -> tensor<4xf32>
+    stablehlo.return %2 : tensor<4xf32>
+  }, {
+    stablehlo.return %a : tensor<4xf32>
+  }) : (tensor<i1>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

@@ -133,9 +133,11 @@ def lower_messages(messages: Sequence[Message], builder: GridBuilder) -> None:
 
 
 def _lower_pair(send: Message, receive: Message, builder: GridBuilder) -> None:
-    first, last = sorted((send, receive), key=lambda message: message.position)
-    del first
+    last = max(send, receive, key=lambda message: message.position)
     sender, receiver = send.operation, receive.operation
+    if sender.block != receiver.block:
+        reason = "the 'shard.send' that belongs to it stands in another region"
+        raise cannot_lower(receiver, reason)
     if last is send:
         for use in receiver.results[0].uses:
             if not _is_behind(use.owner.operation, sender):
