@@ -14,13 +14,15 @@ import pytest
 from pyshardy.backends.child_process import ChildDiedError, ChildProcess
 
 WORKER = """
-import time
+import time  # A request for the name of a file makes it, and takes very long.
 from pyshardy.backends.worker import serve
 
 def answer(request):
     if request == "fail":
         raise ValueError("no")
-    time.sleep(request)
+    if isinstance(request, str):
+        open(request, "w").close()
+        time.sleep(1000)
     return request
 
 serve(answer)
@@ -32,7 +34,7 @@ from pyshardy.backends.child_process import ChildProcess
 child = ChildProcess(["-c", {WORKER!r}])
 assert child.ask(0) == (True, 0)
 print(child.process.pid, flush=True)
-child.ask(1000)
+child.ask(sys.argv[1])
 """
 
 
@@ -58,10 +60,13 @@ def child():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells children")
-def test_a_busy_child_ends_when_its_parent_is_killed():
-    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE)
+def test_a_busy_child_ends_when_its_parent_is_killed(tmp_path):
+    busy = tmp_path / "busy"
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(busy)], stdout=subprocess.PIPE)
     assert parent.stdout is not None
     process_id = int(parent.stdout.readline())
+    while not busy.exists():
+        time.sleep(0.02)
     assert is_alive(process_id)
     parent.kill()
     parent.wait()
@@ -71,7 +76,13 @@ def test_a_busy_child_ends_when_its_parent_is_killed():
 
 def test_a_child_outlives_the_thread_that_starts_it():
     started = []
-    thread = threading.Thread(target=lambda: started.append(ChildProcess(["-c", WORKER])))
+
+    def start():
+        child = ChildProcess(["-c", WORKER])
+        assert child.ask(0) == (True, 0)  # By now it has tied itself to a thread.
+        started.append(child)
+
+    thread = threading.Thread(target=start)
     thread.start()
     thread.join()
     (child,) = started
