@@ -108,6 +108,35 @@ def check_messages(context):
     yield "messages"
 
 
+LOOP = """
+shard.grid @grid(shape = 2x2)
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %count = stablehlo.constant dense<2100> : tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %half = stablehlo.constant dense<0.5> : tensor<4xf32>
+  %r:2 = stablehlo.while(%x = %a, %i = %zero) : tensor<4xf32>, tensor<i32> cond {
+    %c = stablehlo.compare LT, %i, %count : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %s = shard.all_reduce %x on @grid grid_axes = [0] : tensor<4xf32> -> tensor<4xf32>
+    %t = stablehlo.multiply %s, %half : tensor<4xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %t, %j : tensor<4xf32>, tensor<i32>
+  }
+  return %r#0 : tensor<4xf32>
+}
+"""
+
+
+def check_communicators(context):
+    """A library has 2048 of them, and a loop may run longer."""
+    program = spmd_program("mpi", parse(LOOP, context), Layout(1, PROCESSES), FAST_TO_COMPILE)
+    found = program.run([[np.full(4, device, np.float32)] for device in range(PROCESSES)])
+    assert [outputs[0].tolist() for outputs in found] == [[1] * 4, [2] * 4, [1] * 4, [2] * 4]
+    yield "communicators"
+
+
 def check_partitioned(context):
     texts = {f"random {seed}": random_text(seed) for seed in (0, 3)}
     texts |= {name: PRELUDE + CONTROL_FLOW[name] for name in FROM_CONTROL_FLOW}
@@ -131,7 +160,8 @@ def random_text(seed):
 def main():
     context = Context()
     is_first = mpi_library().rank == 0
-    for check in (check_collectives, check_elements, check_messages, check_partitioned):
+    checks = check_collectives, check_elements, check_messages, check_communicators
+    for check in (*checks, check_partitioned):
         for name in check(context):
             if is_first:
                 print("right:", name)

@@ -37,7 +37,7 @@ def test_collectives_and_partitioned_programs():
     done = run(4, HERE / "shard_mpi_worker.py")
     assert done.returncode == 0, done.stderr
     right = [line for line in done.stdout.splitlines() if line.startswith("right: ")]
-    assert len(right) == 20
+    assert len(right) == 21
 
 
 def test_example():

@@ -19,6 +19,8 @@ from pyshardy.backends.specs import TensorSpec
 from pyshardy.backends.values import spec_of
 from pyshardy.passes.walks import operations_named
 from pyshardy.pipeline import run_pipeline
+from pyshardy.shard.mpi.communicators import RANK, make_communicators, rank_attribute
+from pyshardy.shard.mpi.library import mpi_library
 
 _SIMPLIFY = (
     "func.func(chlo-legalize-to-stablehlo),func.func(stablehlo-legalize-composite-to-call),"
@@ -88,7 +90,11 @@ def compile_for_mpi(
         try:
             _run(local, ("stablehlo-legalize-to-linalg",))
             drop_signs(local)
-            _run(local, (*_TO_MPI, *_TO_LOOPS, *_TO_LLVM))
+            library = mpi_library()
+            local.operation.attributes[RANK] = rank_attribute(library.rank)
+            _run(local, _TO_MPI)
+            make_communicators(local, library)
+            _run(local, (*_TO_LOOPS, *_TO_LLVM))
         except ir.MLIRError as refusal:
             raise ExecutionError(error(f"{_REFUSED}: {refusal}")) from None
         for grid in operations_named({"shard.grid"}, local):

@@ -37,6 +37,7 @@ class MpiLibrary:
             raise UsageError(
                 error(f"the MPI library can't be loaded: {reason}; {_INSTALL}")
             ) from None
+        self._communicators: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         self._check_abi(path)
         self._start()
 
@@ -69,6 +70,21 @@ class MpiLibrary:
         number = ctypes.c_int()
         getattr(self._library, function)(_COMM_WORLD, ctypes.byref(number))
         return number.value
+
+    def communicator(self, colors: tuple[int, ...], keys: tuple[int, ...]) -> int:
+        """A communicator of the processes with this one's color, in the order of their keys.
+
+        Args:
+            colors: those of all processes.
+            keys: those of all processes.
+        """
+        known = self._communicators.get((colors, keys))
+        if known is None:
+            made = ctypes.c_int()
+            own = colors[self.rank], keys[self.rank]
+            self._library.MPI_Comm_split(_COMM_WORLD, *own, ctypes.byref(made))
+            known = self._communicators[colors, keys] = made.value
+        return known
 
     def all_gather(self, array: np.ndarray) -> list[np.ndarray]:
         """The arrays of all processes, which are of one shape and type."""

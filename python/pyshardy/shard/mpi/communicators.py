@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Communicators that are made once, and not each time a collective runs.
+
+Upstream lets each collective make its own, of which an MPI library has some thousands. What a
+process calls its group and its place there are constants in its own code, so that the communicator
+can be made beforehand: one for all collectives that group processes alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from pyshardy.passes.walks import operations_named
+from pyshardy.shard.mpi.library import MpiLibrary
+
+RANK = "dlti.map"
+"""The attribute of a module that tells upstream's `canonicalize` which process runs it."""
+
+
+def rank_attribute(rank: int) -> ir.Attribute:
+    """The value of the attribute `RANK` for a process."""
+    return ir.Attribute.parse(f'#dlti.map<"MPI:comm_world_rank" = {rank}>')
+
+
+def make_communicators(module: ir.Module, library: MpiLibrary) -> None:
+    """Replace what makes communicators by communicators that are there.
+
+    All processes must do so at the same time, for the same program.
+
+    Args:
+        module: a program that calls MPI, made for this process by `RANK`.
+        library: the MPI library.
+    """
+    splits = operations_named({"mpi.comm_split"}, module)
+    if not splits:
+        return
+    own = [[_constant(operand) for operand in split.operands[1:]] for split in splits]
+    every = np.stack(library.all_gather(np.array(own, np.int64)), axis=1)
+    for split, of_processes in zip(splits, every, strict=True):
+        colors, keys = (tuple(column) for column in of_processes.T.tolist())
+        handle = library.communicator(colors, keys)
+        with ir.InsertionPoint(split), split.location:
+            integer = ir.IntegerType.get_signless(64)
+            number = ir.Operation.create(
+                "arith.constant",
+                results=[integer],
+                attributes={"value": ir.IntegerAttr.get(integer, handle)},
+            )
+            # As which the communicators of upstream's dialect become LLVM's.
+            cast = ir.Operation.create(
+                "builtin.unrealized_conversion_cast",
+                results=[split.results[0].type],
+                operands=[number.result],
+            )
+        split.results[0].replace_all_uses_with(cast.result)
+        split.erase()
+
+
+def _constant(value: ir.Value) -> int:
+    """The number that a value is, in code for one process."""
+    return int(value.owner.operation.attributes["value"].value)
