@@ -4,6 +4,7 @@
     sdy-explain program.mlir
     sdy-explain program.mlir --value=%5 --value="params['w']" --value=model.py:40
     sdy-explain program.mlir --collectives
+    sdy-explain program.mlir --html=report.html
     sdy-explain program.mlir --diff=other.mlir --hardware=tpu-v5e
 
 The program is propagated and partitioned; nothing is run.
@@ -17,6 +18,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -75,6 +77,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--diff", metavar="FILE", help="compare with another plan for the same program"
     )
+    parser.add_argument(
+        "--html", metavar="FILE", help="write a report of the whole program as one page"
+    )
+    parser.add_argument(
+        "--model-explorer", metavar="FILE", help="write the graph for the viewer Model Explorer"
+    )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     return parser
 
@@ -92,6 +100,12 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         word: tuple(explained.explanation(value) for value in finder.find(word))
         for word in arguments.value
     }
+    if arguments.html:
+        _write_page(explained, arguments.html, _shown(arguments.file))
+    if arguments.model_explorer:
+        _write_graph(explained, arguments.model_explorer, _shown(arguments.file))
+    if arguments.html or arguments.model_explorer:
+        return 0
     difference = None
     if arguments.diff:
         other, _ = _explained(arguments.diff, tool)
@@ -131,6 +145,27 @@ def _explained(file: str, tool: Tool) -> tuple[ExplainedProgram, ValueFinder]:
     module = load(data, Context(), _shown(file))
     finder = ValueFinder(module, text)
     return explain_program(module), finder
+
+
+def _write_page(explained: ExplainedProgram, path: str, title: str) -> None:
+    from pyshardy.explain.page.render import render_page  # noqa: PLC0415
+
+    _write(path, render_page(explained, title))
+
+
+def _write_graph(explained: ExplainedProgram, path: str, title: str) -> None:
+    from pyshardy.explain.model_explorer import model_explorer  # noqa: PLC0415
+    from pyshardy.explain.page.data import page_data  # noqa: PLC0415
+
+    _write(path, json.dumps(model_explorer(page_data(explained, title))))
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as refusal:
+        reason = refusal.strerror or refusal
+        raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
 
 
 def _print_json(explained: ExplainedProgram, answers: Mapping[str, object]) -> None:

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Why a program is sharded and partitioned as it is, and what that costs.
 
-| module         | what it holds                                                  |
-|----------------|----------------------------------------------------------------|
-| `tags`         | marks on operations that survive passes                        |
-| `moves`        | what the partitioner moves, noted while it runs                |
-| `collectives`  | where each collective comes from, and which decisions disagree |
-| `advice`       | annotations that would settle a refusal                        |
-| `find`         | values of a program by the words that a user has for them      |
+| module           | what it holds                                                    |
+|------------------|------------------------------------------------------------------|
+| `tags`           | marks on operations that survive passes                          |
+| `moves`          | what the partitioner moves, noted while it runs                  |
+| `collectives`    | where each collective comes from, and which decisions disagree   |
+| `advice`         | annotations that would settle a refusal                          |
+| `find`           | values of a program by the words that a user has for them        |
+| `program`        | a program that is watched while it is propagated and partitioned |
+| `cost`           | what it is estimated to take                                     |
+| `page`           | a report of it as one HTML page                                  |
+| `model_explorer` | its graph for another viewer                                     |
+| `plain`          | explanations as JSON                                             |
 """

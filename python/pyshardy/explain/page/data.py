@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.drawing import draw
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.backends.specs import TensorSpec
 from pyshardy.explain.collectives import CollectiveExplanation
@@ -162,6 +163,7 @@ class PageData:
         shardings: by number; number 0 stands for no sharding.
         steps: in order.
         collectives: in the order of the partitioned program.
+        pictures: who holds what, as SVG, by the number of a sharding and a shape: `3:8x4`.
         sent: what a device sends in a run.
     """
 
@@ -174,6 +176,7 @@ class PageData:
     shardings: tuple[ShardingData, ...]
     steps: tuple[StepData, ...]
     collectives: tuple[CollectiveData, ...]
+    pictures: dict[str, str]
     sent: int
 
 
@@ -228,6 +231,7 @@ class _Gatherer:
             tuple(self._told),
             tuple(self._steps()),
             collectives,
+            self._pictures(values),
             sum(each.nbytes for each in collectives),
         )
 
@@ -316,6 +320,20 @@ class _Gatherer:
         for each in self._explained.collectives:
             yield _collective(each, by_place)
 
+    def _pictures(self, values: dict[int, ValueData]) -> dict[str, str]:
+        """A picture for each sharding and shape, of as many as a page may hold."""
+        by_number = {number: sharding for sharding, number in self._shardings.items()}
+        pictures: dict[str, str] = {}
+        for value in values.values():
+            sharding = by_number[value.sharding]
+            key = f"{value.sharding}:{'x'.join(map(str, value.shape))}"
+            is_drawn = key in pictures or len(pictures) == _MOST_PICTURES
+            if is_drawn or sharding is None or sharding.is_fully_replicated:
+                continue
+            if len(sharding.dim_shardings) == len(value.shape):
+                pictures[key] = draw(sharding, value.shape, self._mesh).svg
+        return pictures
+
     # --- Groups -----------------------------------------------------------------------------
 
     def _group(self, operation: int, label: str) -> Group:
@@ -333,7 +351,8 @@ class _Gatherer:
             if len(program.inside(number)) > _FEW
         }
         scopes = {number: scopes_of(record.location(number)) for number in members}
-        return group_operations(label, members, scopes, inside)
+        names = dict(enumerate(program.names))
+        return group_operations(label, members, names, scopes, inside)
 
 
 def _flow(gain: Gain, flow: Flow, step: Step) -> FlowData:
@@ -344,6 +363,8 @@ def _flow(gain: Gain, flow: Flow, step: Step) -> FlowData:
     names = tuple(axis.name if axis.sub_axis_info is None else str(axis) for axis in flow.axes)
     return FlowData(gain.tensor.slot, flow.dim, names, source, source_dim, str(gain))
 
+
+_MOST_PICTURES = 200
 
 _FEW = 3
 """Operations inside of one that are not worth a group, as in the body of a reduction."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,16 +28,21 @@ class Group:
 
     Attributes:
         label: what it is called.
+        is_scope: whether the source calls it so.
         members: groups, and operations by their numbers, in the order of the text.
     """
 
     label: str
+    is_scope: bool = False
     members: list[Group | int] = field(default_factory=list["Group | int"])
 
-    @property
-    def size(self) -> int:
+    def operations(self) -> Iterator[int]:
         """The operations in it, however deep."""
-        return sum(each.size if isinstance(each, Group) else 1 for each in self.members)
+        for each in self.members:
+            if isinstance(each, Group):
+                yield from each.operations()
+            else:
+                yield each
 
 
 def scopes_of(location: ir.Location) -> tuple[str, ...]:
@@ -51,6 +57,7 @@ def scopes_of(location: ir.Location) -> tuple[str, ...]:
 def group_operations(
     label: str,
     operations: Sequence[int],
+    names: Mapping[int, str],
     scopes: Mapping[int, tuple[str, ...]],
     inside: Mapping[int, Group],
 ) -> Group:
@@ -59,6 +66,7 @@ def group_operations(
     Args:
         label: what the whole is called.
         operations: their numbers, in the order of the text.
+        names: the name of each.
         scopes: the scopes of each.
         inside: the groups of what is in the regions of those that have any.
     """
@@ -68,10 +76,10 @@ def group_operations(
         path = scopes.get(operation, ())
         for depth in range(1, len(path) + 1):
             if path[:depth] not in known:
-                known[path[:depth]] = Group(path[depth - 1])
+                known[path[:depth]] = Group(path[depth - 1], is_scope=True)
                 known[path[: depth - 1]].members.append(known[path[:depth]])
         known[path].members.append(inside.get(operation, operation))
-    return _divided(top)
+    return _divided(top, names)
 
 
 def _names(location: ir.Location) -> Iterator[str]:
@@ -82,26 +90,42 @@ def _names(location: ir.Location) -> Iterator[str]:
         yield from _names(each)
 
 
-def _divided(group: Group) -> Group:
+def _divided(group: Group, names: Mapping[int, str]) -> Group:
     """The group, with runs of members as groups of their own where there are too many."""
     members: list[Group | int] = [
-        _divided(each) if isinstance(each, Group) else each for each in group.members
+        _divided(each, names) if isinstance(each, Group) else each for each in group.members
     ]
     while len(members) > _MOST_MEMBERS:
         length = max(2, math.ceil(len(members) / _MOST_MEMBERS))
         length = max(length, math.isqrt(len(members)))
         runs = [members[at : at + length] for at in range(0, len(members), length)]
-        members = [_divided(Group(_label(run), run)) for run in runs]
+        members = [_divided(Group(_label(run, names), members=run), names) for run in runs]
     group.members = members
     return group
 
 
-def _label(run: Sequence[Group | int]) -> str:
-    ends = [_end(run[0], 0), _end(run[-1], -1)]
-    return f"operations {ends[0]} to {ends[1]}"
+def _label(run: Sequence[Group | int], names: Mapping[int, str]) -> str:
+    """What is most telling of a run: the scopes in it, else the operations that do most."""
+    scopes = [each.label for each in run if isinstance(each, Group) and each.is_scope]
+    if len(scopes) == len(run):
+        return f"{scopes[0]} … {scopes[-1]}"
+    whole = Group("", members=list(run))
+    found = Counter(names.get(each, "").partition(".")[2] for each in whole.operations())
+    telling = [name for name in _TELLING if name in found]
+    telling = telling or [name for name, _ in found.most_common()]
+    return ", ".join(f"{found[name]} {name}" if found[name] > 1 else name for name in telling[:2])
 
 
-def _end(member: Group | int, at: int) -> int:
-    while isinstance(member, Group):
-        member = member.members[at]
-    return member
+_TELLING = (
+    "dot_general",
+    "convolution",
+    "while",
+    "case",
+    "scatter",
+    "gather",
+    "sort",
+    "reduce_window",
+    "custom_call",
+    "reduce",
+)
+"""Operations that a reader looks for, the most telling first."""
