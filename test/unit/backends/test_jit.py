@@ -189,6 +189,23 @@ def resident_bytes(process_id: int) -> int:
         return int(file.read().split()[1]) * 4096
 
 
+def test_arguments_stay_what_they_are(context, jit):
+    """Devices may share an array; an update in its place would show on the next one."""
+    text = """
+func.func @main(%a: tensor<3xf32>, %i: tensor<i32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %one = stablehlo.constant dense<1.0> : tensor<1xf32>
+  %0 = stablehlo.dynamic_update_slice %a, %one, %i
+    : (tensor<3xf32>, tensor<1xf32>, tensor<i32>) -> tensor<3xf32>
+  %1 = stablehlo.add %0, %0 : tensor<3xf32>
+  return %0, %1 : tensor<3xf32>, tensor<3xf32>
+}"""
+    shared = np.zeros(3, np.float32)
+    program = jit.compile(parse(text, context))
+    found = program.run([[shared, np.int32(0)], [shared, np.int32(2)]])
+    assert [updated.tolist() for updated, _ in found] == [[1, 0, 0], [0, 0, 1]]
+    assert [twice.tolist() for _, twice in found] == [[2, 0, 0], [0, 0, 2]]
+
+
 def test_what_cannot_be_compiled_is_a_diagnostic(run):
     text = """
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {

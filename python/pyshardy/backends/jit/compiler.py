@@ -66,12 +66,20 @@ def compile_text(text: str, context: ir.Context, optimization: int) -> CompiledP
             use_scf(module)
             _run(module, _TO_LINALG)
             drop_signs(module)
+            _keep_arguments(entry.operation)
             _run(module, (*_TO_LOOPS, *_TO_LLVM))
         except ir.MLIRError as refusal:
             raise RuntimeError(_message(refusal)) from None
         address, code = function_address(module, ENTRY, optimization)
     shapes = [(spec.shape, spec.dtype) for spec in results]
     return CompiledProgram(address, code, shapes)
+
+
+def _keep_arguments(entry: ir.Operation) -> None:
+    """Let the code write nothing into its arguments, in which others may read."""
+    kept = ir.DictAttr.get({"bufferization.writable": ir.BoolAttr.get(False)})
+    count = len(entry.attributes["function_type"].value.inputs)
+    entry.attributes["arg_attrs"] = ir.ArrayAttr.get([kept] * count)
 
 
 def _run(module: ir.Module, passes: Sequence[str]) -> None:
