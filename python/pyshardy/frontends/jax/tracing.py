@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,9 +67,8 @@ def trace(
     """
     require("jax", "sdy.jax.trace", extra="jax")
     import jax  # noqa: PLC0415
-    from jax.extend.source_info_util import register_exclusion  # noqa: PLC0415
 
-    register_exclusion(str(Path(__file__).parent))  # Who calls JAX here is not the user.
+    _leave_out_own_frames()
     reader = _Shardings(mesh)
     compiled = jax.jit(
         function,
@@ -103,6 +103,14 @@ def trace(
         set_result_shardings(entry, ours_out)
         verify(module)
     return module
+
+
+@cache
+def _leave_out_own_frames() -> None:
+    """Tell JAX that who calls it here is not the user, whose frames it looks for."""
+    from jax.extend.source_info_util import register_exclusion  # noqa: PLC0415
+
+    register_exclusion(str(Path(__file__).parent))
 
 
 class _Shardings:
