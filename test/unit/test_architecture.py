@@ -26,9 +26,10 @@ LAYERS = [
     ["pyshardy.propagation"],
     ["pyshardy.passes"],
     ["pyshardy.partition"],
-    ["pyshardy.shard", "pyshardy.frontends", "pyshardy.backends", "pyshardy.explain"],
+    ["pyshardy.shard", "pyshardy.frontends", "pyshardy.backends"],
     ["pyshardy.program"],
     ["pyshardy"],  # the public interface, and what else stands directly in the package
+    ["pyshardy.explain"],  # of whole programs, from annotations to what devices send
     ["pyshardy.cli"],
 ]
 LEVELS = {layer: level for level, layers in enumerate(LAYERS) for layer in layers}
