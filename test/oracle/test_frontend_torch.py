@@ -194,6 +194,23 @@ def test_trees_of_inputs_and_outputs():
         traced.inputs(named)
 
 
+def test_what_is_no_tensor_is_fixed():
+    class Model(nn.Module):
+        def forward(self, x, count, extra=None):
+            return x * count, count, extra, x + 1
+
+    x = torch.ones(4)
+    traced = sdy.torch.trace(Model(), x, 3, mesh=MESH, shardings={"x": ("model",)})
+    assert (traced.arguments, traced.results) == (("x",), ("output", "output 1"))
+    outputs = traced.outputs(partitioned(traced).run(traced.inputs(x, 3)))
+    assert torch.equal(outputs[0], x * 3)
+    assert outputs[1:3] == (3, None)
+    with pytest.raises(UsageError, match="traced for 3 in the place of 4"):
+        traced.inputs(x, 4)
+    with pytest.raises(UsageError, match=r"'x' must be a torch.Tensor, got: int"):
+        traced.inputs(1, 3)
+
+
 def test_exported_programs():
     exported = torch.export.export(nn.Linear(8, 4), (torch.ones(2, 8),))
     traced = sdy.torch.trace(exported, mesh=MESH, shardings={"weight": COLUMNS})
@@ -229,6 +246,18 @@ def test_operations_that_cannot_be_imported():
     _, first_line = inspect.getsourcelines(Values.forward)
     with pytest.raises(PassError, match=r"'aten._linalg_svd' of PyTorch has no form") as caught:
         sdy.torch.trace(Values(), torch.ones(3, 3))
+    place = caught.value.diagnostics[0].location
+    assert (place.filename, place.line) == (__file__, first_line + 1)
+
+
+def test_numbers_taken_out_of_tensors():
+    class Taking(nn.Module):
+        def forward(self, x):
+            return x * x.sum().item()
+
+    _, first_line = inspect.getsourcelines(Taking.forward)
+    with pytest.raises(PassError, match=r"becomes 'tensor.extract', which is not of Sta") as caught:
+        sdy.torch.trace(Taking(), torch.ones(3))
     place = caught.value.diagnostics[0].location
     assert (place.filename, place.line) == (__file__, first_line + 1)
 

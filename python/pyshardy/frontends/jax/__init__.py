@@ -6,19 +6,19 @@
     step = sdy.partition(module).as_jax()
     parameters = step(parameters, batch)
 
-| module      | what it holds                                               |
-|-------------|-------------------------------------------------------------|
-| `tracing`   | functions, traced with shardings of JAX's and of ours       |
-| `lowered`   | what JAX has lowered                                        |
-| `exported`  | what `jax.export` has exported                              |
-| `locations` | places in the user's source                                 |
-| `structure` | which trees of arrays a function takes and gives            |
-| `meshes`    | meshes and shardings as JAX has them                        |
-| `grid`      | one mesh of whole axes for parts of axes and several meshes |
-| `dtypes`    | element types                                               |
-| `random_keys` | keys of random numbers                                    |
-| `numbering` | devices by other numbers                                    |
-| `callable`  | partitioned programs as functions of JAX                    |
+| module        | what it holds                                               |
+|---------------|-------------------------------------------------------------|
+| `tracing`     | functions, traced with shardings of JAX's and of ours       |
+| `lowered`     | what JAX has lowered                                        |
+| `exported`    | what `jax.export` has exported                              |
+| `locations`   | places in the user's source                                 |
+| `structure`   | which trees of arrays a function takes and gives            |
+| `random_keys` | keys of random numbers                                      |
+| `meshes`      | meshes and shardings as JAX has them                        |
+| `grid`        | one mesh of whole axes for parts of axes and several meshes |
+| `dtypes`      | element types                                               |
+| `numbering`   | devices by other numbers                                    |
+| `callable`    | partitioned programs as functions of JAX                    |
 """
 
 from pyshardy.frontends.jax.exported import from_exported

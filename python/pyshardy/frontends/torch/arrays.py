@@ -5,20 +5,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.backends.specs import Array
 
 if TYPE_CHECKING:
     import torch
 
 
-def array_of(tensor: torch.Tensor) -> Array:
-    """The values of a tensor; those of a type that NumPy lacks as `float32`."""
+def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
+    """The values of a tensor; those of a type that NumPy lacks as `float32`.
+
+    Args:
+        tensor: the tensor.
+        name: what a diagnostic calls it.
+
+    Raises:
+        UsageError: it is no tensor.
+    """
     import torch  # noqa: PLC0415
 
+    if not isinstance(tensor, torch.Tensor):
+        message = f"'{name}' must be a torch.Tensor, got: {type(tensor).__name__}"
+        raise UsageError(error(message))
     values = tensor.detach().cpu()
     # f32 has all values of smaller types, and NumPy has no others of these sizes.
     lacking = values.is_floating_point() and values.dtype not in (

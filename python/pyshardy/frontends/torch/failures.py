@@ -7,7 +7,7 @@ import re
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error
 
-_REFUSED = re.compile(r"failed to legalize operation '(?P<operation>[\w.]+)'")
+_REFUSED = re.compile(r"failed to legalize operation '(?P<operation>torch\.[\w.]+)'")
 _OPERATOR = re.compile(r'"torch\.operator"\(.*<\{name = "(?P<name>[^"]+)"')
 
 

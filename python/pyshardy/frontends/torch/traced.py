@@ -14,6 +14,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.backends.specs import Array
 from pyshardy.frontends.torch.arrays import array_of, tensor_of
+from pyshardy.frontends.torch.signature import Constant, Signature
 
 if TYPE_CHECKING:
     import torch
@@ -25,19 +26,27 @@ class TracedModule:
 
     Attributes:
         module: the program, whose arguments are parameters, buffers, constants and inputs.
-        arguments: what each argument is called: `layers.0.weight`, or the name of the input.
-        results: what each result is called: `output`, `output 1`, or the name of the buffer that
-            the module updates.
-        state: the tensors of those arguments that are no inputs, by their names.
     """
 
     module: ir.Module
-    arguments: tuple[str, ...]
-    results: tuple[str, ...]
-    state: Mapping[str, torch.Tensor] = field(repr=False)
+    _signature: Signature = field(repr=False)
     _in_tree: Any = field(repr=False)
     _out_tree: Any = field(repr=False)
-    _outputs: tuple[tuple[int, torch.dtype], ...] = field(repr=False)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What each argument is called: `layers.0.weight`, or the name of the input."""
+        return self._signature.arguments
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """What each result is called: `output`, `output 1`, or the path of an updated buffer."""
+        return self._signature.results
+
+    @property
+    def state(self) -> Mapping[str, torch.Tensor]:
+        """The tensors of those arguments that are no inputs, by their names."""
+        return self._signature.state
 
     def inputs(self, *args: Any, **kwargs: Any) -> list[Array]:
         """The arrays of all arguments of the program: those of the weights, and of these inputs.
@@ -52,12 +61,18 @@ class TracedModule:
         from torch.utils import _pytree as pytree  # noqa: PLC0415
 
         leaves, tree = pytree.tree_flatten((args, kwargs))
-        names = [name for name in self.arguments if name not in self.state]
-        if tree != self._in_tree or len(leaves) != len(names):
+        expected = self._signature.inputs
+        if tree != self._in_tree or len(leaves) != len(expected):
             message = f"the module was traced for inputs like {_text(self._in_tree)}"
             raise UsageError(error(f"{message}, got: {_text(tree)}"))
-        tensors = {**self.state, **dict(zip(names, leaves, strict=True))}
-        return [array_of(tensors[name]) for name in self.arguments]
+        tensors = dict(self.state)
+        for leaf, name in zip(leaves, expected, strict=True):
+            if not isinstance(name, Constant):
+                tensors[name] = leaf
+            elif leaf != name.value:
+                message = f"the module was traced for {name.value!r} in the place of {leaf!r}"
+                raise UsageError(error(message))
+        return [array_of(tensors[name], name) for name in self.arguments]
 
     def outputs(self, arrays: Sequence[Array]) -> Any:
         """What the module gives, of the arrays of the program's results.
@@ -66,7 +81,12 @@ class TracedModule:
         """
         from torch.utils import _pytree as pytree  # noqa: PLC0415
 
-        leaves = [tensor_of(arrays[index], dtype) for index, dtype in self._outputs]
+        leaves = [
+            output.value
+            if isinstance(output, Constant)
+            else tensor_of(arrays[output.index], output.dtype)
+            for output in self._signature.outputs
+        ]
         return pytree.tree_unflatten(leaves, self._out_tree)
 
 

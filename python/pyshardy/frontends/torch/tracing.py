@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.dialect import Context
-from mlir_sdy.host import decompositions_of_torch, diagnostics_of, ir, stablehlo_of_torch
+from mlir_sdy.host import (
+    decompositions_of_torch,
+    diagnostics_of,
+    ir,
+    location_of,
+    stablehlo_of_torch,
+)
 from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import rank_of, set_argument_shardings, set_result_attributes
 from mlir_sdy.verify import verify
 from pyshardy.frontends.meshes import declare_meshes
@@ -23,6 +30,7 @@ from pyshardy.frontends.packages import require
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.frames import frames_outside, place_of
 from pyshardy.frontends.torch.patterns import Axes, match
+from pyshardy.frontends.torch.signature import drop_constants, signature_of
 from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.passes.walks import operations_named
 
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 _OWN_FOLDER = Path(__file__).parents[2]
+_DIALECTS = {"builtin", "func", "stablehlo", "chlo"}
 
 
 def trace(
@@ -72,6 +81,8 @@ def trace(
         # PyTorch warns of its own use of what it is about to change.
         warnings.simplefilter("ignore", FutureWarning)
         program = program.run_decompositions(decompositions_of_torch())
+    signature = signature_of(program)
+    drop_constants(program)
     _locate_in_source_of_user(program)
     try:
         text = stablehlo_of_torch(program.graph)
@@ -82,10 +93,10 @@ def trace(
         raise PassError(error(f"PyTorch's program can't be imported: {refusal}")) from None
     imported = parse(text, context or Context())
     _replace_constants(imported)
-    names = tuple(name for name, _ in _arguments(program))
-    results = tuple(_results(program))
+    _check_dialects(imported)
+    names = signature.arguments
     entry = ir.SymbolTable(imported.operation)["main"].operation
-    _name(entry, names, results)
+    _name(entry, names, signature.results)
     values = entry.regions[0].blocks[0].arguments
     ranks = {name: rank_of(value.type) for name, value in zip(names, values, strict=True)}
     matched = match(shardings or {}, ranks)
@@ -94,10 +105,8 @@ def trace(
         by_index = {names.index(name): sharding for name, sharding in matched.items()}
         set_argument_shardings(entry, by_index)
         verify(imported)
-    state = {name: value for name, value in _arguments(program) if value is not None}
     tree = program.call_spec
-    outputs = tuple(_outputs(program))
-    return TracedModule(imported, names, results, state, tree.in_spec, tree.out_spec, outputs)
+    return TracedModule(imported, signature, tree.in_spec, tree.out_spec)
 
 
 def _exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ExportedProgram:
@@ -129,40 +138,17 @@ def _folder_of_torch() -> str:
     return str(Path(torch.__file__).parent)
 
 
-def _arguments(program: ExportedProgram) -> Iterator[tuple[str, torch.Tensor | None]]:
-    """The name of each argument, with its tensor unless it is an input."""
-    from torch.export.graph_signature import InputKind  # noqa: PLC0415
-
-    for spec in program.graph_signature.input_specs:
-        if spec.kind is InputKind.USER_INPUT or spec.target is None:
-            yield spec.arg.name, None
-        elif spec.target in program.state_dict:
-            yield spec.target, program.state_dict[spec.target]
-        else:
-            yield spec.target, cast("torch.Tensor", program.constants[spec.target])
-
-
-def _results(program: ExportedProgram) -> Iterator[str]:
-    """The name of each result."""
-    from torch.export.graph_signature import OutputKind  # noqa: PLC0415
-
-    count = 0
-    for spec in program.graph_signature.output_specs:
-        if spec.kind is OutputKind.USER_OUTPUT:
-            yield f"output {count}" if count else "output"
-            count += 1
-        else:
-            yield spec.target or spec.arg.name
-
-
-def _outputs(program: ExportedProgram) -> Iterator[tuple[int, torch.dtype]]:
-    """Which results the module gives, with their types."""
-    from torch.export.graph_signature import OutputKind  # noqa: PLC0415
-
-    types = {node.name: node.meta.get("val") for node in program.graph.nodes}
-    for index, spec in enumerate(program.graph_signature.output_specs):
-        if spec.kind is OutputKind.USER_OUTPUT:
-            yield index, types[spec.arg.name].dtype
+def _check_dialects(module: ir.Module) -> None:
+    """Refuse what the importer has left in other dialects."""
+    for operation in operations_in(module.operation):
+        name = operation.operation.name
+        if name.partition(".")[0] not in _DIALECTS:
+            message = (
+                f"PyTorch's program can't be imported: what it does here becomes '{name}', which "
+                "is not of StableHLO; numbers must not be taken out of tensors, nor shapes depend "
+                "on them"
+            )
+            raise PassError(error(message, location_of(operation.location)))
 
 
 def _replace_constants(module: ir.Module) -> None:

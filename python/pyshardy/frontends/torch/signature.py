@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What an exported program takes and gives."""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number, a string or None in the place of a tensor; `torch.export` fixes it."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A tensor that the module gives: which result of the program it is, and its type."""
+
+    index: int
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What an exported program takes and gives.
+
+    Attributes:
+        arguments: the names of the tensors that it takes: parameters and buffers by their paths,
+            constants in the code, and inputs as in `forward`.
+        state: those that are no inputs.
+        inputs: for each leaf of the tree of inputs the name of its argument.
+        results: the names of the tensors that it gives: `output`, `output 1`, and buffers that the
+            module updates by their paths.
+        outputs: for each leaf of the tree of outputs which result it is.
+    """
+
+    arguments: tuple[str, ...]
+    state: Mapping[str, torch.Tensor]
+    inputs: tuple[str | Constant, ...]
+    results: tuple[str, ...]
+    outputs: tuple[Result | Constant, ...]
+
+
+def signature_of(program: ExportedProgram) -> Signature:
+    """The signature of a program without what `drop_constants` drops."""
+    from torch.export.graph_signature import (  # noqa: PLC0415
+        ConstantArgument,
+        InputKind,
+        OutputKind,
+    )
+
+    arguments: list[str] = []
+    state: dict[str, torch.Tensor] = {}
+    inputs: list[str | Constant] = []
+    for spec in program.graph_signature.input_specs:
+        if isinstance(spec.arg, ConstantArgument):
+            inputs.append(Constant(spec.arg.value))
+            continue
+        if spec.kind is InputKind.USER_INPUT or spec.target is None:
+            inputs.append(spec.arg.name)
+            arguments.append(spec.arg.name)
+            continue
+        arguments.append(spec.target)
+        tensors: Mapping[str, Any] = {**program.constants, **program.state_dict}
+        state[spec.target] = tensors[spec.target]
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    results: list[str] = []
+    outputs: list[Result | Constant] = []
+    for spec in program.graph_signature.output_specs:
+        if isinstance(spec.arg, ConstantArgument):
+            outputs.append(Constant(spec.arg.value))
+        elif spec.kind is OutputKind.USER_OUTPUT:
+            count = sum(isinstance(output, Result) for output in outputs)
+            outputs.append(Result(len(results), values[spec.arg.name].dtype))
+            results.append(f"output {count}" if count else "output")
+        else:
+            results.append(spec.target or spec.arg.name)
+    return Signature(tuple(arguments), state, tuple(inputs), tuple(results), tuple(outputs))
+
+
+def drop_constants(program: ExportedProgram) -> None:
+    """Leave to the graph of a program only tensors as inputs and outputs."""
+    from torch.export.graph_signature import ConstantArgument  # noqa: PLC0415
+
+    specs = program.graph_signature
+    dropped = {
+        spec.arg.name for spec in specs.input_specs if isinstance(spec.arg, ConstantArgument)
+    }
+    for node in list(program.graph.nodes):
+        if node.op == "placeholder" and node.name in dropped:
+            program.graph.erase_node(node)
+        elif node.op == "output":
+            kept = tuple(
+                value
+                for value, spec in zip(node.args[0], specs.output_specs, strict=True)
+                if not isinstance(spec.arg, ConstantArgument)
+            )
+            node.args = (kept,)
