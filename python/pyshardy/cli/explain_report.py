@@ -13,8 +13,11 @@ from rich.text import Text
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost.difference import Difference
 from pyshardy.explain.cost.estimate import Estimate
+from pyshardy.explain.largest import largest_values
 from pyshardy.explain.program import ExplainedProgram, ValueExplanation
 from pyshardy.program import Port
+
+_NUM_VALUES = 8
 
 _WIDTH_OF_FILES = 200
 """The columns to use where the output isn't a terminal, so that it can be searched by line."""
@@ -46,6 +49,7 @@ class Report:
         program = self._explained.program
         self._ports("Inputs", program.inputs)
         self._ports("Outputs", program.outputs)
+        self._large_values()
         collectives = self._by_bytes()
         if not collectives:
             self._line("\nNo collectives")
@@ -122,6 +126,24 @@ class Report:
             table.add_row(*(Text(str(cell)) for cell in cells), f"{port.local_spec.nbytes:,}")
         if ports:
             self._titled(title, table)
+
+    def _large_values(self) -> None:
+        table = _table()
+        for heading in ("value", "at", "global", "sharding", "on each device"):
+            table.add_column(heading, overflow="fold")
+        table.add_column("bytes", justify="right")
+        values = largest_values(self._explained, _NUM_VALUES)
+        for value in values:
+            cells = (
+                value.tensor.description,
+                value.tensor.location or "",
+                value.spec,
+                value.sharding or "replicated",
+                value.local_spec,
+            )
+            table.add_row(*(Text(str(cell)) for cell in cells), f"{value.local_spec.nbytes:,}")
+        if values:
+            self._titled("Largest intermediates", table)
 
     def _titled(self, title: str, table: Table) -> None:
         self._line(f"\n{title}")

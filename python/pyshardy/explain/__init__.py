@@ -7,6 +7,7 @@
 | `moves`          | what the partitioner moves, noted while it runs                  |
 | `collectives`    | where each collective comes from, and which decisions disagree   |
 | `advice`         | annotations that would settle a refusal                          |
+| `largest`        | the values that take the most memory                             |
 | `find`           | values of a program by the words that a user has for them        |
 | `program`        | a program that is watched while it is propagated and partitioned |
 | `cost`           | what it is estimated to take                                     |
