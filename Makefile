@@ -6,7 +6,7 @@ LIT_JOBS ?= 2
 export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test generate-check lint unit filecheck example docs generate bench
+.PHONY: help setup test generate-check lint unit filecheck example docs site generate bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,7 +14,7 @@ help: ## Show this list
 setup: ## Make .venv with the project and all that its tests need
 	bash tools/setup.sh dev
 
-test: generate-check lint unit filecheck example ## Run every check
+test: generate-check lint unit filecheck example site ## Run every check
 
 generate-check: ## Check that the generated files follow from td/
 	$(PYTHON) tools/gen_dialect.py --check
@@ -35,6 +35,9 @@ example: ## Run the first example of the README
 
 docs: generate ## Write docs/reference/ from td/, and the pictures of the guide
 	$(PYTHON) docs/guide/make_pictures.py
+
+site: ## Build the documentation into build/site; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict --quiet
 
 generate: ## Write dialect/mlir_sdy/ods/ and docs/reference/ from td/
 	$(PYTHON) tools/gen_dialect.py
