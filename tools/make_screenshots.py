@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Takes the screenshots of docs/guide/report.md: `python tools/make_screenshots.py`.
+
+The program is the one of the measurements, a training step of 24 layers. The pictures are not
+compared in the tests, since fonts differ from machine to machine; look at them before a commit.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+ROOT = Path(__file__).parents[1]
+GUIDE = ROOT / "docs" / "guide"
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def find(page: Page, words: str) -> None:
+    """Choose what the search finds first."""
+    page.fill("#search", words)
+    page.keyboard.press("Enter")
+    page.fill("#search", "")
+
+
+def overview(page: Page) -> None:
+    """The scores of the first layer's attention are chosen, and so the groups around are open."""
+    find(page, "dot_general 16x4x32x32")
+
+
+def collective(page: Page) -> None:
+    """The collective that sends the most is chosen, with the operation that it comes from."""
+    page.click("#tab-collectives")
+    page.locator("#collectives tbody tr").first.click()
+
+
+def replay(page: Page) -> None:
+    """A third of the steps are done: some values have one of their two axes only, or none."""
+    find(page, "dot_general 16x4x32x32")
+    page.locator("#canvas .node", has_text="compare").click()
+    steps = int(page.locator("#step").get_attribute("max") or 0)
+    page.locator("#step").fill(str(steps // 3))
+
+
+SCREENSHOTS: dict[str, Callable[[Page], None]] = {
+    "report_overview": overview,
+    "report_collective": collective,
+    "report_replay": replay,
+}
+
+
+def write_report(folder: Path) -> Path:
+    """The page of the training step."""
+    sys.path.insert(0, str(ROOT / "bench"))
+    from workload import program_text  # noqa: PLC0415 (found by the line above)
+
+    program = folder / "transformer_24_layers.mlir"
+    program.write_text(program_text(None, 24), encoding="utf-8")
+    report = folder / "report.html"
+    command = [sys.executable, "-m", "pyshardy.cli.explain", program.name, f"--html={report}"]
+    subprocess.run(command, check=True, cwd=folder)
+    return report
+
+
+def take_screenshots(report: Path, folder: Path) -> None:
+    """Write all screenshots of a report."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 (may be missing)
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        for name, act in SCREENSHOTS.items():
+            page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme="light")
+            page.goto(report.as_uri())
+            page.wait_for_selector("html[data-ready=yes]")
+            act(page)
+            page.screenshot(path=folder / f"{name}.png")
+            page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        take_screenshots(write_report(Path(scratch)), GUIDE)
