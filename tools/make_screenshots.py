@@ -66,14 +66,12 @@ SCREENSHOTS: dict[str, Callable[[Page], None]] = {
 
 def write_report(folder: Path) -> Path:
     """The page of the training step."""
-    sys.path.insert(0, str(ROOT / "bench"))
-    from workload import program_text  # noqa: PLC0415 (found by the line above)
-
     program = folder / "transformer_24_layers.mlir"
-    program.write_text(program_text(None, 24), encoding="utf-8")
+    make = [sys.executable, ROOT / "examples" / "make_programs.py", "--large", program]
+    subprocess.run([*make, "--layers", "24"], check=True)
     report = folder / "report.html"
-    command = [sys.executable, "-m", "pyshardy.cli.explain", program.name, f"--html={report}"]
-    subprocess.run(command, check=True, cwd=folder)
+    explain = [sys.executable, "-m", "pyshardy.cli.explain", program.name, f"--html={report}"]
+    subprocess.run(explain, check=True, cwd=folder)
     return report
 
 
