@@ -6,6 +6,8 @@
 2. Factors that are reduced, if nothing completes partial results (see `reductions`).
 3. For some operations also others, although they pass through: a generator of random bits makes
    the same ones for each shard.
+4. Of custom calls, those that pass through only in name: a factor of operands alone, or of results
+   alone, says nothing of how the one follows from the other. JAX writes so of calls of LAPACK.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
-from mlir_sdy.model import OpShardingRule
+from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.partition.reductions import completion_of
 
 Place = tuple[int, int]
@@ -23,6 +25,8 @@ Place = tuple[int, int]
 PlacesFunction = Callable[[ir.Operation], Iterator[Place]]
 
 _PLACES: dict[str, PlacesFunction] = {}
+
+_CUSTOM_CALL = "stablehlo.custom_call"
 
 
 def blocked_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
@@ -34,11 +38,31 @@ def blocked_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[
     """
     blocked = {*rule.need_replication_factors, *rule.permutation_factors}
     blocked |= uncompletable_factors(operation, rule)
+    if operation.name == _CUSTOM_CALL:
+        blocked |= _one_sided_factors(rule)
     places = _PLACES.get(operation.name)
     if places is not None:
         for tensor, dim in places(operation):
             blocked.update(rule.mappings[tensor].dim_mappings[dim].factor_indices)
     return frozenset(blocked)
+
+
+def _one_sided_factors(rule: OpShardingRule) -> frozenset[int]:
+    """The factors that pass through, but are in operands only, or in results only."""
+    sides = [
+        {
+            factor
+            for mapping in mappings
+            for dim_mapping in mapping.dim_mappings
+            for factor in dim_mapping.factor_indices
+        }
+        for mappings in (rule.operand_mappings, rule.result_mappings)
+    ]
+    return frozenset(
+        factor
+        for factor in sides[0] ^ sides[1]
+        if rule.factor_type(factor) is FactorType.PASS_THROUGH and rule.factor_sizes[factor] > 1
+    )
 
 
 def uncompletable_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
@@ -123,7 +147,7 @@ def _random_dims(operation: ir.Operation) -> Iterator[Place]:
         yield 2, dim
 
 
-@_blocks("stablehlo.custom_call")
+@_blocks(_CUSTOM_CALL)
 def _dims_of_calls(operation: ir.Operation) -> Iterator[Place]:
     """What a call needs whole although it passes through for who only looks at shapes.
 

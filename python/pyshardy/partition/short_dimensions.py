@@ -81,8 +81,10 @@ def unshard_short_dimensions(function: ir.OpView) -> None:
 def _shorter(operation: ir.Operation) -> dict[int, TensorSharding]:
     """The shardings of results that have axes on dimensions of one element, without these."""
     changed: dict[int, TensorSharding] = {}
-    for index, sharding in enumerate(result_shardings_of(operation)):
-        sizes = shape_of(operation.results[index])
+    # What only has effects, and no results, may still say on which device.
+    given = zip(operation.results, result_shardings_of(operation), strict=False)
+    for index, (result, sharding) in enumerate(given):
+        sizes = shape_of(result)
         short = [dim for dim, size in enumerate(sizes) if size == 1]
         if any(sharding.dim_shardings[dim].axes for dim in short):
             changed[index] = _without_axes(sharding, short)

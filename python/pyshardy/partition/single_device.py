@@ -171,4 +171,5 @@ def _take_results_back(
         if not is_on_single_device(results[index], meshes) and results[index] != whole:
             last = sdy.reshard(back, cache[results[index]], loc=operation.location, ip=place)
             back.replace_all_uses_except(last, last.owner.operation)
-    set_result_shardings_of(operation, new, cache)
+    if new:  # what only has effects has no results
+        set_result_shardings_of(operation, new, cache)
