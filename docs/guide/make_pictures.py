@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Draws the pictures of the guide beside this file: `python docs/guide/make_pictures.py`."""
 
+import re
+import sys
 from pathlib import Path
+from typing import Protocol
 
 import pyshardy as sdy
 
@@ -10,10 +13,30 @@ MESH = sdy.Mesh.of({"x": 2, "y": 4, "z": 2})
 ROW = sdy.Mesh.of({"x": 4})
 EIGHT = sdy.Mesh.of({"x": 2, "y": 8, "z": 2})
 SNAKE = sdy.Mesh.of({"x": 2, "y": 4}, device_ids=[0, 1, 2, 3, 7, 6, 5, 4])
+LAYER = {
+    "x": (50.0, 62.0),
+    "up": (140.0, 62.0),
+    "hidden": (92.0, 132.0),
+    "active": (56.0, 208.0),
+    "down": (158.0, 208.0),
+    "out": (92.0, 292.0),
+}
 
 
-def pictures() -> dict[str, sdy.Drawing]:
+class Picture(Protocol):
+    """What can be written to a file."""
+
+    @property
+    def svg(self) -> str:
+        """The picture, as text."""
+        ...
+
+
+def pictures() -> dict[str, Picture]:
     """Each picture by the name of its file."""
+    sys.path.insert(0, str(HERE))
+    from replay_picture import Replay  # noqa: PLC0415 (found by the line above)
+
     draw, sharding = sdy.draw, sdy.sharding
     return {
         "mesh": sdy.draw_mesh(MESH),
@@ -27,9 +50,19 @@ def pictures() -> dict[str, sdy.Drawing]:
         "uneven": draw(sharding('<@mesh, [{"y"}, {"x", "z"}]>'), (7, 9), MESH),
         "device_ids": draw(sharding('<@snake, [{"x"}, {"y"}]>'), (4, 8), SNAKE),
         "rank3": draw(sharding('<@mesh, [{"x"}, {"y"}, {"z"}]>'), (2, 8, 4), MESH),
+        "replay": Replay(program_of("propagation", "layer"), LAYER),
     }
+
+
+def program_of(guide: str, name: str) -> str:
+    """The program that a guide has under a name."""
+    text = (HERE / f"{guide}.md").read_text(encoding="utf-8")
+    found = re.search(rf'^{name} = """(.*?)"""', text, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise LookupError(f"{guide}.md has no program {name}")
+    return found[1]
 
 
 if __name__ == "__main__":
     for name, picture in pictures().items():
-        picture.save(HERE / f"{name}.svg")
+        (HERE / f"{name}.svg").write_text(picture.svg, encoding="utf-8")

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How shardings spread, as a picture: a panel for what is written, and one for each step.
+
+A tensor is a box that is cut as its sharding cuts it, with a bar in the colour of an axis beside
+each dimension that the axis shards. Arrows are the axes that a step moves.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import pyshardy as sdy
+from mlir_sdy.drawing.colors import GRAY, INK
+from mlir_sdy.symbols import meshes_of
+from pyshardy.propagation.record import Step
+
+Point = tuple[float, float]
+
+COLORS = ("#3b7dd8", "#e0862d")  # of the axes of the mesh, as in the report of a program
+WIDTH, HEIGHT = 200, 330  # of a panel
+FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+
+@dataclass(frozen=True)
+class Box:
+    """A matrix in a panel: its name, its middle, and its numbers of rows and columns."""
+
+    name: str
+    middle: Point
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height: larger matrices are larger, but not in proportion."""
+        rows, columns = self.shape
+        return 24 + 1.4 * columns, 20 + 1.4 * rows
+
+    def side_towards(self, other: Box) -> Point:
+        """The middle of the side that faces another box, where an arrow begins or ends."""
+        (x, y), (width, height) = self.middle, self.size
+        across, down = other.middle[0] - x, other.middle[1] - y
+        if abs(across) > abs(down):
+            return x + math.copysign(width / 2 + 9, across), y
+        return x, y + math.copysign(height / 2 + 9, down)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The replay of a small program of matrices on a mesh of two axes.
+
+    Attributes:
+        text: the program; what makes a value stands on a line of its own that begins with its name.
+        places: where the middle of each value is in a panel.
+    """
+
+    text: str
+    places: Mapping[str, Point]
+
+    @property
+    def svg(self) -> str:
+        """The picture, as text."""
+        module = sdy.parse(self.text, sdy.Context())
+        (mesh,) = meshes_of(module).values()
+        record = sdy.propagate(module)
+        colors = dict(zip((axis.name for axis in mesh.axes), COLORS, strict=True))
+        boxes = self._boxes(record)
+        program = record.engine.program
+        uses = [
+            (boxes[program.slots[operand]], boxes[program.slots[result]])
+            for operands, results in zip(program.operands, program.results, strict=True)
+            for operand in operands
+            for result in results
+            if {program.slots[operand], program.slots[result]} <= boxes.keys()
+        ]
+        shardings = {slot: record.given(slot) for slot in boxes}
+        panels = [_Panel("as it is written", boxes, uses, shardings, (), mesh, colors)]
+        for step in record:
+            shown = all(tensor.slot in boxes for tensor in step.tensors)
+            slots = [tensor.slot for tensor in step.tensors]
+            shardings = {**shardings, **dict(zip(slots, step.after, strict=True))}
+            if shown:  # and not one that goes to what a function returns
+                moves = tuple(_moves(step))
+                title = f"step {step.number}: {step.name.removeprefix('stablehlo.')}"
+                panels.append(_Panel(title, boxes, uses, shardings, moves, mesh, colors))
+        width, height = WIDTH * len(panels), HEIGHT + 22
+        return "\n".join(
+            [
+                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+                f'width="{width}" height="{height}" font-family="{FONT}" font-size="12" '
+                'role="img" aria-label="How shardings spread, step by step">',
+                *(
+                    f'<g transform="translate({WIDTH * at} 0)">\n{panel.svg}\n</g>'
+                    for at, panel in enumerate(panels)
+                ),
+                *_legend(colors),
+                "</svg>",
+                "",
+            ]
+        )
+
+    def _boxes(self, record: sdy.Propagation) -> dict[int, Box]:
+        """The box of each value, by its number in the record."""
+        program, lines = record.engine.program, self.text.splitlines()
+        boxes: dict[int, Box] = {}
+        for number in range(1, len(program.values)):
+            slot = program.slots[number]
+            type_, location = program.tensor_type(number), record.tensor(slot).location
+            if type_ is not None and location is not None:
+                name = re.match(r"\s*%(\w+)", lines[location.line - 1])
+                if name is not None:
+                    boxes[slot] = Box(name[1], self.places[name[1]], type_.shape)
+        return boxes
+
+
+@dataclass(frozen=True)
+class _Panel:
+    title: str
+    boxes: Mapping[int, Box]
+    uses: Iterable[tuple[Box, Box]]
+    shardings: Mapping[int, sdy.TensorSharding | None]
+    moves: tuple[tuple[int, int, str], ...]
+    mesh: sdy.Mesh
+    colors: Mapping[str, str]
+
+    @property
+    def svg(self) -> str:
+        return "\n".join(
+            [
+                _text(12, 18, self.title),
+                *(_line(source, target) for source, target in self.uses),
+                *(line for slot in self.boxes for line in self._box(slot)),
+                *self._arrows(),
+            ]
+        )
+
+    def _box(self, slot: int) -> Iterator[str]:
+        box, sharding = self.boxes[slot], self.shardings[slot]
+        width, height = box.size
+        left, top = box.middle[0] - width / 2, box.middle[1] - height / 2
+        by_dim = sharding.dim_axes if sharding else ((), ())
+        rows, columns = (self.mesh.axes_size(axes) for axes in by_dim)
+        for row in range(rows):
+            for column in range(columns):
+                x, y = left + column * width / columns, top + row * height / rows
+                size = f'width="{width / columns - 1:.1f}" height="{height / rows - 1:.1f}"'
+                yield (
+                    f'<rect x="{x + 0.5:.1f}" y="{y + 0.5:.1f}" {size} rx="2" '
+                    f'fill="#ffffff" stroke="{GRAY}"/>'
+                )
+        bars = ((left - 6, top, 4, height), (left, top - 6, width, 4))
+        for axes, (x, y, wide, high) in zip(by_dim, bars, strict=True):
+            for axis in axes:
+                yield (
+                    f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" '
+                    f'fill="{self.colors[axis.name]}"/>'
+                )
+        halo = 'stroke="#ffffff" stroke-width="5" paint-order="stroke"'
+        x, y = box.middle
+        place = f'x="{x}" y="{y + 4}" text-anchor="middle"'
+        yield f'<text {place} fill="{INK}" {halo}>{box.name}</text>'
+
+    def _arrows(self) -> Iterator[str]:
+        """An arrow for each axis that moves, beside each other where several go the same way."""
+        taken: dict[tuple[int, int], int] = {}
+        for source, target, axis in self.moves:
+            place = taken[source, target] = taken.get((source, target), -1) + 1
+            (x1, y1), (x2, y2) = _ends(self.boxes[source], self.boxes[target])
+            length = math.hypot(x2 - x1, y2 - y1)
+            along, aside = (x2 - x1) / length, (y2 - y1) / length
+            x1, x2 = x1 + 9 * aside * place, x2 + 9 * aside * place
+            y1, y2 = y1 - 9 * along * place, y2 - 9 * along * place
+            head = [
+                (x2, y2),
+                (x2 - 8 * along - 4 * aside, y2 - 8 * aside + 4 * along),
+                (x2 - 8 * along + 4 * aside, y2 - 8 * aside - 4 * along),
+            ]
+            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in head)
+            color = self.colors[axis]
+            yield (
+                f'<path d="M{x1:.1f} {y1:.1f}L{x2 - 7 * along:.1f} {y2 - 7 * aside:.1f}" '
+                f'stroke="{color}" stroke-width="3"/><polygon points="{points}" fill="{color}"/>'
+            )
+
+
+def _moves(step: Step) -> Iterator[tuple[int, int, str]]:
+    """The axes that a step moves: from which tensor, to which one."""
+    for flow in step.flows:
+        if flow.source is None:
+            continue
+        for axis in flow.axes:
+            yield step.tensors[flow.source].slot, step.tensors[flow.target].slot, axis.name
+
+
+def _ends(source: Box, target: Box) -> tuple[Point, Point]:
+    return source.side_towards(target), target.side_towards(source)
+
+
+def _line(source: Box, target: Box) -> str:
+    (x1, y1), (x2, y2) = _ends(source, target)
+    return f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{GRAY}" stroke-opacity="0.5"/>'
+
+
+def _text(x: float, y: float, text: str) -> str:
+    return f'<text x="{x}" y="{y}" fill="{GRAY}">{text}</text>'
+
+
+def _legend(colors: Mapping[str, str]) -> Iterator[str]:
+    for at, (axis, color) in enumerate(colors.items()):
+        yield f'<rect x="{12 + 90 * at}" y="{HEIGHT}" width="12" height="12" fill="{color}"/>'
+        yield _text(30 + 90 * at, HEIGHT + 11, axis)
