@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from pyshardy.explain.program import ExplainedProgram
 
 
+_NUM_VALUES = 50
+"""How many of the largest values are written as JSON."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool.
 
@@ -169,6 +173,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _print_json(explained: ExplainedProgram, answers: Mapping[str, object]) -> None:
+    from pyshardy.explain.largest import largest_values  # noqa: PLC0415
     from pyshardy.explain.plain import plain  # noqa: PLC0415
 
     program = explained.program
@@ -176,6 +181,7 @@ def _print_json(explained: ExplainedProgram, answers: Mapping[str, object]) -> N
         "mesh": program.mesh,
         "inputs": program.inputs,
         "outputs": program.outputs,
+        "largest": largest_values(explained, _NUM_VALUES),
         "collectives": explained.collectives,
         **answers,
     }
