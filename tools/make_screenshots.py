@@ -36,6 +36,7 @@ def find(page: Page, words: str) -> None:
     page.fill("#search", words)
     page.keyboard.press("Enter")
     page.fill("#search", "")
+    page.keyboard.press("Escape")
 
 
 def overview(page: Page) -> None:
