@@ -87,6 +87,13 @@ def test_what_is_fetched_is_seen():
     assert _FETCHED_BY_STYLE.findall('@font-face{src:url("https://g.h/i")}') == ["https://g.h/i"]
 
 
+def test_pictures_are_small_and_shown():
+    texts = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for picture in DOCS.rglob("*.png"):
+        assert picture.stat().st_size < 250_000, picture.name
+        assert f"({picture.name})" in texts
+
+
 # --- What the guides say ----------------------------------------------------------------------
 
 
