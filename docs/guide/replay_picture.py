@@ -20,7 +20,8 @@ from pyshardy.propagation.record import Step
 Point = tuple[float, float]
 
 COLORS = ("#3b7dd8", "#e0862d")  # of the axes of the mesh, as in the report of a program
-WIDTH, HEIGHT = 200, 330  # of a panel
+WIDTH, HEIGHT = 210, 330  # of a panel
+COLUMNS = 3  # of panels, as wide as a page
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
@@ -85,17 +86,15 @@ class Replay:
                 moves = tuple(_moves(step))
                 title = f"step {step.number}: {step.name.removeprefix('stablehlo.')}"
                 panels.append(_Panel(title, boxes, uses, shardings, moves, mesh, colors))
-        width, height = WIDTH * len(panels), HEIGHT + 22
+        rows = math.ceil(len(panels) / COLUMNS)
+        width, height = WIDTH * COLUMNS, HEIGHT * rows + 22
         return "\n".join(
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
                 f'width="{width}" height="{height}" font-family="{FONT}" font-size="12" '
                 'role="img" aria-label="How shardings spread, step by step">',
-                *(
-                    f'<g transform="translate({WIDTH * at} 0)">\n{panel.svg}\n</g>'
-                    for at, panel in enumerate(panels)
-                ),
-                *_legend(colors),
+                *(_placed(panel.svg, at) for at, panel in enumerate(panels)),
+                *_legend(colors, HEIGHT * rows),
                 "</svg>",
                 "",
             ]
@@ -198,6 +197,11 @@ def _ends(source: Box, target: Box) -> tuple[Point, Point]:
     return source.side_towards(target), target.side_towards(source)
 
 
+def _placed(panel: str, at: int) -> str:
+    row, column = divmod(at, COLUMNS)
+    return f'<g transform="translate({WIDTH * column} {HEIGHT * row})">\n{panel}\n</g>'
+
+
 def _line(source: Box, target: Box) -> str:
     (x1, y1), (x2, y2) = _ends(source, target)
     return f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{GRAY}" stroke-opacity="0.5"/>'
@@ -207,7 +211,7 @@ def _text(x: float, y: float, text: str) -> str:
     return f'<text x="{x}" y="{y}" fill="{GRAY}">{text}</text>'
 
 
-def _legend(colors: Mapping[str, str]) -> Iterator[str]:
+def _legend(colors: Mapping[str, str], y: float) -> Iterator[str]:
     for at, (axis, color) in enumerate(colors.items()):
-        yield f'<rect x="{12 + 90 * at}" y="{HEIGHT}" width="12" height="12" fill="{color}"/>'
-        yield _text(30 + 90 * at, HEIGHT + 11, axis)
+        yield f'<rect x="{12 + 90 * at}" y="{y}" width="12" height="12" fill="{color}"/>'
+        yield _text(30 + 90 * at, y + 11, axis)
