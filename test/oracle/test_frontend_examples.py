@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "guide" / "frontends.md"
 _SHOWN = re.compile(
-    r"\[examples/(?P<name>\w+\.py)\]\(\.\./\.\./examples/(?P=name)\)[^`]*(?:`[^`\n]+`[^`]*)*"
+    r"`examples/(?P<name>\w+\.py)`[^`]*(?:`[^`\n]+`[^`]*)*"
     r"```text\n(?P<output>.*?)```",
     re.DOTALL,
 )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         explicit_gather_scatter_batching,
     )
     from pyshardy.passes.importing.flatten_call_graph import flatten_call_graph
+    from pyshardy.passes.importing.flatten_tuples import flatten_tuples
     from pyshardy.passes.importing.import_func_calls import import_func_calls
     from pyshardy.passes.importing.lift_inlined_meshes import lift_inlined_meshes
     from pyshardy.passes.importing.manual_axes_cleanup import manual_axes_cleanup
@@ -41,6 +42,7 @@ __all__ = [
     "constant_or_scalar_splitter",
     "explicit_gather_scatter_batching",
     "flatten_call_graph",
+    "flatten_tuples",
     "import_func_calls",
     "lift_inlined_meshes",
     "manual_axes_cleanup",
