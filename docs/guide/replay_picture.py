@@ -7,6 +7,7 @@ each dimension that the axis shards. Arrows are the axes that a step moves.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -65,27 +66,7 @@ class Replay:
         """The picture, as text."""
         module = sdy.parse(self.text, sdy.Context())
         (mesh,) = meshes_of(module).values()
-        record = sdy.propagate(module)
-        colors = dict(zip((axis.name for axis in mesh.axes), COLORS, strict=True))
-        boxes = self._boxes(record)
-        program = record.engine.program
-        uses = [
-            (boxes[program.slots[operand]], boxes[program.slots[result]])
-            for operands, results in zip(program.operands, program.results, strict=True)
-            for operand in operands
-            for result in results
-            if {program.slots[operand], program.slots[result]} <= boxes.keys()
-        ]
-        shardings = {slot: record.given(slot) for slot in boxes}
-        panels = [_Panel("as it is written", boxes, uses, shardings, (), mesh, colors)]
-        for step in record:
-            shown = all(tensor.slot in boxes for tensor in step.tensors)
-            slots = [tensor.slot for tensor in step.tensors]
-            shardings = {**shardings, **dict(zip(slots, step.after, strict=True))}
-            if shown:  # and not one that goes to what a function returns
-                moves = tuple(_moves(step))
-                title = f"step {step.number}: {step.name.removeprefix('stablehlo.')}"
-                panels.append(_Panel(title, boxes, uses, shardings, moves, mesh, colors))
+        panels = list(self._panels(sdy.propagate(module), mesh))
         rows = math.ceil(len(panels) / COLUMNS)
         width, height = WIDTH * COLUMNS, HEIGHT * rows + 22
         return "\n".join(
@@ -94,11 +75,23 @@ class Replay:
                 f'width="{width}" height="{height}" font-family="{FONT}" font-size="12" '
                 'role="img" aria-label="How shardings spread, step by step">',
                 *(_placed(panel.svg, at) for at, panel in enumerate(panels)),
-                *_legend(colors, HEIGHT * rows),
+                *_legend(_colors(mesh), HEIGHT * rows),
                 "</svg>",
                 "",
             ]
         )
+
+    def _panels(self, record: sdy.Propagation, mesh: sdy.Mesh) -> Iterator[_Panel]:
+        boxes, colors = self._boxes(record), _colors(mesh)
+        uses = list(_uses(record, boxes))
+        shardings = {slot: record.given(slot) for slot in boxes}
+        yield _Panel("as it is written", boxes, uses, shardings, (), mesh, colors)
+        for step in record:
+            slots = [tensor.slot for tensor in step.tensors]
+            shardings = {**shardings, **dict(zip(slots, step.after, strict=True))}
+            if boxes.keys() >= set(slots):  # and not a step to what a function returns
+                title = f"step {step.number}: {step.name.removeprefix('stablehlo.')}"
+                yield _Panel(title, boxes, uses, shardings, tuple(_moves(step)), mesh, colors)
 
     def _boxes(self, record: sdy.Propagation) -> dict[int, Box]:
         """The box of each value, by its number in the record."""
@@ -182,6 +175,20 @@ class _Panel:
                 f'<path d="M{x1:.1f} {y1:.1f}L{x2 - 7 * along:.1f} {y2 - 7 * aside:.1f}" '
                 f'stroke="{color}" stroke-width="3"/><polygon points="{points}" fill="{color}"/>'
             )
+
+
+def _colors(mesh: sdy.Mesh) -> dict[str, str]:
+    return dict(zip((axis.name for axis in mesh.axes), COLORS, strict=True))
+
+
+def _uses(record: sdy.Propagation, boxes: Mapping[int, Box]) -> Iterator[tuple[Box, Box]]:
+    """Which boxes are made from which."""
+    program = record.engine.program
+    for operands, results in zip(program.operands, program.results, strict=True):
+        for operand, result in itertools.product(operands, results):
+            ends = boxes.get(program.slots[operand]), boxes.get(program.slots[result])
+            if ends[0] is not None and ends[1] is not None:
+                yield ends[0], ends[1]
 
 
 def _moves(step: Step) -> Iterator[tuple[int, int, str]]:
