@@ -232,9 +232,7 @@ class Declarations(OperationDeclarations):
             anchor={"ModuleOp": "builtin.module", "func::FuncOp": "func.func"}[operation],
             summary=record["summary"],
             description=text_of(record["description"]),
-            options=tuple(
-                self._option(records.resolve(option)) for option in record["options"]
-            ),
+            options=tuple(self._option(records.resolve(option)) for option in record["options"]),
         )
 
     def _option(self, record: Record) -> OptionDecl:

@@ -8,7 +8,7 @@ contracts a dimension that is sharded. Both sides lead back to what the user has
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import SourceLocation
@@ -19,6 +19,10 @@ from pyshardy.backends.traffic import Collective
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
 from pyshardy.propagation.explanation import Explanation, RefusedAxis, Root
 from pyshardy.propagation.record import Propagation
+from pyshardy.rules import quiet_rules
+
+Place = tuple[int, str]
+"""A dimension, and the name of an axis that it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,22 +169,28 @@ class _Explainer:
         value = move.value
         if value is None:
             return Decision("a value made by the partitioner", None, move.before)
-        lost = _axis_names(move.before) - _axis_names(move.after) or _axis_names(move.before)
+        before, after = _places(move.before), _places(move.after)
+        lost = before - after or before
         gained = _axis_names(move.after) - _axis_names(move.before)
         return Decision(
             _description(value),
             _place(value),
             move.before,
-            _distinct(self._roots(value, lost)),
+            _distinct(self._roots_of_places(value, lost)),
             self._refused(value, gained),
         )
 
     def _of_use(self, use: Use, move: Move) -> Decision:
         operation = use.operation
         lost = _axis_names(move.before) - _axis_names(move.after)
-        gained = _axis_names(move.after) - _axis_names(move.before) or _axis_names(move.after)
+        moved = _places(move.after) - _places(move.before)
+        gained = {name for _, name in moved} or _axis_names(move.after)
         others = [value for index, value in enumerate(operation.operands) if index != use.operand]
-        roots = [r for value in (*operation.results, *others) for r in self._roots(value, gained)]
+        if operation.name == "func.return":
+            roots = self._roots_of_places(operation.operands[use.operand], _places(move.after))
+        else:
+            values = (*operation.results, *others)
+            roots = [root for value in values for root in self._roots(value, gained)]
         refused = [r for value in operation.results for r in self._refused(value, lost)]
         what = f"operand {use.operand} of {operation.name}"
         if operation.name == "func.return":
@@ -192,6 +202,41 @@ class _Explainer:
             _distinct(roots),
             tuple(dict.fromkeys(refused)),
         )
+
+    def _roots_of_places(self, value: ir.Value, places: Collection[Place]) -> list[Root]:
+        """What was written that gave dimensions of a value some axes.
+
+        1. What propagation gave to the value counts first.
+        2. The partitioner may have the operation that makes it compute otherwise, by what operands
+           have along the same factors.
+        3. Else it is what gave these axes to any dimension of the value.
+        """
+        roots = self._given_at(value, places)
+        if not roots and not isinstance(value, ir.BlockArgument):
+            operation = value.owner.operation
+            rule = quiet_rules(operation.context).rule(operation)
+            result = ir.OpResult(value).result_number
+            for operand, mapping in zip(
+                operation.operands, () if rule is None else rule.operand_mappings, strict=False
+            ):
+                assert rule is not None, "one without a rule has no mappings"
+                made = rule.result_mappings[result].dim_mappings
+                same = {
+                    (at, name)
+                    for dim, name in places
+                    for at, dim_mapping in enumerate(mapping.dim_mappings)
+                    if set(made[dim].factor_indices) & set(dim_mapping.factor_indices)
+                }
+                roots += self._given_at(operand, same)
+        return roots or list(self._roots(value, {name for _, name in places}))
+
+    def _given_at(self, value: ir.Value, places: Collection[Place]) -> list[Root]:
+        explanation = self._explanation(value)
+        return [
+            each.root
+            for each in (() if explanation is None else explanation.axes)
+            if (each.dim, each.axis.name) in places and each.root is not None
+        ]
 
     def _roots(self, value: ir.Value, names: Iterable[str] | None) -> Iterator[Root]:
         """What was written that gave a value axes of some names; of any name without names."""
@@ -229,6 +274,12 @@ def _names(collective: Collective) -> set[str]:
     """The names of the axes, whole ones or not, that a collective is along."""
     axes = collective.axes or ()
     return {text.split('"')[1] if '"' in text else text for text in axes}
+
+
+def _places(sharding: TensorSharding | None) -> set[Place]:
+    """Which dimensions have which axes."""
+    per_dim = () if sharding is None else sharding.dim_axes
+    return {(dim, axis.name) for dim, axes in enumerate(per_dim) for axis in axes}
 
 
 def _axis_names(sharding: TensorSharding | None) -> set[str]:

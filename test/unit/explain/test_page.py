@@ -55,6 +55,14 @@ def test_data(explained):
         assert data.shardings[current[value.slot]] == data.shardings[value.sharding]
 
 
+def test_every_sharding_on_the_way_is_there():
+    """Some values have shardings for a while that none has in the end."""
+    path = ROOT / "test" / "corpus" / "mlir" / "transformer_train_adam_fsdp.mlir"
+    data = page_data(explain_program(parse(path.read_text(), Context(), path.name)), path.name)
+    passed_through = {sharding for step in data.steps for _, sharding in step.changes}
+    assert max(passed_through) < len(data.shardings)
+
+
 def test_scopes_are_groups():
     context = Context()
     module = parse(

@@ -212,7 +212,7 @@ COMMUNICATES = [
         MoveKind.RESHARD,
         "result 0 of stablehlo.add",
         ("result 0 of @main",),
-        ("result 0 of @main",),
+        ("argument 0 of @main", "result 0 of @main"),
     ),
 ]
 

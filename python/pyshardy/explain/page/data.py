@@ -220,6 +220,7 @@ class _Gatherer:
             for number, name in enumerate(program.names)
             if name not in _HIDDEN
         }
+        steps = tuple(self._steps())  # shardings are numbered as they come up
         groups = [self._group(function, name) for name, function in program.functions.items()]
         return PageData(
             self._title,
@@ -229,7 +230,7 @@ class _Gatherer:
             nodes,
             tuple(groups),
             tuple(self._told),
-            tuple(self._steps()),
+            steps,
             collectives,
             self._pictures(values),
             sum(each.nbytes for each in collectives),

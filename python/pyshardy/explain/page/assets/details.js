@@ -50,7 +50,7 @@ function showValue(number) {
 function chainsOf(number) {
   const value = data.values[number];
   const made = [];
-  data.shardings[value.sharding].dims.forEach((axes, dim) => axes.forEach((axis) => {
+  shardingOf(number).dims.forEach((axes, dim) => axes.forEach((axis) => {
     const items = chainOf(value.slot, dim, nameOfAxis(axis)).map((told) => element("li", {}, told));
     made.push(
       element("p", {}, element("span", { class: "axis", style: `--hue:${hueOf(axis)}` }, axis), ` on dimension ${dim}`),
@@ -62,7 +62,7 @@ function chainsOf(number) {
 
 function chainOf(slot, dim, axis) {
   const told = [];
-  let before = data.steps.length;
+  let before = state.step;
   for (let length = 0; length < 60; length += 1) {
     const holder = data.values[slots.get(slot)?.[0]];
     const given = holder ? data.shardings[holder.given].dims[dim] ?? [] : [];

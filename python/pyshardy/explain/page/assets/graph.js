@@ -41,7 +41,7 @@ function drawBox(box) {
     tell("open");
   };
   if (!box.isOpen) {
-    place.append(text(clip(group.label, box.width), 12, 19), text(`${group.operations.length} operations`, 12, 34, "sub"));
+    place.append(text(clip(group.label, box.width), 12, 19), text(`${group.operations.length} ${group.of ?? "operations"}`, 12, 34, "sub"));
     addMarks(place, box.width, group.operations);
     press(place, toggle);
     return place;
@@ -171,7 +171,7 @@ function fit() {
   view.scale = Math.min(1, (width - 40) / box.width, (height - 70) / box.height);
   view.scale = Math.max(view.scale, Math.min(0.7, (width - 40) / box.width));
   view.x = (width - box.width * view.scale) / 2;
-  view.y = 48;
+  view.y = 16;
   applyView();
 }
 function zoom(factor, x, y) {

@@ -29,7 +29,7 @@ const roots = data.groups.map((group, index) => {
   const isMain = index === 0 || group.label === "main";
   const label = `@${group.label}`;
   const members = isMain && inputs.length && group.members.length
-    ? [{ label: "inputs", members: inputs.map(([number]) => -number) }, ...group.members]
+    ? [{ label: "inputs", of: "values", members: inputs.map(([number]) => -number) }, ...group.members]
     : group.members;
   return { label, members };
 });
