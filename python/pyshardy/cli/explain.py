@@ -108,7 +108,8 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         _write_page(explained, arguments.html, _shown(arguments.file))
     if arguments.model_explorer:
         _write_graph(explained, arguments.model_explorer, _shown(arguments.file))
-    if arguments.html or arguments.model_explorer:
+    asks = arguments.value or arguments.collectives or arguments.diff or arguments.json
+    if (arguments.html or arguments.model_explorer) and not asks:
         return 0
     difference = None
     if arguments.diff:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: sdy-explain %s | FileCheck %s
-// RUN: sdy-explain %s --collectives | FileCheck %s --check-prefix=WHY
+// RUN: sdy-explain %s --collectives --html=%t.html --model-explorer=%t.json | FileCheck %s --check-prefix=WHY
+// RUN: grep -q "<!DOCTYPE html>" %t.html
+// RUN: %python -m json.tool %t.json
 // RUN: sdy-explain %s --diff=%S/Inputs/add.mlir --hardware=tpu-v5e | FileCheck %s --check-prefix=DIFF
 // RUN: not sdy-explain %s --hardware=abacus 2>&1 | FileCheck %s --check-prefix=HARDWARE
 // RUN: not sdy-explain %s.none 2>&1 | FileCheck %s --check-prefix=FILE
@@ -23,17 +25,17 @@ func.func @main(
 // CHECK:      %arg0 {{.*}} tensor<8x2xf32> {{ *}} 64
 // CHECK:      Outputs
 // CHECK:      Collectives (bytes that each device sends)
-// CHECK:      all_reduce   x      {{.*}}collectives.mlir:16:8 {{ *}} result 0 of stablehlo.dot_general combines elements along a dimension that is sharded by x {{ *}} 1 {{ *}} 256
-// CHECK:      all_gather   x      {{.*}}collectives.mlir:13:5 {{ *}} argument 0 of @main is sharded in another way than result 1 of @main needs it {{ *}} 1 {{ *}} 64
+// CHECK:      all_reduce   x      {{.*}}collectives.mlir:18:8 {{ *}} result 0 of stablehlo.dot_general combines elements along a dimension that is sharded by x {{ *}} 1 {{ *}} 256
+// CHECK:      all_gather   x      {{.*}}collectives.mlir:15:5 {{ *}} argument 0 of @main is sharded in another way than result 1 of @main needs it {{ *}} 1 {{ *}} 64
 // CHECK:      Estimate for NVIDIA H100 SXM
 // CHECK:      bytes sent {{ *}} 320
 
-// WHY:      all_reduce along x at {{.*}}collectives.mlir:16:8: 256 bytes sent
+// WHY:      all_reduce along x at {{.*}}collectives.mlir:18:8: 256 bytes sent
 // WHY-NEXT:   result 0 of stablehlo.dot_general combines elements along a dimension that is sharded by x
 // WHY-NEXT:   made: result 0 of stablehlo.dot_general ({{.*}}): replicated
-// WHY-NEXT:     argument 0 of @main ({{.*}}13:5) has it from the program: <@mesh, [{}, {"x"}]>
-// WHY-NEXT:     argument 1 of @main ({{.*}}14:5) has it from the program: <@mesh, [{"x"}, {}]>
-// WHY:      all_gather along x at {{.*}}collectives.mlir:13:5: 64 bytes sent
+// WHY-NEXT:     argument 0 of @main ({{.*}}15:5) has it from the program: <@mesh, [{}, {"x"}]>
+// WHY-NEXT:     argument 1 of @main ({{.*}}16:5) has it from the program: <@mesh, [{"x"}, {}]>
+// WHY:      all_gather along x at {{.*}}collectives.mlir:15:5: 64 bytes sent
 // WHY:        wanted: result 1 of @main ({{.*}}): <@mesh, [{}, {}]>
 
 // DIFF: Estimates for Google TPU v5e
