@@ -60,8 +60,6 @@ def advise(explanation: Explanation, refused: RefusedAxis) -> Advice:
             word = "replicated" if refused.reason is Reason.REPLICATED else "unreduced"
             what = f"take {axis} out of {word}={{...}} of {blocker.description}"
             return Advice(blocker, None, what)
-        case Reason.IN_USE | Reason.CONFLICT | Reason.ELSEWHERE if constrain:
-            return Advice(target, wanted, constrain)
         case Reason.SIZE | Reason.OVERFLOW:
             what = f"give {blocker.description} a size that {axis} divides, or take another axis"
             return Advice(None, None, what)
@@ -69,9 +67,6 @@ def advise(explanation: Explanation, refused: RefusedAxis) -> Advice:
             return Advice(None, None, "put all tensors of the operation on one mesh")
         case Reason.PART_OF_AXIS:
             return Advice(None, None, "propagate without 'conservative-propagation'")
-        case Reason.DIRECTION:
-            what = f"constrain {target.description} itself, as axes don't flow this way"
-            return Advice(target, wanted, constrain or what)
         case _:
             return Advice(target, wanted, constrain or f"constrain {target.description}")
 

@@ -27,6 +27,7 @@ from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.sizes import element_bytes
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
 from pyshardy.rules.lookup import SHARDING_RULE
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ _MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehl
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
 _RESHAPE = "stablehlo.reshape"
+
+_OF_ONE_SHAPE = ELEMENTWISE_OPERATIONS.difference(BROADCASTING_OPERATIONS)
 
 PARTIAL_OPERATIONS = DOT_OPERATIONS | {_CONCATENATE, _RAGGED_DOT}
 """What has to be looked at where not all tensors have to agree, and no value is special."""
@@ -158,10 +161,11 @@ class AgreementFinder:
 def is_agreed(operation: ir.Operation, name: str, shardings: Shardings) -> bool:
     """Whether the tensors of an operation agree because it is elementwise, and they are all alike.
 
-    That is quickly said of most operations of a program. None of them must be unreduced.
+    That is quickly said of most operations of a program. None of them must be unreduced. Where
+    tensors have different shapes, as where one is broadcast, like shardings say nothing.
     """
     return (
-        name in ELEMENTWISE_OPERATIONS
+        name in _OF_ONE_SHAPE
         and len(set(map(id, shardings))) == 1
         and SHARDING_RULE not in operation.attributes
     )

@@ -11,7 +11,7 @@ from pyshardy.backends.registry import CompileOptions, local_engine
 
 _WORKER = ("-m", "pyshardy.backends.jit.worker")
 
-_LACKED = (
+LACKED = (
     "add",
     "batch_norm_grad",
     "batch_norm_inference",
@@ -63,4 +63,4 @@ def jit_engine(options: CompileOptions) -> FallbackEngine:
 
 
 def _lowered(module: ir.Module) -> ir.Module:
-    return decomposed(module, _LACKED)
+    return decomposed(module, LACKED)

@@ -12,7 +12,7 @@ from pyshardy.backends.edges import ENTRY, with_plain_edges
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.jit.compiler import CompiledProgram
 from pyshardy.backends.jit.control_flow import use_scf
-from pyshardy.backends.jit.engine import _LACKED as LACKED
+from pyshardy.backends.jit.engine import LACKED
 from pyshardy.backends.jit.signs import drop_signs
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.specs import TensorSpec
