@@ -19,10 +19,10 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.cli.tool import Tool, read_input
+from pyshardy.cli.tool import Parser, Tool, read_input
 
 if TYPE_CHECKING:
     from pyshardy.explain.find import ValueFinder
@@ -46,15 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return tool.run(lambda: _run(_parser().parse_args(argv), tool))
 
 
-class _Parser(argparse.ArgumentParser):
-    """Reports a bad command line as all other errors are reported."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(error(f"{message}; see sdy-explain --help"))
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="sdy-explain",
         description="Propagates and partitions a program, and says why its values are sharded as "
         "they are, where its collectives come from, and what they cost.",

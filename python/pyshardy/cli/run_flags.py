@@ -4,20 +4,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
 
-from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.backends import backend_names
+from pyshardy.cli.tool import Parser
 
 SAME = "the same"
 """The backend that compares: that of the program."""
-
-
-class _Parser(argparse.ArgumentParser):
-    """Reports a bad command line as all other errors are reported."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(error(f"{message}; see sdy-run --help"))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -25,7 +17,7 @@ def parser() -> argparse.ArgumentParser:
 
     It raises a `UsageError` where `argparse` would end the process.
     """
-    made = _Parser(
+    made = Parser(
         prog="sdy-run",
         description="Propagates the shardings of a program, partitions it, runs it on simulated "
         "devices with random inputs, and compares the results with the unpartitioned program's.",

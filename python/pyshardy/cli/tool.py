@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error, redirect
 from pyshardy.cli.source_files import SourceFiles
@@ -69,6 +71,14 @@ class Tool:
         else:
             text = f"{self.name}: {diagnostic.severity.value}: {diagnostic.message}"
         print(text, file=sys.stderr)
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports a bad command line as all other errors are reported."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a `UsageError` that also says where help is."""
+        raise UsageError(error(f"{message}; see {self.prog} --help"))
 
 
 def read_input(file: str) -> bytes:

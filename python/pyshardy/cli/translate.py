@@ -16,10 +16,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.cli.tool import Tool, read_input
+from pyshardy.cli.tool import Parser, Tool, read_input
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,15 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return tool.run(lambda: _run(_parser().parse_args(argv), tool))
 
 
-class _Parser(argparse.ArgumentParser):
-    """Reports a bad command line as all other errors are reported."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(error(f"{message}; see sdy-translate --help"))
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="sdy-translate",
         description="Reads a program as text, bytecode of MLIR or a portable artifact of "
         "StableHLO, and writes it as another of these.",

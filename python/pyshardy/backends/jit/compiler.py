@@ -17,9 +17,7 @@ from pyshardy.backends.specs import Array
 from pyshardy.backends.values import spec_of
 
 _TO_LINALG = ("stablehlo-legalize-to-linalg",)
-_TO_LOOPS = (
-    "canonicalize",
-    "cse",
+TO_LOOPS = (
     "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
     "function-boundary-type-conversion=identity-layout-map}",
     "buffer-results-to-out-params{modify-public-functions=true}",
@@ -30,6 +28,9 @@ _TO_LOOPS = (
     "func.func(convert-linalg-to-loops)",
     "func.func(llvm-request-c-wrappers)",
 )
+"""From tensors to loops over buffers, with an interface that `CompiledProgram` can call."""
+
+_TO_LOOPS = ("canonicalize", "cse", *TO_LOOPS)
 _TO_LLVM = (
     "convert-complex-to-standard",
     "convert-scf-to-cf",

@@ -10,7 +10,7 @@ from mlir_sdy.host import function_address, ir, load_loop_passes, passmanager
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.edges import ENTRY, with_plain_edges
 from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.jit.compiler import CompiledProgram
+from pyshardy.backends.jit.compiler import TO_LOOPS, CompiledProgram
 from pyshardy.backends.jit.control_flow import use_scf
 from pyshardy.backends.jit.engine import LACKED
 from pyshardy.backends.jit.signs import drop_signs
@@ -27,17 +27,6 @@ _SIMPLIFY = (
     "inline,symbol-dce"
 )
 _TO_MPI = ("convert-shard-to-mpi", "canonicalize", "cse")
-_TO_LOOPS = (
-    "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
-    "function-boundary-type-conversion=identity-layout-map}",
-    "buffer-results-to-out-params{modify-public-functions=true}",
-    "buffer-deallocation-pipeline",
-    "canonicalize",
-    # Copies of the host's run-time library would be missed.
-    "func.func(refback-munge-memref-copy)",
-    "func.func(convert-linalg-to-loops)",
-    "func.func(llvm-request-c-wrappers)",
-)
 _TO_LLVM = (
     "lower-affine",
     "convert-complex-to-standard",
@@ -94,7 +83,7 @@ def compile_for_mpi(
             local.operation.attributes[RANK] = rank_attribute(library.rank)
             _run(local, _TO_MPI)
             make_communicators(local, library)
-            _run(local, (*_TO_LOOPS, *_TO_LLVM))
+            _run(local, (*TO_LOOPS, *_TO_LLVM))
         except ir.MLIRError as refusal:
             raise ExecutionError(error(f"{_REFUSED}: {refusal}")) from None
         for grid in operations_named({"shard.grid"}, local):
