@@ -15,6 +15,23 @@ SCALAR_BODIES = frozenset(
 )
 """Operations whose bodies compute with scalars only: nothing in them is sharded."""
 
+_WITH_REGIONS = SCALAR_BODIES | {
+    f"stablehlo.{name}" for name in ("async_start", "case", "composite", "if", "while")
+}
+"""The operations of StableHLO that have regions."""
+
+
+class _MayHaveRegions(dict[str, bool]):
+    """Whether operations may have regions, by their names."""
+
+    def __missing__(self, name: str) -> bool:
+        may = self[name] = name in _WITH_REGIONS or not name.startswith("stablehlo.")
+        return may
+
+
+may_have_regions = _MayHaveRegions().__getitem__
+"""Whether operations of a name may have regions."""
+
 
 def operations_in(
     root: ir.Operation | ir.OpView,
@@ -43,3 +60,32 @@ def operations_in(
                     yield view
     if inner_first:
         yield root
+
+
+def named_operations_in(
+    root: ir.Operation | ir.OpView,
+    *,
+    leaving_out: Collection[str] = (),
+    inner_first: bool = False,
+) -> Iterator[tuple[ir.Operation, str]]:
+    """What `operations_in` goes through, with the names of the operations.
+
+    Asking each operation for its regions takes longer than all else here: those of StableHLO that
+    can't have any are known by their names, which most callers need anyway.
+    """
+    operation = root.operation
+    if not inner_first:
+        yield operation, operation.name
+    for region in operation.regions:
+        for block in region.blocks:
+            for view in block.operations:
+                inner = view.operation
+                name = inner.name
+                if not may_have_regions(name) or name in leaving_out:
+                    yield inner, name
+                else:
+                    yield from named_operations_in(
+                        inner, leaving_out=leaving_out, inner_first=inner_first
+                    )
+    if inner_first:
+        yield operation, operation.name

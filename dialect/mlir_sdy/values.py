@@ -31,7 +31,7 @@ from mlir_sdy.model import (
     erase_manual_axes,
 )
 from mlir_sdy.ods.tables import OPERATIONS
-from mlir_sdy.traversal import operations_in
+from mlir_sdy.traversal import named_operations_in
 
 SHARDING = "sdy.sharding"
 """The discardable attribute that holds shardings."""
@@ -387,15 +387,15 @@ def map_shardings(
     What `change` makes of a sharding may depend on nothing else: it is asked once for equal lists.
     """
     changes = _Changes(change, root.operation.context)
-    for operation in operations_in(root.operation):
-        name = operation.operation.name
+    for operation, name in named_operations_in(root):
         attributes = operation.attributes
         if name == "func.func":
             _map_interface(attributes, changes)
             continue
         for entry in SHARDING_ENTRIES.get(name, _DISCARDABLE):
-            if entry in attributes:
-                new = changes.of_list(attributes[entry])
+            attribute = attributes.get(entry)
+            if attribute is not None:
+                new = changes.of_list(attribute)
                 if new is not None:
                     attributes[entry] = new
 

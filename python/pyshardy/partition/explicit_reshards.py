@@ -20,7 +20,7 @@ program stays right.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -37,7 +37,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.traversal import SCALAR_BODIES, operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import get_sharding, rank_of, set_result_shardings_of
 from pyshardy.partition.agreement import Agreement, Shardings, is_plain
 from pyshardy.partition.completion import drop_completing_collectives
@@ -130,7 +130,6 @@ class _FunctionResharder:
     def run(self) -> None:
         check_interface(self.function, self.meshes)
         self._check_edges()
-        self.has_special_shardings = has_special_shardings(self.function, self.meshes)
         if self.is_for_devices:
             use_sdy_constants(self.function)
         if self.full:
@@ -143,22 +142,27 @@ class _FunctionResharder:
             for source in sources_of_function(self.function):
                 self.uses.convert(source, self.full, before_use=True)
 
-    def _operations(self) -> list[tuple[ir.Operation, str]]:
+    def _operations(self) -> Sequence[tuple[ir.Operation, str]]:
         """The operations to look at with their names, inner ones first."""
-        if not (self.full or self.has_special_shardings):
+        if not self.full and not has_special_shardings(self.function, self.meshes):
+            self.has_special_shardings = False
             names = PARTIAL_OPERATIONS | {_CALL}
             found = operations_named(names, self.function, ir.WalkOrder.POST_ORDER)
             return [(operation, operation.name) for operation in found]
-        operations: list[tuple[ir.Operation, str]] = []
-        read = self.known.read
+        known = self.known
+        disagreeing: list[tuple[ir.Operation, str]] = []
+        for operation, name in self._all_operations():
+            shardings = known.read(operation, name, operation.results)
+            if not is_agreed(operation, name, shardings, known):
+                disagreeing.append((operation, name))
+        self.has_special_shardings = has_special_shardings(self.function, self.meshes, known.lists)
+        return [*self._all_operations()] if self.has_special_shardings else disagreeing
 
-        for view in operations_in(self.function, leaving_out=SCALAR_BODIES, inner_first=True):
-            operation = view.operation
-            name = operation.name
-            if name not in _TERMINATORS:
-                read(operation, name)
-                operations.append((operation, name))
-        return operations[:-1]
+    def _all_operations(self) -> Iterator[tuple[ir.Operation, str]]:
+        everything = named_operations_in(self.function, leaving_out=SCALAR_BODIES, inner_first=True)
+        for operation, name in everything:
+            if name not in _TERMINATORS and name != "func.func":
+                yield operation, name
 
     def _check_edges(self) -> None:
         """Check that operations through which values flow hold the shardings of these values."""
@@ -195,8 +199,6 @@ class _FunctionResharder:
         operands = [known[operand] for operand in operation.operands]
         results = [known[result] for result in operation.results]
         shardings: Shardings = (*operands, *results)
-        if not self.has_special_shardings and is_agreed(operation, name, shardings):
-            return
         if self._are_plain(shardings):
             return
         agreement = self.finder.agreement(operation, name, shardings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import Mesh, OpShardingRule
+from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
 from pyshardy.partition.agreement import (
@@ -158,17 +158,30 @@ class AgreementFinder:
             raise PassError(error(message, location_of(operation.location))) from None
 
 
-def is_agreed(operation: ir.Operation, name: str, shardings: Shardings) -> bool:
+def is_agreed(
+    operation: ir.Operation,
+    name: str,
+    results: Sequence[TensorSharding | None],
+    known: Mapping[ir.Value, TensorSharding | None],
+) -> bool:
     """Whether the tensors of an operation agree because it is elementwise, and they are all alike.
 
     That is quickly said of most operations of a program. None of them must be unreduced. Where
     tensors have different shapes, as where one is broadcast, like shardings say nothing.
+
+    Args:
+        operation: the operation.
+        name: its name.
+        results: the shardings of its results.
+        known: the shardings of all values.
     """
-    return (
-        name in _OF_ONE_SHAPE
-        and len(set(map(id, shardings))) == 1
-        and SHARDING_RULE not in operation.attributes
-    )
+    if name not in _OF_ONE_SHAPE:
+        return False
+    (sharding,) = results
+    for operand in operation.operands:
+        if known[operand] is not sharding:
+            return False
+    return SHARDING_RULE not in operation.attributes
 
 
 def _needs_full_version(operation: ir.Operation) -> bool:

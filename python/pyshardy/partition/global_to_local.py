@@ -24,10 +24,11 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.traversal import SCALAR_BODIES, operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
+from pyshardy.partition.find_agreement import is_agreed
 from pyshardy.partition.known_shardings import KnownShardings
 from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyTypesChange
 from pyshardy.partition.local.registry import Conversion
@@ -79,13 +80,7 @@ class _ModuleConverter:
     """One run over a module."""
 
     def __init__(self, module: ir.Module, builder: LocalBuilder, checks: LocalChecks):
-        views = operations_in(module.operation, leaving_out=SCALAR_BODIES)
-        self.operations = [(view.operation, view.operation.name) for view in views]
-        self.operations += [
-            (operation, operation.name)
-            for operation in operations_named((OPERATIONS.keys() - STAY) | DIFFERING, module)
-            if _is_in_scalar_body(operation)
-        ]
+        self.module = module
         self.builder = builder
         self.meshes = builder.meshes
         self.checks = checks
@@ -93,10 +88,10 @@ class _ModuleConverter:
         self._local_types: dict[tuple[int, int], ir.Type | None] = {}
 
     def run(self) -> None:
-        new_types = self._new_types()
-        functions = [operation for operation, name in self.operations if name == "func.func"]
+        new_types, operations = self._new_types()
+        functions = operations_named({"func.func"}, self.module)
         function_types = [self._function_type(function) for function in functions]
-        to_convert = self._to_convert(new_types)
+        to_convert = self._to_convert(new_types, operations)
         for value, local in new_types.items():
             value.set_type(local)
         for function, function_type in zip(functions, function_types, strict=True):
@@ -106,10 +101,14 @@ class _ModuleConverter:
             with operation.location, ir.InsertionPoint(operation):
                 conversion(operation, self.builder)
 
-    def _new_types(self) -> dict[ir.Value, ir.Type]:
-        """The local types of all values that have another one than they had."""
+    def _new_types(self) -> tuple[dict[ir.Value, ir.Type], list[tuple[ir.Operation, str]]]:
+        """The local types of all values that have another one than they had.
+
+        And the operations of which it is not clear at sight that they stay as they are.
+        """
         known = self.known
         new_types: dict[ir.Value, ir.Type] = {}
+        to_look_at: list[tuple[ir.Operation, str]] = []
 
         def note(
             values: Sequence[ir.Value],
@@ -122,17 +121,27 @@ class _ModuleConverter:
                     if local is not None:
                         new_types[value] = local
 
-        for operation, name in self.operations:
-            note(operation.results, known.read(operation, name), operation)
-            if len(operation.regions) and name not in SCALAR_BODIES:
+        for operation, name in named_operations_in(self.module, leaving_out=SCALAR_BODIES):
+            results = list(operation.results)
+            shardings = known.read(operation, name, results)
+            note(results, shardings, operation)
+            if is_agreed(operation, name, shardings, known) and _only_types_change(name):
+                continue
+            to_look_at.append((operation, name))
+            if may_have_regions(name) and name not in SCALAR_BODIES:
                 for region in operation.regions:
                     for block in region.blocks:
-                        arguments = block.arguments
+                        arguments = list(block.arguments)
                         note(arguments, [known[argument] for argument in arguments], operation)
-        return new_types
+        to_look_at += [
+            (operation, operation.name)
+            for operation in operations_named((OPERATIONS.keys() - STAY) | DIFFERING, self.module)
+            if _is_in_scalar_body(operation)
+        ]
+        return new_types, to_look_at
 
     def _to_convert(
-        self, new_types: Mapping[ir.Value, ir.Type]
+        self, new_types: Mapping[ir.Value, ir.Type], operations: Sequence[tuple[ir.Operation, str]]
     ) -> list[tuple[ir.Operation, Conversion]]:
         """The operations that another form takes the place of: all are checked.
 
@@ -140,11 +149,11 @@ class _ModuleConverter:
         whose results differ between devices although they run the same operation.
         """
         known, checks = self.known, self.checks
-        for operation, name in self.operations:
+        for operation, name in operations:
             if name in OPERATIONS and name not in STAY:
                 checks.check_own(operation)
         to_convert: list[tuple[ir.Operation, Conversion]] = []
-        for operation, name in self.operations:
+        for operation, name in operations:
             if name in FLOWS:
                 checks.check_flow(operation)
             if name in STAY:
@@ -154,9 +163,8 @@ class _ModuleConverter:
                 if name not in DIFFERING and new_types.keys().isdisjoint(values):
                     continue
                 checks.check_form(operation, name, tuple([known[value] for value in values]))
-            conversion = CONVERSIONS[name]
-            if not isinstance(conversion, OnlyTypesChange):
-                to_convert.append((operation, conversion))
+            if not _only_types_change(name):
+                to_convert.append((operation, CONVERSIONS[name]))
         return to_convert
 
     def _local_type(
@@ -203,6 +211,10 @@ class _ModuleConverter:
             )
         )
         return ir.FunctionType.get(inputs, results, context=function.context)
+
+
+def _only_types_change(name: str) -> bool:
+    return isinstance(CONVERSIONS.get(name), OnlyTypesChange)
 
 
 def _is_in_scalar_body(operation: ir.Operation) -> bool:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
@@ -35,26 +35,34 @@ class KnownShardings(dict[ir.Value, TensorSharding | None]):
         sharding = self[value] = sharding_of(value)
         return sharding
 
-    def read(self, operation: ir.Operation, name: str) -> Sequence[TensorSharding | None]:
+    def read(
+        self, operation: ir.Operation, name: str, results: Sequence[ir.Value]
+    ) -> Sequence[TensorSharding | None]:
         """The shardings of all results, in a fraction of the time that it takes one by one.
 
         Args:
             operation: the operation.
             name: its name, which whoever has it need not ask for again.
+            results: its results.
         """
-        results = operation.results
         if name in _READ_APART:
             return [self[result] for result in results]
         attribute = operation.attributes.get(SHARDING)
         if attribute is None:
-            self.update(dict.fromkeys(results))
-            return (None,) * len(results)
-        key = hash(attribute)  # its address, where it stays for as long as its context
-        shardings = self._lists.get(key)
-        if shardings is None:
-            shardings = self._lists[key] = value_of(attribute).shardings
-        self.update(zip(results, shardings, strict=False))
+            shardings = (None,) * len(results)
+        else:
+            key = hash(attribute)  # its address, where it stays for as long as its context
+            shardings = self._lists.get(key)
+            if shardings is None:
+                shardings = self._lists[key] = value_of(attribute).shardings
+        for result, sharding in zip(results, shardings, strict=False):
+            self[result] = sharding
         return shardings
+
+    @property
+    def lists(self) -> Collection[tuple[TensorSharding, ...]]:
+        """The different lists of shardings that `read` has found at operations."""
+        return self._lists.values()
 
     def forget(self, operation: ir.Operation) -> None:
         """Read the shardings of an operation's results anew, should anybody ask for them."""

@@ -24,7 +24,6 @@ from pyshardy.partition.data_flow import (
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.find_agreement import is_agreed
 from pyshardy.partition.form_keys import FormKeys
 from pyshardy.partition.local import CONVERSIONS, OnlyTypesChange
 from pyshardy.partition.rules_on_shards import rule_on_shards
@@ -193,8 +192,6 @@ class LocalChecks:
                 "has no local form: its operands and results must be replicated; "
                 f"run '{_WHOLE}' first",
             )
-        if is_agreed(operation, name, shardings):
-            return
         form = self._forms.key(operation, name)
         key = (form, *map(id, shardings))  # which live as long as the attributes they are read from
         if key in self._sound:

@@ -21,14 +21,14 @@ place: all types first, then the operations that notice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.traversal import SCALAR_BODIES, operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     argument_shardings,
@@ -171,33 +171,35 @@ class _FunctionPadder:
         rule = None if _hands_on(operation.name) else self.rules.rule(operation)
         return None if rule is None else rule_on_shards(operation, rule)
 
-    def _operations(self) -> Iterator[ir.Operation]:
-        for view in operations_in(self.function, leaving_out=SCALAR_BODIES):
-            yield view.operation
+    def _operations(self) -> Iterator[tuple[ir.Operation, str]]:
+        return named_operations_in(self.function, leaving_out=SCALAR_BODIES)
 
     def _values(self) -> Iterator[ir.Value]:
-        for operation in self._operations():
+        for operation, _ in self._operations():
             yield from operation.results
             yield from _block_arguments(operation)
 
     def _uneven_operations(self) -> list[ir.Operation]:
         """The operations that have to do with a value that needs padding, in order."""
+        known = self.known
         uneven: set[ir.Value] = set()
-        for operation in self._operations():
-            name = operation.name
-            shardings = self.known.read(operation, name)
-            for value, sharding in zip(operation.results, shardings, strict=False):
+
+        def note(values: Sequence[ir.Value], shardings: Sequence[TensorSharding | None]) -> None:
+            for value, sharding in zip(values, shardings, strict=False):
                 if sharding is not None and self._is_uneven(value.type, sharding):
                     uneven.add(value)
-            for value in () if name in SCALAR_BODIES else _block_arguments(operation):
-                sharding = self.known[value]
-                if sharding is not None and self._is_uneven(value.type, sharding):
-                    uneven.add(value)
+
+        for operation, name in self._operations():
+            results = list(operation.results)
+            note(results, known.read(operation, name, results))
+            if may_have_regions(name) and name not in SCALAR_BODIES:
+                arguments = _block_arguments(operation)
+                note(arguments, [known[argument] for argument in arguments])
         if not uneven:
             return []
         return [
             operation
-            for operation in self._operations()
+            for operation, _ in self._operations()
             if not uneven.isdisjoint((*operation.operands, *operation.results))
         ]
 

@@ -25,7 +25,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.traversal import SCALAR_BODIES, operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
     SHARDING,
     get_sharding,
@@ -50,16 +50,15 @@ def unshard_short_dimensions(function: ir.OpView) -> None:
     meshes = {} if module is None else meshes_of(module)
     cache = AttributeCache(function.context)
     known: dict[tuple[int, ...], dict[int, TensorSharding]] = {}  # layers repeat
-    for view in operations_in(function, leaving_out=SCALAR_BODIES):
-        attribute = view.attributes.get(SHARDING)
-        if attribute is None:
+    for operation, name in named_operations_in(function, leaving_out=SCALAR_BODIES):
+        attribute = operation.attributes.get(SHARDING)
+        if attribute is None or name == "func.call":
             continue
-        operation = view.operation
         key = (hash(attribute), *[hash(result.type) for result in operation.results])
         changed = known.get(key)
         if changed is None:
             changed = known[key] = _shorter(operation)
-        if changed and operation.name != "func.call":
+        if changed:
             set_result_shardings_of(operation, changed, cache)
     for operation in operations_named({_SLICE}, function):
         source = get_sharding(operation.operands[0])

@@ -3,34 +3,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.ods.tables import OPERATIONS
-from mlir_sdy.traversal import SCALAR_BODIES, operations_in
-from mlir_sdy.values import SHARDING, argument_shardings, result_shardings
+from mlir_sdy.values import (
+    DATA_FLOW_OPERATIONS,
+    SHARDING,
+    argument_shardings,
+    result_shardings,
+)
 from pyshardy.partition.single_device import is_on_single_device
-from pyshardy.passes.walks import operations_named
+from pyshardy.passes.walks import operations_named, values_of_attribute
 
 
-def has_special_shardings(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
-    """Whether any value is unreduced, or on a single device. Most programs have no such values."""
-    found: dict[int, ir.Attribute] = {}  # by their address, as most stand at many operations
-    for operation in operations_in(function, leaving_out=SCALAR_BODIES):
-        attribute = operation.attributes.get(SHARDING)
-        if attribute is not None:
-            found[hash(attribute)] = attribute
-    for operation in operations_named(_HOLDERS, function):
-        for name in _HOLDERS[operation.name]:
-            attribute = operation.attributes.get(name)
-            if attribute is not None:
-                found[hash(attribute)] = attribute
+def has_special_shardings(
+    function: ir.Operation,
+    meshes: Mapping[str, Mesh],
+    lists: Iterable[Sequence[TensorSharding]] | None = None,
+) -> bool:
+    """Whether any value is unreduced, or on a single device. Most programs have no such values.
+
+    Args:
+        function: the `func.func`.
+        meshes: the meshes of the module by name.
+        lists: the different lists of shardings at operations of other dialects, but for those
+            through which values flow; found out if they aren't given.
+    """
     shardings = [*argument_shardings(function), *result_shardings(function)]
-    for attribute in found.values():
-        value = value_of(attribute)
-        shardings += (value,) if isinstance(value, TensorSharding) else value.shardings
+    attributes: list[ir.Attribute | None] = []
+    if lists is None:
+        attributes += values_of_attribute(SHARDING, function)
+    else:
+        shardings += chain.from_iterable(lists)
+    for operation in operations_named(_HOLDERS, function):
+        attributes += map(operation.attributes.get, _HOLDERS[operation.name])
+    for attribute in attributes:
+        if attribute is not None:
+            value = value_of(attribute)
+            shardings += (value,) if isinstance(value, TensorSharding) else value.shardings
     return any(
         bool(sharding.unreduced_axes) or is_on_single_device(sharding, meshes)
         for sharding in shardings
@@ -38,12 +52,13 @@ def has_special_shardings(function: ir.Operation, meshes: Mapping[str, Mesh]) ->
     )
 
 
-_HOLDERS = {
-    name: tuple(
-        attribute.name
-        for attribute in declaration.attributes
-        if attribute.name in ("sharding", "out_sharding", "in_shardings", "out_shardings")
+_OF_DIALECT = ("sharding", "out_sharding", "in_shardings", "out_shardings")
+
+_HOLDERS = dict.fromkeys(DATA_FLOW_OPERATIONS, (SHARDING,)) | {
+    name: (
+        SHARDING,
+        *(entry.name for entry in declaration.attributes if entry.name in _OF_DIALECT),
     )
     for name, declaration in OPERATIONS.items()
 }
-"""The attributes of the dialect's own operations that hold shardings."""
+"""The attributes that hold shardings, of operations whose results may have theirs elsewhere."""

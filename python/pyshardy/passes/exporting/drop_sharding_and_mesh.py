@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.traversal import operations_in
+from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import (
     SHARDING,
     argument_shardings,
@@ -51,7 +51,7 @@ def drop_sharding_and_mesh(module: ir.Module) -> None:
             present = [index for index, sharding in enumerate(given) if sharding is not None]
             if present:
                 write(function, dict.fromkeys(present))
-    for operation in operations_in(module.operation):
+    for operation, _ in named_operations_in(module):
         attributes = operation.attributes
         if SHARDING in attributes:
             del attributes[SHARDING]
