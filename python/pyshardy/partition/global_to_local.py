@@ -85,7 +85,6 @@ class _ModuleConverter:
         self.meshes = builder.meshes
         self.checks = checks
         self.known = KnownShardings()
-        self._local_types: dict[tuple[int, int], ir.Type | None] = {}
 
     def run(self) -> None:
         new_types, operations = self._new_types()
@@ -108,6 +107,7 @@ class _ModuleConverter:
         """
         known = self.known
         new_types: dict[ir.Value, ir.Type] = {}
+        local_types: dict[tuple[int, int], ir.Type | None] = {}
         to_look_at: list[tuple[ir.Operation, str]] = []
 
         def note(
@@ -117,7 +117,11 @@ class _ModuleConverter:
         ) -> None:
             for value, sharding in zip(values, shardings, strict=False):
                 if sharding is not None:
-                    local = self._local_type(value.type, sharding, place)
+                    value_type = value.type
+                    key = (hash(value_type), id(sharding))  # both live as long as the context
+                    local = local_types.get(key, value_type)
+                    if local is value_type:
+                        local = local_types[key] = self._local_type(value_type, sharding, place)
                     if local is not None:
                         new_types[value] = local
 
@@ -170,30 +174,22 @@ class _ModuleConverter:
     def _local_type(
         self, value_type: ir.Type, sharding: TensorSharding, place: ir.Operation
     ) -> ir.Type | None:
-        """The type on each device; None if it is the same. Found once for type and sharding."""
-        key = (hash(value_type), id(sharding))  # both live as long as the context
-        if key not in self._local_types:
-            local = self._make_local_type(value_type, sharding, place)
-            self._local_types[key] = None if local == value_type else local
-        return self._local_types[key]
-
-    def _make_local_type(
-        self, value_type: ir.Type, sharding: TensorSharding, place: ir.Operation
-    ) -> ir.Type:
+        """The type on each device; None if it is the same."""
         if sharding.is_fully_replicated:
-            return value_type
+            return None
         mesh = mesh_of(sharding, self.meshes)
         if mesh is None or mesh.is_maximal or not isinstance(value_type, ir.RankedTensorType):
-            return value_type
+            return None
         self.checks.check_mesh(sharding, place)
         shape = list(value_type.shape)
         for dim, dim_sharding in enumerate(sharding.dim_shardings):
             if dim_sharding.axes and not value_type.is_dynamic_dim(dim):
                 shape[dim] = _local_size(shape[dim], dim, sharding, mesh, place)
         unknown = ir.Location.unknown(value_type.context)
-        return ir.RankedTensorType.get(
+        local = ir.RankedTensorType.get(
             shape, value_type.element_type, value_type.encoding, loc=unknown
         )
+        return None if local == value_type else local
 
     def _function_type(self, function: ir.Operation) -> ir.FunctionType:
         """The local type of a function, which may be a declaration."""

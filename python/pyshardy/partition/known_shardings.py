@@ -11,7 +11,7 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.values import DATA_FLOW_OPERATIONS, SHARDING, behind_barriers, get_sharding
 
-_READ_APART = DATA_FLOW_OPERATIONS | OPERATIONS.keys()
+READ_APART = DATA_FLOW_OPERATIONS | OPERATIONS.keys()
 """Operations whose results may have their shardings elsewhere, or behind a barrier."""
 
 
@@ -45,7 +45,7 @@ class KnownShardings(dict[ir.Value, TensorSharding | None]):
             name: its name, which whoever has it need not ask for again.
             results: its results.
         """
-        if name in _READ_APART:
+        if name in READ_APART:
             return [self[result] for result in results]
         attribute = operation.attributes.get(SHARDING)
         if attribute is None:

@@ -14,6 +14,8 @@
 3. A reshard goes out from an earlier one of the same value, if devices send fewer bytes: equal ones
    become one, and what was gathered once is sliced the next time.
 
+Before and after, reshards of reshards become one, by the patterns of `canonicalize`.
+
 What is sent, and what is computed more or less, is counted as in `cost`.
 """
 
@@ -24,6 +26,7 @@ from typing import NamedTuple
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.fold import canonicalize
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     FactorType,
@@ -53,7 +56,9 @@ def optimize_reshards(function: ir.OpView) -> None:
     Args:
         function: the `func.func`, in which the tensors of each operation agree.
     """
+    canonicalize(function, {"sdy-reshard"})
     _Optimizer(function.operation).run()
+    canonicalize(function, {"sdy-reshard"})
 
 
 class _Ends(NamedTuple):

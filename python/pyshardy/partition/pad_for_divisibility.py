@@ -21,14 +21,14 @@ place: all types first, then the operations that notice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     argument_shardings,
@@ -36,7 +36,7 @@ from mlir_sdy.values import (
     result_shardings,
 )
 from pyshardy.partition.in_place import RESIZING, drop_useless
-from pyshardy.partition.known_shardings import KnownShardings
+from pyshardy.partition.known_shardings import READ_APART
 from pyshardy.partition.local.sizes import FITTING
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
@@ -51,6 +51,7 @@ from pyshardy.partition.padding.shapes import (
 )
 from pyshardy.partition.padding.whole import DimsPerTensor, compute_whole, unpaddable_dims
 from pyshardy.partition.rules_on_shards import rule_on_shards
+from pyshardy.passes.shardings import sharded_operations
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import quiet_rules
 
@@ -85,7 +86,6 @@ class _FunctionPadder:
         self.meshes = {} if module is None else meshes_of(module)
         self.cache = AttributeCache(function.context)
         self.rules = quiet_rules(function.context)
-        self.known = KnownShardings()
         self.contents: dict[ir.Value, Shape] = {}
         self.zeros: set[ir.Value] = set()
         self._known: dict[tuple[int, int], bool] = {}
@@ -101,7 +101,6 @@ class _FunctionPadder:
             if any(dims):
                 compute_whole(operation, dims, self.cache, self.meshes)
         if any(any(dims) for _, dims in plans):
-            self.known.clear()
             uneven = self._uneven_operations()
         rules = [self._rule(operation) for operation in uneven]  # types are those of the user yet
         padded = [
@@ -181,20 +180,26 @@ class _FunctionPadder:
 
     def _uneven_operations(self) -> list[ir.Operation]:
         """The operations that have to do with a value that needs padding, in order."""
-        known = self.known
         uneven: set[ir.Value] = set()
 
-        def note(values: Sequence[ir.Value], shardings: Sequence[TensorSharding | None]) -> None:
-            for value, sharding in zip(values, shardings, strict=False):
-                if sharding is not None and self._is_uneven(value.type, sharding):
-                    uneven.add(value)
+        def note(values: Iterable[ir.Value]) -> bool:
+            """Whether any of these values is uneven."""
+            found = [
+                value
+                for value in values
+                if (sharding := get_sharding(value)) is not None
+                and self._is_uneven(value.type, sharding)
+            ]
+            uneven.update(found)
+            return bool(found)
 
-        for operation, name in self._operations():
-            results = list(operation.results)
-            note(results, known.read(operation, name, results))
-            if may_have_regions(name) and name not in SCALAR_BODIES:
-                arguments = _block_arguments(operation)
-                note(arguments, [known[argument] for argument in arguments])
+        are_uneven: dict[Hashable, bool] = {}
+        for operation, name, key in sharded_operations(self.function):
+            if name not in READ_APART and are_uneven.get(key, True):
+                are_uneven[key] = note(operation.results)
+        for operation in operations_named(READ_APART, self.function):
+            note(operation.results)
+            note(_block_arguments(operation))
         if not uneven:
             return []
         return [

@@ -17,7 +17,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 
@@ -25,14 +25,13 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
-    SHARDING,
     get_sharding,
     result_shardings_of,
     set_result_shardings_of,
 )
 from pyshardy.partition.agreement import shape_of
+from pyshardy.passes.shardings import sharded_operations
 from pyshardy.passes.walks import operations_named
 
 _SLICE = "stablehlo.slice"
@@ -49,16 +48,12 @@ def unshard_short_dimensions(function: ir.OpView) -> None:
     module = enclosing_module(function)
     meshes = {} if module is None else meshes_of(module)
     cache = AttributeCache(function.context)
-    known: dict[tuple[int, ...], dict[int, TensorSharding]] = {}  # layers repeat
-    for operation, name in named_operations_in(function, leaving_out=SCALAR_BODIES):
-        attribute = operation.attributes.get(SHARDING)
-        if attribute is None or name == "func.call":
-            continue
-        key = (hash(attribute), *[hash(result.type) for result in operation.results])
+    known: dict[Hashable, dict[int, TensorSharding]] = {}  # layers repeat
+    for operation, name, key in sharded_operations(function):
         changed = known.get(key)
         if changed is None:
             changed = known[key] = _shorter(operation)
-        if changed:
+        if changed and name != "func.call":
             set_result_shardings_of(operation, changed, cache)
     for operation in operations_named({_SLICE}, function):
         source = get_sharding(operation.operands[0])

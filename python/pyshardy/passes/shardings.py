@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
     SHARDING,
     SHARDING_ENTRIES,
@@ -15,6 +16,22 @@ from mlir_sdy.values import (
     result_shardings,
 )
 from pyshardy.passes.walks import operations_named, values_of_attribute
+
+
+def sharded_operations(
+    root: ir.Operation | ir.OpView | ir.Module,
+) -> Iterator[tuple[ir.Operation, str, Hashable]]:
+    """The operations with `sdy.sharding` in `root`, with their names.
+
+    And with what is equal for those whose results have the same types and shardings. Bodies that
+    compute with scalars are left out.
+    """
+    for operation, name in named_operations_in(root, leaving_out=SCALAR_BODIES):
+        attribute = operation.attributes.get(SHARDING)
+        if attribute is not None:
+            # By address: types and attributes live as long as their context.
+            types = [hash(result.type) for result in operation.results]
+            yield operation, name, (hash(attribute), *types)
 
 
 def any_sharding(

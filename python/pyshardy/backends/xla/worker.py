@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax._src.lax.linalg import initialize_lapack
 from jax._src.lib import _jax
 
 from pyshardy.backends.file_cache import FileCache, this_cpu
@@ -32,6 +33,8 @@ class _Compiled(NamedTuple):
 _COMPILED: list[_Compiled] = []
 _NUMBERS: dict[tuple[Any, ...], int] = {}
 _LEFT: dict[int, tuple[jax.Array, list[Any]]] = {}
+_LAPACK = "@lapack_"
+"""What JAX calls for linear algebra on CPUs. Called uninitialised, it ends the process."""
 _NAMES_OF_RESULTS = itertools.count()
 _NAMES = {
     "i1": "bool",
@@ -69,6 +72,8 @@ def compile(  # noqa: A001
         if serialized is not None:
             executable = client.deserialize_executable(serialized, placed, options)
         else:
+            if _LAPACK in text:
+                initialize_lapack()
             executable = client.compile_and_load(text, placed, options)
             if cache_directory is not None:
                 cache.store(executable.serialize(), *file_key)

@@ -106,6 +106,11 @@ class LocalBuilder:
         """A scalar constant of type i64."""
         return self.constant(np.array(value, np.int64))
 
+    def empty(self, tensor: ir.Type) -> ir.Value:
+        """A constant of a type that has dimensions of size 0."""
+        literal = ir.Attribute.parse(f"dense<> : {tensor}")
+        return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
+
     def nothing(self, tensor: ir.RankedTensorType) -> ir.Value:
         """A constant of what changes no sum.
 

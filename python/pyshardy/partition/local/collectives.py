@@ -14,7 +14,22 @@ from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ordered_refs, shard_index
 from mlir_sdy.values import get_sharding
 from pyshardy.partition.completion import reduction_kind
 from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
-from pyshardy.partition.local.registry import converts
+from pyshardy.partition.local.registry import Conversion, converts
+
+
+def moves_elements(conversion: Conversion) -> Conversion:
+    """The conversion of what moves elements between devices: a constant where there are none.
+
+    StableHLO has no collectives along dimensions of size 0.
+    """
+
+    def convert(operation: ir.Operation, builder: LocalBuilder) -> None:
+        if 0 in _shape(operation.results[0]):
+            _replace(operation, builder.empty(operation.results[0].type))
+        else:
+            conversion(operation, builder)
+
+    return convert
 
 
 @converts("sdy.reshard")
@@ -24,6 +39,7 @@ def convert_reshard(operation: ir.Operation, _: LocalBuilder) -> None:
 
 
 @converts("sdy.all_gather")
+@moves_elements
 def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Gather all dimensions at once, or one after the other from last to first if asked to.
 
@@ -51,6 +67,7 @@ def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
 
 
 @converts("sdy.all_slice")
+@moves_elements
 def convert_all_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Slice the local operand at the device's position along the slicing axes; no communication."""
     axes_per_dim = _axis_lists(operation.attributes["slicing_axes"])
@@ -59,6 +76,7 @@ def convert_all_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
 
 
 @converts("sdy.all_reduce")
+@moves_elements
 def convert_all_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     """All-reduce the local operand over the reduction axes."""
     axes = value_of(operation.attributes["reduction_axes"]).value
@@ -68,6 +86,7 @@ def convert_all_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
 
 
 @converts("sdy.reduce_scatter")
+@moves_elements
 def convert_reduce_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Reduce and scatter one dimension; several are reduced together and then sliced.
 
@@ -119,6 +138,7 @@ def _reduce_scatter(
 
 
 @converts("sdy.all_to_all")
+@moves_elements
 def convert_all_to_all(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Move the axes of one pair of dimensions directly, and those of several pairs at once.
 
@@ -211,6 +231,7 @@ def _merge_into(builder: LocalBuilder, value: ir.Value, dims: Sequence[int]) -> 
 
 
 @converts("sdy.collective_permute")
+@moves_elements
 def convert_collective_permute(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Send each shard to the device that holds it afterwards."""
     source = get_sharding(operation.operands[0])
@@ -274,6 +295,7 @@ def permute_pairs(
 
 
 @converts("sdy.replicated_to_unreduced")
+@moves_elements
 def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Keep the value where it counts once: on the first device along the axes."""
     axes = value_of(operation.attributes["axes"]).value
@@ -288,6 +310,7 @@ def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuild
 
 
 @converts("sdy.sharded_to_unreduced")
+@moves_elements
 def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Write the shard at its place into a tensor of what changes no sum.
 
