@@ -173,3 +173,13 @@ func.func @nothing_to_do(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mes
   %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// StableHLO has no collectives along dimensions of size 0.
+// CHECK-LABEL: func.func @no_elements
+func.func @no_elements(%arg0: tensor<4x0xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> (tensor<4x0xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  // CHECK-NEXT: %[[NONE:.+]] = stablehlo.constant dense<> : tensor<4x0xf32>
+  // CHECK-NEXT: return %[[NONE]]
+  %0 = sdy.all_gather [{"x"}, {"y"}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<4x0xf32>
+  return %0 : tensor<4x0xf32>
+}

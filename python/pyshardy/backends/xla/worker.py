@@ -68,12 +68,12 @@ def compile(  # noqa: A001
         # What another version has compiled, or for another kind of device, is of no use.
         file_key = (jax.__version__, devices[0].device_kind, this_cpu(), *key)
         serialized = cache.load(*file_key)
+        if _LAPACK in text:
+            initialize_lapack()
         is_known = serialized is not None
         if serialized is not None:
             executable = client.deserialize_executable(serialized, placed, options)
         else:
-            if _LAPACK in text:
-                initialize_lapack()
             executable = client.compile_and_load(text, placed, options)
             if cache_directory is not None:
                 cache.store(executable.serialize(), *file_key)
