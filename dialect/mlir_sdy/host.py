@@ -117,7 +117,7 @@ def hand_out_all_constants(context: ir.Context) -> None:
 
 
 def _specific_elements(attribute: ir.Attribute) -> ir.DenseElementsAttr:
-    for elements_class in (ir.DenseFPElementsAttr, ir.DenseIntElementsAttr):
+    for elements_class in (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr):
         try:
             return elements_class(attribute)
         except ValueError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mlir_sdy.model.axes import AxisRef
 from mlir_sdy.model.mesh import Mesh
@@ -28,6 +29,7 @@ class _Placed:
     dim_size: int
 
 
+@lru_cache(maxsize=4096)  # layers repeat
 def place_data_alike(
     first: TensorSharding,
     first_shape: Shape,

@@ -20,6 +20,7 @@
 | `lockstep`           | programs with collectives on several simulated devices                 |
 | `pieces`             | cutting them at collectives                                            |
 | `groups`             | which devices a collective joins                                       |
+| `custom_calls`       | custom calls that Python functions implement                           |
 | `collectives`        | the collectives in NumPy                                               |
 | `reductions`         | the bodies of reducing collectives                                     |
 | `xla`                | XLA, which runs programs with collectives itself                       |

@@ -2,7 +2,7 @@
 """Processes that run what may abort its process.
 
 The child reads pickled requests from standard input, and answers each on standard output, until
-its input ends (see `worker`). What it says on standard error is kept, for the case that it dies.
+its input ends (see `worker`). It may ask questions before it answers. What it says on standard error is kept, for the case that it dies.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import IO, Any
+
+from pyshardy.backends.worker import Question
 
 _LAST_WORDS = re.compile(r"^(?:LLVM ERROR: |F\d{4} \S+ +\d+ [^\]]*\] )(.*)$", re.MULTILINE)
 
@@ -57,8 +59,12 @@ class ChildProcess:
         """End the process."""
         self._finalizer()
 
-    def ask(self, request: Any) -> Any:
+    def ask(self, request: Any, respond: Callable[[Any], Any] | None = None) -> Any:
         """The answer to a request.
+
+        Args:
+            request: what to do.
+            respond: answers the questions that the child has meanwhile.
 
         Raises:
             ChildDiedError: there is none, since the process died.
@@ -67,9 +73,11 @@ class ChildProcess:
         assert requests is not None
         assert answers is not None
         try:
-            pickle.dump(request, requests, protocol=pickle.HIGHEST_PROTOCOL)
-            requests.flush()
-            return pickle.load(answers)
+            _send(request, requests)
+            while isinstance(reply := pickle.load(answers), Question):
+                assert respond is not None, "the child has questions, but nobody answers"
+                _send(respond(reply.content), requests)
+            return reply
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             raise ChildDiedError(self._last_words()) from None
         except BaseException:
@@ -87,6 +95,11 @@ class ChildProcess:
             return f"its process was ended by {signal.Signals(-status).name}"
         lines = said.strip().splitlines()
         return f"its process ended with status {status}" + (f": {lines[-1]}" if lines else "")
+
+
+def _send(what: Any, stream: IO[bytes]) -> None:
+    pickle.dump(what, stream, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.flush()
 
 
 @cache

@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mlir_sdy.diagnostics import SourceLocation, error, note
+from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.child_process import ChildDiedError, ChildProcess
+from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL
 from pyshardy.backends.edges import ENTRY, from_plain, to_plain, with_plain_edges
 from pyshardy.backends.engine import Arrays
 from pyshardy.backends.errors import ExecutionError
@@ -119,13 +120,12 @@ class EngineProgram:
         """The error for a failed run, at the operation that `reason` names."""
         match = _OPERATION.search(reason)
         place = self._places.get(match[0]) if match else None
-        return ExecutionError(
-            error(
-                f"{self._engine.title} failed: {reason}",
-                place,
-                [] if match else [note("it runs in a process of its own, which is replaced")],
-            )
-        )
+        notes: list[Diagnostic] = []
+        if not match:
+            notes.append(note("it runs in a process of its own, which is replaced"))
+        elif match[0] == CUSTOM_CALL:
+            notes.append(note(ADVICE, place))
+        return ExecutionError(error(f"{self._engine.title} failed: {reason}", place, notes))
 
 
 def _specs(types: Sequence[ir.Type], place: SourceLocation | None) -> tuple[TensorSpec, ...]:

@@ -2,14 +2,15 @@
 """Runs a program with collectives on any number of simulated devices, in lockstep.
 
 All processes are at the same operation at the same time. A piece without collectives is run once
-for each process by a local engine, a collective is carried out in NumPy on the arrays of all,
-and control flow that holds collectives is followed here. Processes may take different ways
+for each process by a local engine, a collective is carried out in NumPy on the arrays of all, a
+custom call is handed to the function that implements it, and control flow that holds any of these
+is followed here. Processes may take different ways
 through it, as long as all members of a group get to each collective.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -17,6 +18,8 @@ import numpy as np
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
 from pyshardy.backends import collectives
+from pyshardy.backends.custom_calls.calls import CUSTOM_CALL, described, take_plain_arrays
+from pyshardy.backends.custom_calls.functions import Function, results_of
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.engine import Arrays, Engine, Executable
 from pyshardy.backends.errors import ExecutionError
@@ -48,13 +51,22 @@ class LockstepProgram:
         module: local StableHLO with collectives, entered at `@main`. It is copied.
         engine: runs the pieces between collectives.
         layout: the replicas and partitions. Collectives and `partition_id` refer to them.
+        functions: implement custom calls, by their targets.
     """
 
-    def __init__(self, module: ir.Module, engine: Engine, layout: Layout):
+    def __init__(
+        self,
+        module: ir.Module,
+        engine: Engine,
+        layout: Layout,
+        functions: Mapping[str, Function] | None = None,
+    ):
+        self._functions = functions or {}
         self._module = _lowered(module)
+        take_plain_arrays(self._module, self._functions)
         self._engine = engine
         self._layout = layout
-        self._cutter = Cutter(self._module)
+        self._cutter = Cutter(self._module, self._functions)
         self._steps: dict[ir.Block, tuple[_Step, ...]] = {}
 
     def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
@@ -108,6 +120,8 @@ class LockstepProgram:
         operation = step.operation
         if operation.name in COLLECTIVES:
             return self._collective(operation)
+        if operation.name == CUSTOM_CALL:
+            return self._custom_call(operation)
         if operation.name in CALLS:
             return partial(self._run_call, operation)
         if operation.name == "stablehlo.while":
@@ -139,6 +153,20 @@ class LockstepProgram:
     def _device_id(self, name: str, process: int) -> int:
         replica, partition = divmod(process, self._layout.partitions)
         return partition if name == "stablehlo.partition_id" else replica
+
+    def _custom_call(self, operation: ir.Operation) -> _Step:
+        call = described(operation)
+        function = self._functions[call.target]
+
+        def run(active: Active, held: dict[ir.Value, Held]) -> None:
+            columns = [self._nothing() for _ in operation.results]
+            for process in active:
+                arrays = [_present(held[value][process]) for value in operation.operands]
+                for column, array in zip(columns, results_of(function, call, arrays), strict=True):
+                    column[process] = array
+            held.update(zip(operation.results, columns, strict=True))
+
+        return run
 
     def _run_call(self, call: ir.Operation, active: Active, held: dict[ir.Value, Held]) -> None:
         arguments = [held[value] for value in call.operands]

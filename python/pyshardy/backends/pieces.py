@@ -2,17 +2,18 @@
 """Cuts the blocks of a program at what needs several devices.
 
 Collectives, and the calls and control flow that hold any, are *driven*: somebody else carries
-them out. What stands between two of them is a *piece*, a program of its own for one device, with
+them out. So are custom calls that Python functions implement. What stands between two of them is a *piece*, a program of its own for one device, with
 the values that it uses as arguments and those used after it as results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.diagnostics import error
+from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
+from pyshardy.backends.custom_calls.calls import CUSTOM_CALL, target_of
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.errors import ExecutionError
 
@@ -52,7 +53,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """An operation that needs several devices."""
+    """An operation that somebody else carries out."""
 
     operation: ir.Operation
 
@@ -65,16 +66,18 @@ class Cutter:
 
     Args:
         module: the program. It must outlive the cutter and not be changed.
+        implemented: the targets of the custom calls to drive.
     """
 
-    def __init__(self, module: ir.Module):
+    def __init__(self, module: ir.Module, implemented: Collection[str] = ()):
         self._module = module
+        self._implemented = frozenset(implemented)
         self._functions = {
             view.operation.attributes["sym_name"].value: view.operation
             for view in module.body.operations
             if view.operation.name == "func.func"
         }
-        self._holds_collectives: dict[str, bool] = {}
+        self._holds_driven: dict[str, bool] = {}
         self._holds_device_ids: dict[str, bool] = {}
 
     def function(self, name: str) -> ir.Operation:
@@ -85,7 +88,7 @@ class Cutter:
         """What to do for the operations of `block` but its terminator, in order.
 
         Raises:
-            ExecutionError: a collective stands where it can't be carried out.
+            ExecutionError: an operation to drive stands where it can't be carried out.
         """
         *operations, terminator = (view.operation for view in block.operations)
         used_from: dict[ir.Value, int] = {}
@@ -104,48 +107,54 @@ class Cutter:
         return tuple(steps)
 
     def _is_driven(self, operation: ir.Operation) -> bool:
-        if operation.name in COLLECTIVES:
-            return True
-        if operation.name in CALLS and self._callee_holds_device_ids(operation):
-            return True
-        inside = self._collective_inside(operation)
+        if operation.name in CALLS:
+            return self._callee_holds_driven(operation) or self._callee_holds_device_ids(operation)
+        inside = self._driven_inside(operation)
         if inside is None:
-            return False
-        if operation.name not in CONTROL_FLOW and operation.name not in CALLS:
+            return self._is_driven_itself(operation)
+        if operation.name not in CONTROL_FLOW:
             message = f"'{inside.name}' can't be carried out inside of '{operation.name}'"
-            raise ExecutionError(error(message, location_of(inside.location)))
+            place = location_of(inside.location)
+            mend = "it may stand in functions, stablehlo.while, stablehlo.if and stablehlo.case"
+            raise ExecutionError(error(message, place, [note(mend, place)]))
         return True
 
-    def _collective_inside(self, operation: ir.Operation) -> ir.Operation | None:
-        """What makes `operation` one to drive, in its regions or in the function it calls."""
-        if operation.name in CALLS:
-            return operation if self._callee_holds_collectives(operation) else None
+    def _is_driven_itself(self, operation: ir.Operation) -> bool:
+        return operation.name in COLLECTIVES or (
+            operation.name == CUSTOM_CALL and target_of(operation) in self._implemented
+        )
+
+    def _driven_inside(self, operation: ir.Operation) -> ir.Operation | None:
+        """What in its regions makes `operation` one to drive."""
         if not len(operation.regions):
             return None
         for inner in _nested(operation):
-            if inner.name in COLLECTIVES:
+            if self._is_driven_itself(inner):
                 return inner
             if inner.name in CALLS and (
-                self._callee_holds_collectives(inner) or self._callee_holds_device_ids(inner)
+                self._callee_holds_driven(inner) or self._callee_holds_device_ids(inner)
             ):
                 return inner
         return None
 
-    def _callee_holds_collectives(self, call: ir.Operation) -> bool:
-        return self._callee_holds(call, COLLECTIVES, self._holds_collectives)
+    def _callee_holds_driven(self, call: ir.Operation) -> bool:
+        return self._callee_holds(call, self._is_driven_itself, self._holds_driven)
 
     def _callee_holds_device_ids(self, call: ir.Operation) -> bool:
-        return self._callee_holds(call, frozenset(DEVICE_IDS), self._holds_device_ids)
+        return self._callee_holds(call, _is_device_id, self._holds_device_ids)
 
     def _callee_holds(
-        self, call: ir.Operation, names: frozenset[str], known: dict[str, bool]
+        self,
+        call: ir.Operation,
+        is_wanted: Callable[[ir.Operation], bool],
+        known: dict[str, bool],
     ) -> bool:
         callee = _callee(call)
         if callee not in known:
             known[callee] = False  # ends a recursion, which StableHLO doesn't allow anyway
             known[callee] = any(
-                inner.name in names
-                or (inner.name in CALLS and self._callee_holds(inner, names, known))
+                is_wanted(inner)
+                or (inner.name in CALLS and self._callee_holds(inner, is_wanted, known))
                 for inner in _nested(self._functions[callee])
             )
         return known[callee]
@@ -278,6 +287,10 @@ def _values_used(operation: ir.Operation) -> dict[ir.Value, None]:
     for inner in nested:
         used |= dict.fromkeys(value for value in inner.operands if value not in own)
     return used
+
+
+def _is_device_id(operation: ir.Operation) -> bool:
+    return operation.name in DEVICE_IDS
 
 
 def _callee(call: ir.Operation) -> str:

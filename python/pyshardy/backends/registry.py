@@ -11,14 +11,16 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mlir_sdy.diagnostics import UsageError, error
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
+    from pyshardy.backends.custom_calls.functions import Function
     from pyshardy.backends.engine import Arrays, Engine
     from pyshardy.backends.groups import Layout
     from pyshardy.backends.specs import Array
@@ -33,10 +35,26 @@ class CompileOptions:
             does by itself.
         cache_directory: where compiled programs are kept for later processes; None to keep them
             for this process only.
+        custom_calls: functions that do what custom calls do, by the targets of these:
+
+                CompileOptions(custom_calls={"my_scale": lambda x, factor: x * factor})
+
+            A function is called in this process, once for each device in any order, with the
+            NumPy arrays that the device holds of the operands. It returns an array of the type and
+            shape that the call has there, or a tuple of them for several results. If it has a
+            keyword-only parameter `call`, it also gets a `CustomCall`: the `backend_config` and
+            the types of operands and results. All backends do this but `mpi`.
     """
 
     optimization: int | None = None
     cache_directory: str | None = None
+    custom_calls: Mapping[str, Function] = field(
+        default_factory=dict["str", "Function"], hash=False
+    )
+
+    def __post_init__(self) -> None:
+        """Keep the functions that there are now."""
+        object.__setattr__(self, "custom_calls", MappingProxyType(dict(self.custom_calls)))
 
 
 class SpmdProgram(Protocol):
@@ -233,7 +251,7 @@ def spmd_program(
     engine = local_engine(registration.name, options)
     from pyshardy.backends.lockstep import LockstepProgram  # noqa: PLC0415 (loads the host)
 
-    return LockstepProgram(module, engine, layout)
+    return LockstepProgram(module, engine, layout, options.custom_calls)
 
 
 def local_engine(name: str, options: CompileOptions | None = None) -> Engine:
@@ -246,7 +264,8 @@ def local_engine(name: str, options: CompileOptions | None = None) -> Engine:
     if not registration.is_engine:
         message = f"'{name}' is no local engine: it runs programs with collectives itself"
         raise UsageError(error(message))
-    return _engine(registration.name, options or CompileOptions())
+    # What functions implement never gets to an engine.
+    return _engine(registration.name, replace(options or CompileOptions(), custom_calls={}))
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import Diagnostic, error, note
 from mlir_sdy.host import ir, location_of
+from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL
 from pyshardy.backends.errors import ExecutionError
 
 _RNG = "pass the random numbers in as an argument"
@@ -12,7 +13,7 @@ _TRANSFER = "pass the data in as an argument and return it as a result"
 _DOT = "use stablehlo.dot_general"
 
 _ADVICE: dict[str, str] = {
-    "stablehlo.custom_call": "replace the call by StableHLO that does the same",
+    CUSTOM_CALL: ADVICE,
     "stablehlo.rng": _RNG,
     "stablehlo.rng_bit_generator": _RNG,
     "stablehlo.dot": _DOT,

@@ -2,8 +2,8 @@
 """The other side of `child_process`: answers requests until there are no more.
 
 It reads requests from standard input and answers on standard output, both pickled. An answer is
-`(True, value)` or `(False, message)`. Nothing of the project's host is imported here, so that a
-process may hold other bindings.
+`(True, value)` or `(False, message)`; meanwhile the worker may have questions of its own. Nothing of
+the project's host is imported here, so that a process may hold other bindings.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import os
 import pickle
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 _PR_SET_PDEATHSIG = 1
 
@@ -22,27 +23,50 @@ Runner = Callable[[Sequence[Any]], "list[Any]"]
 """What runs a program: arrays in, arrays out."""
 
 
-def serve(answer: Callable[[Any], Any]) -> None:
-    """Answer each request by a function of it; an exception becomes its message.
+class Question(NamedTuple):
+    """What a worker wants to know before it answers a request."""
 
-    The process ends with its input, and with its parent, however busy it is.
-    """
-    _end_with_parent()
-    requests = sys.stdin.buffer
-    # Nothing else may write among the answers.
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    while True:
-        try:
-            request = pickle.load(requests)
-        except EOFError:
-            return
-        try:
-            reply = True, answer(request)
-        except Exception as failure:
-            reply = False, str(failure) or type(failure).__name__
-        pickle.dump(reply, answers, protocol=pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+    content: Any
+
+
+class Parent:
+    """The process that has started this one, which ends with it and its input."""
+
+    def __init__(self) -> None:
+        _end_with_parent()
+        self._requests = sys.stdin.buffer
+        # Nothing else may write among the answers.
+        self._answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        self._one_at_a_time = threading.Lock()
+
+    def serve(self, answer: Callable[[Any], Any]) -> None:
+        """Answer each request by a function of it; an exception becomes its message."""
+        while True:
+            try:
+                request = pickle.load(self._requests)
+            except EOFError:
+                return
+            try:
+                reply = True, answer(request)
+            except Exception as failure:
+                reply = False, str(failure) or type(failure).__name__
+            self._say(reply)
+
+    def ask(self, content: Any) -> Any:
+        """What the parent answers to a question; any thread may ask while a request is served."""
+        with self._one_at_a_time:
+            self._say(Question(content))
+            return pickle.load(self._requests)
+
+    def _say(self, what: Any) -> None:
+        pickle.dump(what, self._answers, protocol=pickle.HIGHEST_PROTOCOL)
+        self._answers.flush()
+
+
+def serve(answer: Callable[[Any], Any]) -> None:
+    """Answer all requests by a function, in a process without questions."""
+    Parent().serve(answer)
 
 
 def serve_programs(load: Callable[[Any], Runner]) -> None:

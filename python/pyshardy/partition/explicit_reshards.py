@@ -196,12 +196,11 @@ class _FunctionResharder:
 
     def _make_agree(self, operation: ir.Operation, name: str) -> None:
         known = self.known
-        operands = [known[operand] for operand in operation.operands]
-        results = [known[result] for result in operation.results]
-        shardings: Shardings = (*operands, *results)
+        operands, results = list(operation.operands), list(operation.results)
+        shardings: Shardings = tuple([known[value] for value in (*operands, *results)])
         if self._are_plain(shardings):
             return
-        agreement = self.finder.agreement(operation, name, shardings)
+        agreement = self.finder.agreement(operation, name, operands, results, shardings)
         if agreement is None or (agreement.is_kept and not self.has_special_shardings):
             return
         if self.finder.local_forms is not None and are_remarks_wanted():
@@ -213,9 +212,8 @@ class _FunctionResharder:
         place = ir.InsertionPoint(operation)
         for index, sharding in enumerate(agreement.shardings[:count]):
             if sharding is not None:
-                value = operation.operands[index]
-                operation.operands[index] = self.uses.reshard(value, sharding, place)
-        self._set_results(operation, results, agreement)
+                operation.operands[index] = self.uses.reshard(operands[index], sharding, place)
+        self._set_results(operation, shardings[count:], agreement)
 
     def _are_plain(self, shardings: Shardings) -> bool:
         """Whether all tensors are whole; found out once for the same shardings."""

@@ -22,7 +22,7 @@ from pyshardy.partition.agreement import (
 from pyshardy.partition.blocked_factors import blocked_factors, uncompletable_factors
 from pyshardy.partition.dot_result import DOT_OPERATIONS
 from pyshardy.partition.factor_axes import Shape
-from pyshardy.partition.form_keys import FormKeys
+from pyshardy.partition.form_memo import FormMemo
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.sizes import element_bytes
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
@@ -65,25 +65,21 @@ class AgreementFinder:
         self.local_forms: Collection[str] | None = None
         self.find_exchange: FindExchange | None = None
         self.has_manual_computations = True
-        self._forms = FormKeys(rules)
+        self._known = FormMemo[Agreement | None](rules)
         self._agreements: dict[object, Agreement | None] = {}
-        self._agreements_by_form: dict[object, tuple[Shardings, Agreement | None]] = {}
 
     def agreement(
-        self, operation: ir.Operation, name: str, shardings: Shardings
+        self,
+        operation: ir.Operation,
+        name: str,
+        operands: Sequence[ir.Value],
+        results: Sequence[ir.Value],
+        shardings: Shardings,
     ) -> Agreement | None:
         """How the tensors of an operation have to agree; found out once for all that are alike."""
-        key = None if self.has_manual_computations else self._forms.key(operation, name)
-        if key is None:
+        if self.has_manual_computations:
             return self._find_agreement(operation, shardings)
-        # By identity, as most shardings are those of attributes, made once for each; what is kept
-        # here is not taken for something else.
-        key = (key, *map(id, shardings))
-        known = self._agreements_by_form.get(key)
-        if known is None:
-            known = shardings, self._find_agreement(operation, shardings)
-            self._agreements_by_form[key] = known
-        return known[1]
+        return self._known.of(operation, name, operands, results, shardings, self._find_agreement)
 
     def _find_agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
         rule = self.rules.rule(operation)

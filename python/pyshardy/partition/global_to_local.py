@@ -163,12 +163,14 @@ class _ModuleConverter:
             if name in STAY:
                 continue
             if name not in OPERATIONS:
-                values = [*operation.operands, *operation.results]
+                operands, results = list(operation.operands), list(operation.results)
+                values = [*operands, *results]
                 if name not in DIFFERING and new_types.keys().isdisjoint(values):
                     continue
-                checks.check_form(operation, name, tuple([known[value] for value in values]))
-            if not _only_types_change(name):
-                to_convert.append((operation, CONVERSIONS[name]))
+                shardings = tuple([known[value] for value in values])
+                if not checks.changes_form(operation, name, operands, results, shardings):
+                    continue
+            to_convert.append((operation, CONVERSIONS[name]))
         return to_convert
 
     def _local_type(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
@@ -24,8 +24,8 @@ from pyshardy.partition.data_flow import (
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.form_keys import FormKeys
-from pyshardy.partition.local import CONVERSIONS, OnlyTypesChange
+from pyshardy.partition.form_memo import FormMemo
+from pyshardy.partition.local import CONVERSIONS, STAYS, OnlyTypesChange
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.single_device import is_on_single_device
 from pyshardy.propagation.projection import ShardingProjection
@@ -88,9 +88,8 @@ class LocalChecks:
         self._meshes = meshes
         self._symbols = ir.SymbolTable(module.operation)
         self._rules = quiet_rules(module.context)
-        self._forms = FormKeys(self._rules)
+        self._changes = FormMemo[bool](self._rules)
         self._agree: dict[object, bool] = {}
-        self._sound: set[object] = set()
         self._devices = next((mesh for mesh in meshes.values() if mesh.axes), None)
 
     def check_mesh(self, sharding: TensorSharding, place: ir.Operation) -> None:
@@ -173,39 +172,49 @@ class LocalChecks:
             return sources_of_function(operation)
         return sources_of_call(operation, self._callee(operation), self._meshes)
 
-    def check_form(self, operation: ir.Operation, name: str, shardings: Shardings) -> None:
-        """Check that an operation with a sharded operand or result can be computed on shards.
+    def changes_form(
+        self,
+        operation: ir.Operation,
+        name: str,
+        operands: Sequence[ir.Value],
+        results: Sequence[ir.Value],
+        shardings: Shardings,
+    ) -> bool:
+        """Whether an operation needs another form on shards, which is checked to be possible.
 
         Args:
-            operation: the operation.
+            operation: the operation, one that has a sharded operand or result, or is `DIFFERING`.
             name: its name.
+            operands: its operands.
+            results: its results.
             shardings: those of its operands, then results.
 
         Raises:
             PassError: it has no local form, its tensors are sharded in different ways, or a
                 dimension is sharded that needs data of other devices.
         """
-        conversion = CONVERSIONS.get(name)
-        if conversion is None:
+        if name not in CONVERSIONS:
             _fail(
                 operation,
                 "has no local form: its operands and results must be replicated; "
                 f"run '{_WHOLE}' first",
             )
-        form = self._forms.key(operation, name)
-        key = (form, *map(id, shardings))  # which live as long as the attributes they are read from
-        if key in self._sound:
-            return
+        return self._changes.of(
+            operation, name, operands, results, shardings, self._changes_checked_form
+        )
+
+    def _changes_checked_form(self, operation: ir.Operation, shardings: Shardings) -> bool:
+        name = operation.name
         rule = self._rules.rule(operation)
-        if rule is None:
-            if name == _CUSTOM_CALL:
-                _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
-            return
-        self._check_factors(operation, rule, shardings)
-        if isinstance(conversion, OnlyTypesChange):
-            self._check_agreement(operation, rule, shardings)
-        if form is not None:
-            self._sound.add(key)
+        only_types_change = isinstance(CONVERSIONS[name], OnlyTypesChange)
+        if rule is not None:
+            self._check_factors(operation, rule, shardings)
+            if only_types_change:
+                self._check_agreement(operation, rule, shardings)
+        elif name == _CUSTOM_CALL:
+            _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
+        stays = STAYS.get(name)
+        return not (only_types_change or (stays is not None and stays(operation, shardings)))
 
     def _check_factors(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings

@@ -24,18 +24,22 @@ def combining_operations(body: ir.Block) -> tuple[str, ...] | None:
     """
     arguments = list(body.arguments)
     *combinations, terminator = [view.operation for view in body.operations]
+    count = len(arguments) // 2
+    if len(arguments) != 2 * count or len(combinations) != count:
+        return None
     returned = list(terminator.operands)
-    if len(arguments) != 2 * len(returned) or len(combinations) != len(returned):
+    if len(returned) != count:
         return None
     names: list[str] = []
     for index, value in enumerate(returned):
         if isinstance(value, ir.BlockArgument):
             return None
         operation = value.owner.operation
-        pair = [arguments[index], arguments[index + len(returned)]]
-        if operation.name not in _OPERATIONS or list(operation.operands) not in (pair, pair[::-1]):
+        name = operation.name
+        pair = (arguments[index], arguments[index + count])
+        if name not in _OPERATIONS or tuple(operation.operands) not in (pair, pair[::-1]):
             return None
-        names.append(operation.name)
+        names.append(name)
     return tuple(names)
 
 

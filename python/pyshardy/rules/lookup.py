@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from mlir_sdy.attributes import value_of
@@ -72,14 +72,22 @@ class ShardingRuleLookup:
             tuple(self.type_key(result.type) for result in operation.results),
         )
 
-    def rule_key(self, operation: ir.Operation, name: str) -> Hashable | None:
+    def rule_key(
+        self,
+        operation: ir.Operation,
+        name: str,
+        operands: Sequence[ir.Value],
+        results: Sequence[ir.Value],
+    ) -> tuple[Hashable, ...] | None:
         """What the rule of an operation depends on: alike in that, operations have equal rules.
 
         None if the operation has a rule of its own, or must be looked at for its rule.
 
         Args:
             operation: the operation.
-            name: its name, which whoever has it need not ask for again.
+            name: its name, which whoever has it need not ask for again; nor for what follows.
+            operands: its operands.
+            results: its results.
         """
         reads = self._reads.get(name, _UNKNOWN)
         if reads is _UNKNOWN:
@@ -87,10 +95,8 @@ class ShardingRuleLookup:
         attributes = operation.attributes
         if reads is None or SHARDING_RULE in attributes:
             return None
-        operands, results = operation.operands, operation.results
-        types = [hash(value.type) for value in operands] + [hash(value.type) for value in results]
-        read = [hash(attributes.get(attribute)) for attribute in reads]
-        return name, len(operands), *types, *read
+        types = [hash(value.type) for value in (*operands, *results)]
+        return name, len(operands), *types, *[hash(attributes.get(entry)) for entry in reads]
 
     def registered_rule(
         self,

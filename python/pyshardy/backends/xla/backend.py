@@ -21,4 +21,6 @@ class XlaBackend:
 
     def compile(self, module: ir.Module, layout: Layout, options: CompileOptions) -> XlaProgram:
         """See `Backend.compile`."""
-        return local_xla_program(module, layout, self._platform, options.cache_directory)
+        return local_xla_program(
+            module, layout, self._platform, options.cache_directory, options.custom_calls
+        )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, overload
 
@@ -30,14 +30,20 @@ class XlaProcess:
         self._child = ChildProcess(_WORKER, environment)
         self._dropped: list[int] = []
 
-    def answer(self, request: Mapping[str, Any]) -> Any:
+    def answer(
+        self, request: Mapping[str, Any], respond: Callable[[Any], Any] | None = None
+    ) -> Any:
         """What the worker's action for a request returns.
+
+        Args:
+            request: what to do.
+            respond: answers the questions that the worker has meanwhile.
 
         Raises:
             ExecutionError: it failed, or the process is gone.
         """
         try:
-            succeeded, answer = self._child.ask(dict(request))
+            succeeded, answer = self._child.ask(dict(request), respond)
         except ChildDiedError as death:
             xla_process.cache_clear()
             succeeded, answer = False, str(death)

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlir_sdy.host import ir, location_of
+from pyshardy.backends.custom_calls.functions import Function
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.engine import Arrays
 from pyshardy.backends.groups import Layout
+from pyshardy.backends.modules import copy_of
 from pyshardy.backends.sharded_arrays import Column
 from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.values import spec_of
+from pyshardy.backends.xla.callbacks import Callbacks, call_back
 from pyshardy.backends.xla.process import DeviceColumn, xla_process
 from pyshardy.backends.xla.text import text_for_xla
 
@@ -31,6 +34,7 @@ class XlaProgram:
         partitioned_by_xla: whether XLA propagates and partitions by the annotations of Shardy.
         platform: `cpu` for virtual devices, or `gpu`.
         cache_directory: where compiled programs are kept for later processes.
+        callbacks: what the program calls in this process.
 
     Attributes:
         compile_seconds: how long XLA has compiled.
@@ -51,7 +55,9 @@ class XlaProgram:
         partitioned_by_xla: bool = False,
         platform: str = "cpu",
         cache_directory: str | None = None,
+        callbacks: Callbacks | None = None,
     ):
+        self._callbacks = callbacks or Callbacks((), {})
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
         self._layout = layout
@@ -66,6 +72,7 @@ class XlaProgram:
                 "shardy": partitioned_by_xla,
                 "platform": platform,
                 "cache_directory": cache_directory,
+                "callbacks": len(self._callbacks),
             }
         )
         self._number: int = answer["number"]
@@ -110,7 +117,9 @@ class XlaProgram:
         }
 
     def _ask(self, request: Mapping[str, Any]) -> Any:
-        return self._process.answer(request)
+        answer = self._process.answer(request, self._callbacks.answer)
+        self._callbacks.check()
+        return answer
 
 
 def local_xla_program(
@@ -118,6 +127,7 @@ def local_xla_program(
     layout: Layout,
     platform: str = "cpu",
     cache_directory: str | None = None,
+    functions: Mapping[str, Function] | None = None,
 ) -> XlaProgram:
     """A local program, compiled for all devices of a layout.
 
@@ -126,6 +136,7 @@ def local_xla_program(
         layout: the replicas and partitions that run it.
         platform: `cpu` for virtual devices, or `gpu`.
         cache_directory: where compiled programs are kept for later processes.
+        functions: implement custom calls, by their targets.
 
     Raises:
         UsageError: jaxlib is not installed.
@@ -137,7 +148,15 @@ def local_xla_program(
     inputs = [spec_of(value_type, place) for value_type in signature.inputs]
     outputs = [spec_of(value_type, place) for value_type in signature.results]
     is_partitioned = layout.partitions > 1
-    text = text_for_xla(module) if is_partitioned else module.operation.get_asm()
+    local = copy_of(module)
+    callbacks = call_back(local, functions or {}, platform)
+    text = text_for_xla(local) if is_partitioned else local.operation.get_asm()
     return XlaProgram(
-        text, inputs, outputs, layout, platform=platform, cache_directory=cache_directory
+        text,
+        inputs,
+        outputs,
+        layout,
+        platform=platform,
+        cache_directory=cache_directory,
+        callbacks=callbacks,
     )

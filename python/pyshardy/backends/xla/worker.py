@@ -10,6 +10,7 @@ the functions of that name.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 from typing import Any, NamedTuple
@@ -17,19 +18,23 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 from jax._src.lax.linalg import initialize_lapack
+from jax._src.interpreters.mlir import make_ir_context
 from jax._src.lib import _jax
+from jax._src.lib.mlir import ir as jax_ir
 
 from pyshardy.backends.file_cache import FileCache, this_cpu
-from pyshardy.backends.worker import serve
+from pyshardy.backends.worker import Parent
 
 
 class _Compiled(NamedTuple):
-    """An executable, and the devices that it is for."""
+    """An executable, the devices that it is for, and whether it calls the parent back."""
 
     executable: Any
     devices: list[Any]
+    calls_back: bool
 
 
+_PARENT: list[Parent] = []
 _COMPILED: list[_Compiled] = []
 _NUMBERS: dict[tuple[Any, ...], int] = {}
 _LEFT: dict[int, tuple[jax.Array, list[Any]]] = {}
@@ -51,10 +56,12 @@ def compile(  # noqa: A001
     shardy: bool,
     platform: str,
     cache_directory: str | None,
+    callbacks: int,
 ) -> dict[str, Any]:
     """Compile a program; its number names it from then on.
 
     An equal program is compiled once: in a process, or, with a directory, in all that use it.
+    One with callbacks is for this process only.
     """
     start = time.perf_counter()
     devices = _devices(platform, replicas * partitions)
@@ -64,7 +71,7 @@ def compile(  # noqa: A001
     if number is None:
         client, placed = devices[0].client, _jax.DeviceList(tuple(devices))
         options = _options(replicas, partitions, shardy)
-        cache = FileCache(cache_directory, ".xla")
+        cache = FileCache(None if callbacks else cache_directory, ".xla")
         # What another version has compiled, or for another kind of device, is of no use.
         file_key = (jax.__version__, devices[0].device_kind, this_cpu(), *key)
         serialized = cache.load(*file_key)
@@ -73,13 +80,29 @@ def compile(  # noqa: A001
         is_known = serialized is not None
         if serialized is not None:
             executable = client.deserialize_executable(serialized, placed, options)
+        elif callbacks:
+            executable = _with_callbacks(text, placed, options, callbacks)
         else:
             executable = client.compile_and_load(text, placed, options)
             if cache_directory is not None:
                 cache.store(executable.serialize(), *file_key)
         number = _NUMBERS[key] = len(_COMPILED)
-        _COMPILED.append(_Compiled(executable, devices))
+        _COMPILED.append(_Compiled(executable, devices, callbacks > 0))
     return {"number": number, "seconds": time.perf_counter() - start, "is_known": is_known}
+
+
+def _with_callbacks(text: str, placed: Any, options: Any, count: int) -> Any:
+    """An executable that asks the parent what its custom calls give."""
+    functions = [functools.partial(_call_back, number) for number in range(count)]
+    with make_ir_context():
+        module = jax_ir.Module.parse(text)
+        client = placed[0].client
+        return client.compile_and_load(module, placed, options, functions)
+
+
+def _call_back(number: int, *arrays: Any) -> tuple[Any, ...]:
+    # XLA's arrays are views of memory that it uses again.
+    return tuple(_PARENT[0].ask((number, [np.array(array) for array in arrays])))
 
 
 def _devices(platform: str, count: int) -> list[Any]:
@@ -124,12 +147,12 @@ def run(number: int, arguments: list[Any], elements: list[str], dropped: list[in
     Returns:
         The numbers of the results.
     """
-    executable, devices = _COMPILED[number]
+    executable, devices, calls_back = _COMPILED[number]
     placed = [
         _LEFT[each][0] if isinstance(each, int) else _placed(each, element, devices)
         for each, element in zip(arguments, elements, strict=True)
     ]
-    results = executable.execute_sharded(placed).disassemble_into_single_device_arrays()
+    results = _executed(executable, placed, is_awaited=calls_back)
     for old in dropped:
         _LEFT.pop(old, None)
     names = [next(_NAMES_OF_RESULTS) for _ in results]
@@ -147,17 +170,23 @@ def fetch(name: int, dtype: str) -> list[Any]:
 
 def measure(number: int, arguments: list[list[Any]], elements: list[str], runs: int) -> float:
     """The seconds of the fastest of some runs."""
-    executable, devices = _COMPILED[number]
+    executable, devices, _ = _COMPILED[number]
     placed = [_placed(*each, devices) for each in zip(arguments, elements, strict=True)]
     best = float("inf")
     for _ in range(runs):
         start = time.perf_counter()
-        results = executable.execute_sharded(placed)
-        for arrays in results.disassemble_into_single_device_arrays():
-            for array in arrays:
-                array.block_until_ready()
+        _executed(executable, placed, is_awaited=True)
         best = min(best, time.perf_counter() - start)
     return best
+
+
+def _executed(executable: Any, placed: list[jax.Array], *, is_awaited: bool) -> list[list[Any]]:
+    """The results of a run on each device, which may still be under way unless it is awaited."""
+    results = executable.execute_sharded(placed, with_tokens=is_awaited)
+    arrays = results.disassemble_into_single_device_arrays()
+    if is_awaited:
+        results.consume_token().block_until_ready()
+    return arrays
 
 
 def _placed(parts: list[Any], element: str, devices: list[Any]) -> jax.Array:
@@ -201,4 +230,5 @@ def answer(request: dict[str, Any]) -> Any:
 
 if __name__ == "__main__":
     jax.config.update("jax_enable_x64", True)  # else arrays of 64 bits lose half of them
-    serve(answer)
+    _PARENT.append(Parent())
+    _PARENT[0].serve(answer)

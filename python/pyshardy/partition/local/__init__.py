@@ -33,6 +33,12 @@ from pyshardy.partition.local import scatter as _scatter  # noqa: F401 (register
 from pyshardy.partition.local import sizes as _sizes  # noqa: F401 (registers)
 from pyshardy.partition.local import top_k as _top_k  # noqa: F401 (registers)
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.registry import CONVERSIONS, DIFFERING, OnlyTypesChange, converts
+from pyshardy.partition.local.registry import (
+    CONVERSIONS,
+    DIFFERING,
+    STAYS,
+    OnlyTypesChange,
+    converts,
+)
 
-__all__ = ["CONVERSIONS", "DIFFERING", "LocalBuilder", "OnlyTypesChange", "converts"]
+__all__ = ["CONVERSIONS", "DIFFERING", "STAYS", "LocalBuilder", "OnlyTypesChange", "converts"]

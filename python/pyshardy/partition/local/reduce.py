@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh
+from mlir_sdy.model import AxisRef, Mesh, TensorSharding
 from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
     element_type_of,
@@ -21,7 +21,20 @@ from pyshardy.partition.monoids import combining_operations
 from pyshardy.partition.reductions import completion_of, counts_any_number_of_times
 
 
-@converts("stablehlo.reduce")
+def _reduces_whole_dimensions(
+    operation: ir.Operation, shardings: Sequence[TensorSharding | None]
+) -> bool:
+    """Whether no dimension that is reduced is sharded."""
+    reduced = shardings[: len(operation.results)]
+    return not any(
+        sharding.dim_axes[dim]
+        for sharding in reduced
+        if sharding is not None
+        for dim in operation.attributes["dimensions"]
+    )
+
+
+@converts("stablehlo.reduce", unless=_reduces_whole_dimensions)
 def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     """A reduction: a device reduces its shard.
 
@@ -34,12 +47,8 @@ def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     count = len(operation.results)
     shardings = [sharding_of(operand) for operand in operation.operands[:count]]
     sharding = next((given for given in shardings if given is not None), None)
-    if sharding is None:
-        return
-    dims: tuple[int, ...] = tuple(operation.attributes["dimensions"])
-    axes = [axis for dim in dims for axis in sharding.dim_axes[dim]]
-    if not axes:
-        return
+    assert sharding is not None, "it is not converted unless one is sharded"
+    axes = [axis for dim in operation.attributes["dimensions"] for axis in sharding.dim_axes[dim]]
     mesh = builder.mesh_of(sharding)
     names = combining_operations(operation.regions[0].blocks[0])
     completion = completion_of(operation)

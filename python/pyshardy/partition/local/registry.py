@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from mlir_sdy.host import ir
 
 if TYPE_CHECKING:
+    from mlir_sdy.model import TensorSharding
     from pyshardy.partition.local.builder import LocalBuilder
 
 Conversion = Callable[[ir.Operation, "LocalBuilder"], None]
@@ -18,6 +19,14 @@ CONVERSIONS: dict[str, Conversion] = {}
 
 A conversion replaces the operation or changes it in place; the types of its results are local
 already.
+"""
+
+Stays = Callable[[ir.Operation, Sequence["TensorSharding | None"]], bool]
+
+STAYS: dict[str, Stays] = {}
+"""Whether an operation means the same on shards, given how its operands and results are sharded.
+
+Asked, by the full name, before anything is converted, and once for operations of one form.
 """
 
 DIFFERING: set[str] = set()
@@ -34,17 +43,22 @@ class OnlyTypesChange:
         """Leave the operation as it is."""
 
 
-def converts(*names: str, differing: bool = False) -> Callable[[Conversion], Conversion]:
+def converts(
+    *names: str, differing: bool = False, unless: Stays | None = None
+) -> Callable[[Conversion], Conversion]:
     """Register a function as the conversion of the named operations.
 
     Args:
         names: the full names of the operations.
         differing: whether devices get different results although they run the same operation.
+        unless: whether an operation has no need of it (see `STAYS`).
     """
 
     def register(conversion: Conversion) -> Conversion:
         for name in names:
             CONVERSIONS[name] = conversion
+            if unless is not None:
+                STAYS[name] = unless
         if differing:
             DIFFERING.update(names)
         return conversion
