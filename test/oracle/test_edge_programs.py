@@ -32,3 +32,18 @@ def test_calls_of_lapack(function):
     matrices = matrices @ matrices.swapaxes(1, 2) + np.eye(3, dtype=np.float32)
     sharding = sdy.sharding('<@mesh, [{"x"}, {"y"}, {}]>')
     check(sdy.jax.trace(function, matrices, in_shardings=sharding, mesh=MESH), [matrices])
+
+
+def test_single_updates_out_of_the_bounds_of_a_shard():
+    x = np.arange(45, dtype=np.float32).reshape(5, 9)
+    rows = sdy.sharding('<@mesh, [{"x"}, {}]>')
+    for index in (1, 4, -1, 7):
+        module = sdy.jax.trace(
+            lambda x, i: x.at[i].multiply(2.0, wrap_negative_indices=False),
+            x,
+            np.int32(index),
+            in_shardings=(None, None),
+            out_shardings=rows,
+            mesh=MESH,
+        )
+        check(module, [x, np.int32(index)])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
@@ -27,6 +28,9 @@ def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     3. Where devices have different updates to the same inputs, only the first device begins with
        these, others with what is neutral. An all-reduce behind the operation, or here, completes
        that. Where it makes no difference how often inputs count, all begin with them.
+    4. A single update with indices of a shard is made to inputs behind a barrier: XLA writes it as
+       a dynamic slice and its update, and merges that with slices that inputs come from even
+       though indices are out of bounds.
     """
     count = len(operation.results)
     numbers: Any = stablehlo.ScatterDimensionNumbers(
@@ -49,6 +53,8 @@ def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
         sizes = tuple(ir.RankedTensorType(operation.operands[0].type).shape)
         components = [_component(sizes[dim], inserted.get(dim, ()), mesh) for dim in indexed]
         indices = Indices(operation.operands[count], numbers.index_vector_dim)
+        if _is_single(operation.operands[count], len(indexed)):
+            _set_apart(operation, builder)
         operation.operands[count] = indices_into_shard(indices, components, mesh, builder).value
     fixed = [axis for dim, axes in inserted.items() if dim not in indexed for axis in axes]
     if fixed:
@@ -59,6 +65,21 @@ def _component(shard_size: int, axes: tuple[AxisRef, ...], mesh: Mesh) -> Compon
     """What is out of bounds stays so: windows that begin there may still reach into the tensor."""
     size = shard_size * mesh.axes_size(axes)
     return Component(axes, shard_size, -1 if axes else None, size)
+
+
+def _is_single(indices: ir.Value, components: int) -> bool:
+    """Whether there are the indices of one update only."""
+    return math.prod(ir.RankedTensorType(indices.type).shape) == components
+
+
+def _set_apart(operation: ir.Operation, builder: LocalBuilder) -> None:
+    """Put a barrier in front of the inputs."""
+    inputs = [operation.operands[index] for index in range(len(operation.results))]
+    barrier = builder.create(
+        "stablehlo.optimization_barrier", inputs, [value.type for value in inputs]
+    )
+    for index, value in enumerate(barrier.results):
+        operation.operands[index] = value
 
 
 def _axes_of_batches(sharding: TensorSharding | None, numbers: Any) -> list[AxisRef]:
