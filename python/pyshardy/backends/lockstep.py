@@ -30,6 +30,8 @@ from pyshardy.backends.reductions import combination
 from pyshardy.backends.specs import Array
 from pyshardy.backends.values import spec_of
 from pyshardy.partition.static_forms import make_static
+from pyshardy.passes.walks import operations_with
+from pyshardy.rules import SHARDING_RULE
 
 Held = list["Array | None"]
 """What each process holds of a value, by the number of the process; None: it wasn't there."""
@@ -296,9 +298,12 @@ _Exchange = Callable[[Sequence[Array]], "list[Array]"]
 def _lowered(module: ir.Module) -> ir.Module:
     """A copy of `module` in fewer kinds of operations.
 
-    Without composites, CHLO, sizes in operands, and operations that StableHLO gives up.
+    Without composites, sharding rules, CHLO, sizes in operands, and operations that StableHLO gives up.
     """
     copy = copy_of(module)
+    # A user's rule stays with its custom call; engines know nothing of it.
+    for operation in operations_with(SHARDING_RULE, copy):
+        del operation.attributes[SHARDING_RULE]
     make_static(copy.operation)
     try:
         passmanager.PassManager.parse(f"builtin.module({_LOWER})", module.context).run(

@@ -113,10 +113,7 @@ class Cutter:
         if inside is None:
             return self._is_driven_itself(operation)
         if operation.name not in CONTROL_FLOW:
-            message = f"'{inside.name}' can't be carried out inside of '{operation.name}'"
-            place = location_of(inside.location)
-            mend = "it may stand in functions, stablehlo.while, stablehlo.if and stablehlo.case"
-            raise ExecutionError(error(message, place, [note(mend, place)]))
+            raise misplaced(inside, operation)
         return True
 
     def _is_driven_itself(self, operation: ir.Operation) -> bool:
@@ -193,6 +190,14 @@ class Cutter:
                 copy.attributes["sym_visibility"] = ir.StringAttr.get("private", module.context)
                 module.body.append(copy)
                 missing |= _callees(copy.operation)
+
+
+def misplaced(inner: ir.Operation, outer: ir.Operation) -> ExecutionError:
+    """The error for an operation to drive in the regions of one that can't be followed."""
+    message = f"'{inner.name}' can't be carried out inside of '{outer.name}'"
+    place = location_of(inner.location)
+    mend = "it may stand in functions, stablehlo.while, stablehlo.if and stablehlo.case"
+    return ExecutionError(error(message, place, [note(mend, place)]))
 
 
 def _outlined(

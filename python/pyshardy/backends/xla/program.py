@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
+from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL, target_of
 from pyshardy.backends.custom_calls.functions import Function
 from pyshardy.backends.edges import ENTRY
+from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.engine import Arrays
 from pyshardy.backends.groups import Layout
 from pyshardy.backends.modules import copy_of
@@ -18,6 +21,7 @@ from pyshardy.backends.values import spec_of
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
 from pyshardy.backends.xla.process import DeviceColumn, xla_process
 from pyshardy.backends.xla.text import text_for_xla
+from pyshardy.passes.walks import operations_named
 
 _FEWEST_DEVICES = 8
 
@@ -151,12 +155,25 @@ def local_xla_program(
     local = copy_of(module)
     callbacks = call_back(local, functions or {}, platform)
     text = text_for_xla(local) if is_partitioned else local.operation.get_asm()
-    return XlaProgram(
-        text,
-        inputs,
-        outputs,
-        layout,
-        platform=platform,
-        cache_directory=cache_directory,
-        callbacks=callbacks,
-    )
+    try:
+        return XlaProgram(
+            text,
+            inputs,
+            outputs,
+            layout,
+            platform=platform,
+            cache_directory=cache_directory,
+            callbacks=callbacks,
+        )
+    except ExecutionError as refusal:
+        raise _at_custom_call(refusal, module) from None
+
+
+def _at_custom_call(refusal: ExecutionError, module: ir.Module) -> ExecutionError:
+    """The refusal, at the custom call that it names, if it does."""
+    message = refusal.diagnostics[0].message
+    for operation in operations_named({CUSTOM_CALL}, module):
+        if target_of(operation) in message.split():
+            place = location_of(operation.location)
+            return ExecutionError(error(message, place, [note(ADVICE, place)]))
+    return refusal

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Python functions that do what a custom call does: calling them, and checking what they return."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlir_sdy.diagnostics import Diagnostic, SdyError, SourceLocation, error, note
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.specs import Array, TensorSpec
+
+Function = Callable[..., Any]
+"""Takes an array for each operand; see `CompileOptions.custom_calls`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CustomCall:
+    """What a function may know about the call that it is there for.
+
+    Attributes:
+        target: what is called.
+        config: the `backend_config` of the call: a text, or a dictionary of plain values.
+        operands: the types of the operands on each device.
+        results: the types of the results on each device.
+        place: where the call stands.
+    """
+
+    target: str
+    config: str | Mapping[str, Any]
+    operands: tuple[TensorSpec, ...]
+    results: tuple[TensorSpec, ...]
+    place: SourceLocation | None = None
+
+
+def results_of(function: Function, call: CustomCall, arrays: Sequence[Array]) -> list[Array]:
+    """What a function makes of the operands of a call, on one device.
+
+    1. It gets the arrays by position. They can only be read, since others may hold them, too.
+    2. It gets the call itself as `call`, if it has a parameter of that name for keywords only.
+    3. It returns a tuple or list of arrays, or an array for one result, or None for no results.
+    4. Each has the shape of its result, and the element type that stands for it (see `specs`).
+
+    Example:
+        lambda x, y: x * y
+        lambda x, *, call: x + call.config["offset"]
+
+    Raises:
+        ExecutionError: the function fails, or returns something else.
+    """
+    held = [_read_only(array) for array in arrays]
+    known = {"call": call} if _wants_call(function) else {}
+    try:
+        returned = function(*held, **known)
+        results = [np.array(each) for each in _as_sequence(returned)]
+    except SdyError:
+        raise
+    except Exception as failure:
+        what = f"{type(failure).__name__}: {failure}".rstrip(": ")
+        message = f"the function for the custom call '@{call.target}' failed: {what}"
+        raise ExecutionError(error(message, call.place, _raised_at(failure))) from failure
+    _check(results, call)
+    return results
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _wants_call(function: Function) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:  # Some functions that are written in C don't tell.
+        return False
+    return "call" in parameters and parameters["call"].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+def _as_sequence(returned: Any) -> Sequence[Any]:
+    if returned is None:
+        return ()
+    return returned if isinstance(returned, tuple | list) else (returned,)
+
+
+def _check(results: Sequence[Array], call: CustomCall) -> None:
+    """Raise an error unless the results are those of the call."""
+    named = f"the function for the custom call '@{call.target}'"
+    if len(results) != len(call.results):
+        message = f"{named} returned {len(results)} arrays, but the results are"
+        types = ", ".join(map(str, call.results)) or "none"
+        raise ExecutionError(error(f"{message} {len(call.results)}: {types}", call.place))
+    for index, (array, spec) in enumerate(zip(results, call.results, strict=True)):
+        if array.shape == spec.shape and array.dtype == spec.dtype:
+            continue
+        message = (
+            f"{named} returned {array.dtype} of shape {array.shape} for result {index}, which is "
+            f"{spec}: {spec.dtype} of shape {spec.shape}"
+        )
+        mend = (
+            "it computes the part of one device; 'call.results' has the types, for a keyword-only "
+            "parameter 'call'"
+            if array.shape != spec.shape
+            else f"convert it by: .astype(numpy.{spec.dtype})"
+        )
+        raise ExecutionError(error(message, call.place, [note(mend, call.place)]))
+
+
+def _raised_at(failure: BaseException) -> list[Diagnostic]:
+    """Where the function raised an exception; nothing if it was never entered."""
+    frames = traceback.extract_tb(failure.__traceback__)
+    if frames[-1].filename == __file__:
+        return []
+    place = SourceLocation(frames[-1].filename, frames[-1].lineno or 0, 0)
+    return [note("it was raised here", place)]

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Custom calls that XLA hands back to this process, for functions here to do them.
+
+The process of XLA has a callback of JAX in the place of each such call. It asks this process while
+a run is under way (see `worker.Parent.ask`), so functions don't have to travel: they may be
+closures, stand in a script, and see what they change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mlir_sdy.host import ir
+from pyshardy.backends.custom_calls.calls import calls_to, described, take_plain_arrays
+from pyshardy.backends.custom_calls.functions import CustomCall, Function, results_of
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.pieces import CONTROL_FLOW, misplaced
+from pyshardy.backends.specs import Array, TensorSpec
+
+_TARGET = "xla_ffi_python_{platform}_callback"
+_HOLDERS = CONTROL_FLOW | {"func.func", "builtin.module"}
+
+
+class Callbacks:
+    """The calls of one program, each with the function that does it.
+
+    Args:
+        calls: the calls, by the numbers that their callbacks have.
+        functions: the functions, by targets.
+    """
+
+    def __init__(self, calls: Sequence[CustomCall], functions: Mapping[str, Function]):
+        self._calls = tuple((call, functions[call.target]) for call in calls)
+        self._failure: ExecutionError | None = None
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def answer(self, question: tuple[int, Sequence[Array]]) -> list[Array]:
+        """The results of a call: its number, and the arrays of its operands.
+
+        Once a function has failed, results are zeros, and the run goes to its end: a device that
+        gave up would let the others wait at the next collective.
+        """
+        number, arrays = question
+        call, function = self._calls[number]
+        if self._failure is None:
+            try:
+                return results_of(function, call, arrays)
+            except ExecutionError as failure:
+                self._failure = failure
+        return [np.zeros(spec.shape, spec.dtype) for spec in call.results]
+
+    def check(self) -> None:
+        """Raise the failure of a function since the last check, if there is one."""
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+
+def call_back(module: ir.Module, functions: Mapping[str, Function], platform: str) -> Callbacks:
+    """Put callbacks in the places of the custom calls that functions implement.
+
+    Args:
+        module: a local program. It is changed.
+        functions: the functions, by targets.
+        platform: where the program runs: `cpu` or `gpu`.
+
+    Raises:
+        UsageError: no array can stand for an operand or a result.
+        ExecutionError: a call stands in a body that XLA makes part of another operation.
+    """
+    take_plain_arrays(module, functions)
+    calls: list[CustomCall] = []
+    for operation in calls_to(functions, module):
+        _check_place(operation)
+        call = described(operation)
+        with operation.context, operation.location, ir.InsertionPoint(operation):
+            callback = ir.Operation.create(
+                operation.name,
+                results=[result.type for result in operation.results],
+                operands=list(operation.operands),
+                attributes=_attributes(operation, call, len(calls), platform),
+            )
+        for old, new in zip(operation.results, callback.results, strict=True):
+            old.replace_all_uses_with(new)
+        operation.erase()
+        calls.append(call)
+    return Callbacks(calls, functions)
+
+
+def _check_place(operation: ir.Operation) -> None:
+    parent = operation.parent
+    while parent is not None:
+        outer = parent.operation
+        if outer.name not in _HOLDERS:
+            raise misplaced(operation, outer)
+        parent = outer.parent
+
+
+def _attributes(
+    operation: ir.Operation, call: CustomCall, number: int, platform: str
+) -> dict[str, ir.Attribute]:
+    config = ir.Attribute.parse(f"{{index = {number} : ui64}}")
+    attributes: dict[str, ir.Attribute] = {
+        "call_target_name": ir.StringAttr.get(_TARGET.format(platform=platform)),
+        "api_version": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 4),
+        "backend_config": config,
+        "operand_layouts": _row_major(call.operands),
+        "result_layouts": _row_major(call.results),
+    }
+    if "has_side_effect" in operation.attributes:
+        attributes["has_side_effect"] = operation.attributes["has_side_effect"]
+    return attributes
+
+
+def _row_major(specs: Sequence[TensorSpec]) -> ir.Attribute:
+    """The order of dimensions in memory, the fastest first, that NumPy's arrays have."""
+    orders = [list(range(len(spec.shape)))[::-1] for spec in specs]
+    texts = [f"dense<{order or ''}> : tensor<{len(order)}xindex>" for order in orders]
+    return ir.Attribute.parse(f"[{', '.join(texts)}]")
