@@ -2,7 +2,8 @@
 """Processes that run what may abort its process.
 
 The child reads pickled requests from standard input, and answers each on standard output, until
-its input ends (see `worker`). It may ask questions before it answers. What it says on standard error is kept, for the case that it dies.
+its input ends (see `worker`). It may ask questions before it answers. What it says on standard
+error is kept, for the case that it dies.
 """
 
 from __future__ import annotations

@@ -298,7 +298,8 @@ _Exchange = Callable[[Sequence[Array]], "list[Array]"]
 def _lowered(module: ir.Module) -> ir.Module:
     """A copy of `module` in fewer kinds of operations.
 
-    Without composites, sharding rules, CHLO, sizes in operands, and operations that StableHLO gives up.
+    Without composites, CHLO, sizes in operands, operations that StableHLO gives up, and sharding
+    rules.
     """
     copy = copy_of(module)
     # A user's rule stays with its custom call; engines know nothing of it.

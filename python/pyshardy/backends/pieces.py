@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Cuts the blocks of a program at what needs several devices.
 
-Collectives, and the calls and control flow that hold any, are *driven*: somebody else carries
-them out. So are custom calls that Python functions implement. What stands between two of them is a *piece*, a program of its own for one device, with
-the values that it uses as arguments and those used after it as results.
+Collectives, custom calls that Python functions implement, and the calls and control flow that hold
+any are *driven*: somebody else carries them out. What stands between two of them is a *piece*, a
+program of its own for one device, with the values that it uses as arguments and those used after
+it as results.
 """
 
 from __future__ import annotations

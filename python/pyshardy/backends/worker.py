@@ -2,8 +2,8 @@
 """The other side of `child_process`: answers requests until there are no more.
 
 It reads requests from standard input and answers on standard output, both pickled. An answer is
-`(True, value)` or `(False, message)`; meanwhile the worker may have questions of its own. Nothing of
-the project's host is imported here, so that a process may hold other bindings.
+`(True, value)` or `(False, message)`; before it there may be questions. Nothing of the project's
+host is imported here, so that a process may hold other bindings.
 """
 
 from __future__ import annotations

@@ -108,17 +108,6 @@ def _plain(attribute: ir.Attribute) -> Any:
         return [_plain(each) for each in attribute]
     if isinstance(attribute, ir.StringAttr | ir.BoolAttr | ir.IntegerAttr | ir.FloatAttr):
         return attribute.value
-    if isinstance(attribute, _ARRAYS):
+    if isinstance(attribute, ir.DenseBoolArrayAttr | ir.DenseI32ArrayAttr | ir.DenseI64ArrayAttr):
         return list(attribute)
     return str(attribute)
-
-
-_ARRAYS = (
-    ir.DenseBoolArrayAttr,
-    ir.DenseI8ArrayAttr,
-    ir.DenseI16ArrayAttr,
-    ir.DenseI32ArrayAttr,
-    ir.DenseI64ArrayAttr,
-    ir.DenseF32ArrayAttr,
-    ir.DenseF64ArrayAttr,
-)

@@ -7,7 +7,7 @@ import inspect
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def results_of(function: Function, call: CustomCall, arrays: Sequence[Array]) ->
     known = {"call": call} if _wants_call(function) else {}
     try:
         returned = function(*held, **known)
-        results = [np.array(each) for each in _as_sequence(returned)]
+        results = [np.array(each) for each in _several(returned)]
     except SdyError:
         raise
     except Exception as failure:
@@ -69,7 +69,7 @@ def results_of(function: Function, call: CustomCall, arrays: Sequence[Array]) ->
 
 
 def _read_only(array: Array) -> Array:
-    view = array.view()
+    view: Array = array[...]
     view.flags.writeable = False
     return view
 
@@ -82,10 +82,10 @@ def _wants_call(function: Function) -> bool:
     return "call" in parameters and parameters["call"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
-def _as_sequence(returned: Any) -> Sequence[Any]:
-    if returned is None:
-        return ()
-    return returned if isinstance(returned, tuple | list) else (returned,)
+def _several(returned: Any) -> Sequence[Any]:
+    if isinstance(returned, tuple | list):
+        return cast(Sequence[Any], returned)
+    return () if returned is None else (returned,)
 
 
 def _check(results: Sequence[Array], call: CustomCall) -> None:

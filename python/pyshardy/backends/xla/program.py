@@ -11,8 +11,8 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL, target_of
 from pyshardy.backends.custom_calls.functions import Function
 from pyshardy.backends.edges import ENTRY
-from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.engine import Arrays
+from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.groups import Layout
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.sharded_arrays import Column

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax._src.lax.linalg import initialize_lapack
 from jax._src.interpreters.mlir import make_ir_context
+from jax._src.lax.linalg import initialize_lapack
 from jax._src.lib import _jax
 from jax._src.lib.mlir import ir as jax_ir
 
