@@ -63,7 +63,7 @@ def operations_in(
 
 
 def named_operations_in(
-    root: ir.Operation | ir.OpView,
+    root: ir.Operation | ir.OpView | ir.Module,
     *,
     leaving_out: Collection[str] = (),
     inner_first: bool = False,

@@ -41,6 +41,7 @@ from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.partition.agreement import shape_of
 from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.cost import local_elements, reshard_cost, work_cost
+from pyshardy.partition.form_memo import FormMemo
 from pyshardy.partition.sizes import element_bytes
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import quiet_rules
@@ -76,15 +77,18 @@ class _Optimizer:
         self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
         self.cache = AttributeCache(function.context)
         self.rules = quiet_rules(function.context)
-        self._elementwise: dict[OpShardingRule, bool] = {}
+        self._elementwise = FormMemo[bool](self.rules)
+        # Layers repeat: by shardings and types, whose addresses are theirs as long as the context.
+        self._costs: dict[tuple[int, TensorSharding, TensorSharding], float] = {}
+        self._works: dict[tuple[TensorSharding | int, ...], float] = {}
 
     def run(self) -> None:
         self._erase_unused()
         for reshard in self._reshards():
             self._make_where_wanted(reshard)
-        for reshard in reversed(operations_named({_RESHARD}, self.function)):
+        for reshard in reversed(self._reshards()):
             self._move_before(reshard)
-        waiting = operations_named({_RESHARD}, self.function)[::-1]
+        waiting = self._reshards()[::-1]
         while waiting:
             behind = self._move_behind(waiting.pop())
             if behind is not None:
@@ -93,17 +97,13 @@ class _Optimizer:
         self._share()
 
     def _reshards(self) -> list[ir.Operation]:
-        """Those whose bytes can be counted, in the order of the text."""
-        return [
-            reshard
-            for reshard in operations_named({_RESHARD}, self.function)
-            if self._ends(reshard) is not None
-        ]
+        """All reshards in the order of the text."""
+        return operations_named({_RESHARD}, self.function)
 
     def _erase_unused(self) -> None:
         """Erase reshards that nothing uses, which devices would carry out all the same."""
-        for reshard in reversed(operations_named({_RESHARD}, self.function)):
-            if not list(reshard.results[0].uses):
+        for reshard in reversed(self._reshards()):
+            if not any(reshard.results[0].uses):
                 reshard.erase()
 
     def _ends(self, reshard: ir.Operation) -> _Ends | None:
@@ -124,6 +124,8 @@ class _Optimizer:
     def _make_where_wanted(self, reshard: ir.Operation) -> None:
         value: ir.Value = reshard.operands[0]
         if isinstance(value, ir.BlockArgument) or not _is_made_by_each_device(value):
+            return
+        if self._ends(reshard) is None:
             return
         made = value.owner.operation.clone(ir.InsertionPoint(reshard))
         target = get_sharding(reshard.results[0])
@@ -147,9 +149,9 @@ class _Optimizer:
         tensors = [operand for operand in maker.operands if shape_of(operand)]
         if not tensors or any(get_sharding(operand) != source for operand in tensors):
             return
-        now = _cost(value, source, target, mesh) + _work(maker, source, mesh)
-        then = sum(_cost(operand, source, target, mesh) for operand in set(tensors))
-        if then + _work(maker, target, mesh) >= now:
+        now = self._cost(value, source, target, mesh) + self._work(maker, source, mesh)
+        then = sum(self._cost(operand, source, target, mesh) for operand in set(tensors))
+        if then + self._work(maker, target, mesh) >= now:
             return
         for index, operand in enumerate(maker.operands):
             if shape_of(operand):
@@ -172,7 +174,7 @@ class _Optimizer:
         result: ir.Value = user.results[0]
         if get_sharding(result) != target:
             return None
-        now, then = _work(user, target, mesh), _work(user, source, mesh)
+        now, then = self._work(user, target, mesh), self._work(user, source, mesh)
         origins: list[ir.Value] = []
         for operand in user.operands:
             origin = self._origin(operand, user) if shape_of(operand) else operand
@@ -183,9 +185,9 @@ class _Optimizer:
             if sharding is None or mesh_of(sharding, self.meshes) != mesh:
                 return None
             if origin != operand:
-                now += _cost(operand, sharding, target, mesh)
-            then += _cost(operand, sharding, source, mesh)
-        if then + _cost(result, source, target, mesh) >= now:
+                now += self._cost(operand, sharding, target, mesh)
+            then += self._cost(operand, sharding, source, mesh)
+        if then + self._cost(result, source, target, mesh) >= now:
             return None
         for index, origin in enumerate(origins):
             given = get_sharding(origin)
@@ -210,15 +212,40 @@ class _Optimizer:
 
     def _is_elementwise(self, operation: ir.Operation) -> bool:
         """Whether each element of the one result is made of those at the same place."""
-        if len(operation.results) != 1 or operation.name == _RESHARD:
+        name, results = operation.name, list(operation.results)
+        if len(results) != 1 or name == _RESHARD:
             return False
+        operands = list(operation.operands)
+        return self._elementwise.of(operation, name, operands, results, (), self._goes_elementwise)
+
+    def _goes_elementwise(self, operation: ir.Operation, _: object) -> bool:
         rule = self.rules.rule(operation)
         if rule is None or rule.is_custom_rule or blocked_factors(operation, rule):
             return False
-        known = self._elementwise.get(rule)
-        if known is None:
-            known = self._elementwise[rule] = _is_rule_of_elementwise(rule)
-        return known
+        return _is_rule_of_elementwise(rule)
+
+    def _cost(
+        self, value: ir.Value, source: TensorSharding, target: TensorSharding, mesh: Mesh
+    ) -> float:
+        """The bytes that a device sends to reshard a value."""
+        key = hash(value.type), source, target
+        cost = self._costs.get(key)
+        if cost is None:
+            cost = self._costs[key] = reshard_cost(
+                shape_of(value), element_bytes(value), source.dim_axes, target.dim_axes, mesh
+            )
+        return cost
+
+    def _work(self, operation: ir.Operation, sharding: TensorSharding, mesh: Mesh) -> float:
+        """What an elementwise operation costs a device, if all its tensors have one sharding."""
+        values = (*operation.operands, operation.results[0])
+        key = sharding, *[hash(value.type) for value in values]
+        work = self._works.get(key)
+        if work is None:
+            elements = local_elements(shape_of(values[-1]), sharding.dim_axes, mesh)
+            accessed = elements * sum(map(element_bytes, values))
+            work = self._works[key] = work_cost(elements, accessed)
+        return work
 
     def _reshard(
         self, value: ir.Value, sharding: TensorSharding, at: ir.Operation, place: ir.InsertionPoint
@@ -239,7 +266,9 @@ class _Optimizer:
         found: dict[tuple[ir.Value, ir.Block], list[ir.Operation]] = {}
         for reshard in self._reshards():
             found.setdefault((reshard.operands[0], reshard.block), []).append(reshard)
-        return (reshards for reshards in found.values() if len(reshards) > 1)
+        for reshards in found.values():
+            if len(reshards) > 1:
+                yield [reshard for reshard in reshards if self._ends(reshard) is not None]
 
     def _goes_out_from(self, made: Sequence[ir.Operation], reshard: ir.Operation) -> bool:
         """Let `reshard` go out from an earlier one; whether it is the same and was replaced."""
@@ -247,7 +276,7 @@ class _Optimizer:
         ends = self._ends(reshard)
         assert ends is not None, "only those with ends are shared"
         source, target, mesh = ends
-        lowest, cheapest = _cost(value, source, target, mesh), value
+        lowest, cheapest = self._cost(value, source, target, mesh), value
         for earlier in made:
             start = get_sharding(earlier.results[0])
             if start == target:
@@ -255,7 +284,7 @@ class _Optimizer:
                 reshard.erase()
                 return True
             if start is not None and mesh_of(start, self.meshes) == mesh:
-                cost = _cost(value, start, target, mesh)
+                cost = self._cost(value, start, target, mesh)
                 if cost < lowest:
                     lowest, cheapest = cost, earlier.results[0]
         reshard.operands[0] = cheapest
@@ -275,17 +304,3 @@ def _is_rule_of_elementwise(rule: OpShardingRule) -> bool:
     return len(mappings) == 1 and all(
         rule.factor_type(factor) is FactorType.PASS_THROUGH for factor in range(rule.num_factors)
     )
-
-
-def _cost(value: ir.Value, source: TensorSharding, target: TensorSharding, mesh: Mesh) -> float:
-    """The bytes that a device sends to reshard a value."""
-    return reshard_cost(
-        shape_of(value), element_bytes(value), source.dim_axes, target.dim_axes, mesh
-    )
-
-
-def _work(operation: ir.Operation, sharding: TensorSharding, mesh: Mesh) -> float:
-    """What an elementwise operation costs a device, if all its tensors have one sharding."""
-    elements = local_elements(shape_of(operation.results[0]), sharding.dim_axes, mesh)
-    values = (*operation.operands, *operation.results)
-    return work_cost(elements, elements * sum(map(element_bytes, values)))

@@ -29,12 +29,8 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
-from mlir_sdy.values import (
-    DATA_FLOW_OPERATIONS,
-    argument_shardings,
-    get_sharding,
-    result_shardings,
-)
+from mlir_sdy.values import argument_shardings, get_sharding, result_shardings
+from pyshardy.partition.data_flow import FLOW_OPERATIONS
 from pyshardy.partition.in_place import RESIZING, drop_useless
 from pyshardy.partition.known_shardings import READ_APART
 from pyshardy.partition.local.sizes import FITTING
@@ -256,7 +252,7 @@ class _FunctionPadder:
 
 def _hands_on(name: str) -> bool:
     """Whether operations of a name hand values on as they are, or are the dialect's own."""
-    return name in DATA_FLOW_OPERATIONS or name.startswith("sdy.") or name == "stablehlo.return"
+    return name in FLOW_OPERATIONS or name.startswith("sdy.") or name == "stablehlo.return"
 
 
 def _is_in_manual_computation(operation: ir.Operation) -> bool:

@@ -25,12 +25,10 @@ def _reduces_whole_dimensions(
     operation: ir.Operation, shardings: Sequence[TensorSharding | None]
 ) -> bool:
     """Whether no dimension that is reduced is sharded."""
+    dims: tuple[int, ...] = tuple(operation.attributes["dimensions"])
     reduced = shardings[: len(operation.results)]
     return not any(
-        sharding.dim_axes[dim]
-        for sharding in reduced
-        if sharding is not None
-        for dim in operation.attributes["dimensions"]
+        sharding.dim_axes[dim] for sharding in reduced if sharding is not None for dim in dims
     )
 
 
@@ -48,7 +46,8 @@ def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     shardings = [sharding_of(operand) for operand in operation.operands[:count]]
     sharding = next((given for given in shardings if given is not None), None)
     assert sharding is not None, "it is not converted unless one is sharded"
-    axes = [axis for dim in operation.attributes["dimensions"] for axis in sharding.dim_axes[dim]]
+    dims: tuple[int, ...] = tuple(operation.attributes["dimensions"])
+    axes = [axis for dim in dims for axis in sharding.dim_axes[dim]]
     mesh = builder.mesh_of(sharding)
     names = combining_operations(operation.regions[0].blocks[0])
     completion = completion_of(operation)
