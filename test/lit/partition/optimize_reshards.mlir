@@ -61,12 +61,22 @@ func.func @several_of_a_value(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.shardi
   return %0, %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// Each device makes the part of an iota that it needs; the old one is dead.
+// Each device makes the part of an iota that it needs; the old one goes.
 // CHECK-LABEL: func.func @made_where_wanted
 func.func @made_where_wanted() -> tensor<8x8xi32> {
-  // CHECK: %1 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : tensor<8x8xi32>
-  // CHECK-NEXT: return %1
+  // CHECK-NEXT: %0 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : tensor<8x8xi32>
+  // CHECK-NEXT: return %0
   %0 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xi32>
   %1 = sdy.reshard %0 <@mesh, [{"y"}, {}]> : tensor<8x8xi32>
   return %1 : tensor<8x8xi32>
+}
+
+// Reshards of reshards become one.
+// CHECK-LABEL: func.func @of_a_reshard
+func.func @of_a_reshard(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %0
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
 }
