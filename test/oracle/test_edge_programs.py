@@ -7,13 +7,32 @@ import pytest
 from jax import numpy as jnp
 
 import pyshardy as sdy
+from mlir_sdy.host import ir, location_of
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.comparison import compare
+from pyshardy.backends.random_inputs import random_inputs
+from pyshardy.backends.values import spec_of
 from pyshardy.program import run_unpartitioned
 
 FAST_TO_COMPILE = CompileOptions(optimization=0)
 MESH = sdy.Mesh.of({"x": 2, "y": 4})
 ROUNDING = 1e-4
+
+TEXTS = {
+    "branches of an if return uneven values": """
+sdy.mesh @mesh = <["x"=3, "y"=2]>
+func.func @main(%a: tensor<16x8xf32>, %p: tensor<i1>, %b: tensor<16x8xf32>) -> tensor<16x8xf32> {
+  %0 = "stablehlo.if"(%p) ({
+    stablehlo.return %a : tensor<16x8xf32>
+  }, {
+    %1 = stablehlo.reverse %b, dims = [0] : tensor<16x8xf32>
+    stablehlo.return %1 : tensor<16x8xf32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>}
+      : (tensor<i1>) -> tensor<16x8xf32>
+  return %0 : tensor<16x8xf32>
+}
+""",
+}
 
 
 def check(module, inputs, **options):
@@ -24,6 +43,15 @@ def check(module, inputs, **options):
     found = program.run(inputs, "xla", FAST_TO_COMPILE)
     for port, ours, theirs in zip(program.outputs, found, expected, strict=True):
         assert compare(ours, theirs, port.spec, ROUNDING).is_small, port.name
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts(context, name):
+    module = sdy.parse(TEXTS[name], context)
+    entry = ir.SymbolTable(module.operation)["main"].operation
+    types = entry.attributes["function_type"].value.inputs
+    specs = [spec_of(value_type, location_of(entry.location)) for value_type in types]
+    check(module, random_inputs(specs, seed=0))
 
 
 @pytest.mark.parametrize("function", [jnp.linalg.cholesky, jnp.linalg.eigvalsh, jnp.linalg.det])
