@@ -20,17 +20,15 @@ from pathlib import Path
 
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.dialect import Context
-from pyshardy.backends import CompileOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "test" / "oracle"))
 
-from corpus_programs import NOT_RUNNABLE, PROGRAMS, CorpusProgram  # noqa: E402
+from corpus_programs import OPTIONS, PROGRAMS, CorpusProgram  # noqa: E402
 
 TABLE = ROOT / "docs" / "guide" / "backends_table.md"
 BACKENDS = ("xla", "interpreter", "jit", "iree")
 TITLES = {"xla": "XLA", "interpreter": "interpreter", "jit": "JIT", "iree": "IREE"}
-FAST_TO_COMPILE = CompileOptions(optimization=0)
 LONGEST_REASON = 120
 
 HEAD = """\
@@ -76,15 +74,13 @@ def main() -> None:
 
 def cells(path: Path, backends: Iterable[str], context: Context) -> list[str]:
     """What came of a program, for each backend."""
-    if path.stem in NOT_RUNNABLE:
-        return ["calls back into Python"] * len(list(backends))
     corpus = CorpusProgram(path, context)
     expected = corpus.expected()
     found: list[str] = []
     for backend in backends:
         start = time.perf_counter()
         try:
-            outputs = corpus.program.run(corpus.inputs, backend, FAST_TO_COMPILE)
+            outputs = corpus.program.run(corpus.inputs, backend, OPTIONS)
         except SdyError as failure:
             found.append(failure.diagnostics[0].message[:LONGEST_REASON].replace("|", "\\|"))
             continue

@@ -13,6 +13,7 @@ import numpy as np
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir
 from pyshardy.api import propagate
+from pyshardy.backends import CompileOptions
 from pyshardy.backends.comparison import Difference, compare, tolerance_within
 from pyshardy.backends.groups import Layout
 from pyshardy.backends.modules import copy_of
@@ -23,8 +24,11 @@ from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "corpus" / "mlir").glob("*.mlir"))
 
-NOT_RUNNABLE = {"custom_partitioning_rule"}
-"""Calls back into the Python process that has traced it."""
+OPTIONS = CompileOptions(
+    optimization=0,
+    custom_calls={"CustomSPMDPartitioning": lambda x, w: x * w},  # in `custom_partitioning_rule`
+)
+"""How to run them: compiled fast, and with the function that one of them calls back."""
 
 TAKES_ROOTS = {"transformer_train_adam_fsdp"}
 """Second moments are among its inputs."""
@@ -56,7 +60,7 @@ class CorpusProgram:
         """What it should compute."""
         if "sdy.manual_computation" in asm(self._original):
             return by_xla_partitioner(self._original, self.program, self.inputs)
-        return run_unpartitioned(self._original, self.inputs, backend="xla")
+        return run_unpartitioned(self._original, self.inputs, "xla", OPTIONS)
 
     def differences(self, found: Sequence[Array], expected: Sequence[Array]) -> list[Difference]:
         """How far each result is from what it should be."""
