@@ -55,13 +55,15 @@ def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
     from pyshardy.backends.modules import copy_of  # noqa: PLC0415
     from pyshardy.backends.random_inputs import random_inputs  # noqa: PLC0415
     from pyshardy.cli.run_arrays import load_inputs, save_outputs  # noqa: PLC0415
+    from pyshardy.cli.run_custom_calls import load_functions  # noqa: PLC0415
     from pyshardy.cli.run_profile import Profile  # noqa: PLC0415
     from pyshardy.cli.run_report import Report  # noqa: PLC0415
     from pyshardy.rules import load_rules  # noqa: PLC0415
 
     for path in arguments.load_rules:
         load_rules(path)
-    options = CompileOptions(arguments.optimization, arguments.cache)
+    functions = load_functions(arguments.custom_call)
+    options = CompileOptions(arguments.optimization, arguments.cache, functions)
     profile = Profile(arguments.profile)
     filename = "<stdin>" if arguments.file == "-" else arguments.file
     module = _module(arguments, filename, sources)

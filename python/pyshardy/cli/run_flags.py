@@ -108,6 +108,14 @@ def parser() -> argparse.ArgumentParser:
         help="run this Python file, which registers sharding rules",
     )
     made.add_argument(
+        "--custom-call",
+        action="append",
+        default=[],
+        metavar="TARGET=FILE:FUNCTION",
+        help="let a function of a Python file do the custom calls of this target: it takes a NumPy "
+        "array for each operand, as a device holds it, and returns those of the results",
+    )
+    made.add_argument(
         "--print-module", action="store_true", help="print the partitioned program first"
     )
     made.add_argument("--no-check", action="store_true", help="don't run the unpartitioned program")
