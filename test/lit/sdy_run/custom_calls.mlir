@@ -4,19 +4,19 @@
 // RUN: not sdy-run %s --custom-call=my_scale=%S/Inputs/kernels.py:whole --custom-call=my_both=%S/Inputs/kernels.py:both 2>&1 | FileCheck %s --check-prefix=SHAPE
 // RUN: not sdy-run %s --custom-call=my_scale 2>&1 | FileCheck %s --check-prefix=SYNTAX
 // RUN: not sdy-run %s --custom-call=my_scale=%S/Inputs/kernels.py:none 2>&1 | FileCheck %s --check-prefix=NAME
-// RUN: not sdy-run %s --custom-call=my_scale=%S/Inputs/missing.py:scale 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: not sdy-run %s --custom-call=my_scale=%S/Inputs/missing.py:scale 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: not sdy-run %s --custom-call=my_scale=%S/Inputs/no_python.txt:scale 2>&1 | FileCheck %s --check-prefix=PYTHON
 
 // CHECK: Outputs
 // CHECK: result 0 {{.*}}tensor<4x4xf32> {{.*}} OK
 // CHECK: result 1 {{.*}}tensor<4x4xf32> {{.*}} OK
-// LACK: custom_calls.mlir:26:10: error: the reference interpreter can't run 'stablehlo.custom_call'
+// LACK: custom_calls.mlir:27:10: error: the reference interpreter can't run 'stablehlo.custom_call'
 // LACK: note: let a Python function of NumPy arrays do it, by CompileOptions(custom_calls={'its_target': function})
-// SHAPE: custom_calls.mlir:23:8: error: the function for the custom call '@my_scale' returned float32 of shape (8, 4) for result 0, which is tensor<4x4xf32>
+// SHAPE: custom_calls.mlir:24:8: error: the function for the custom call '@my_scale' returned float32 of shape (8, 4) for result 0, which is tensor<4x4xf32>
 // SHAPE: note: it computes the part of one device; 'call.results' has the types
 // SYNTAX: sdy-run: error: '--custom-call=my_scale' must be TARGET=FILE:FUNCTION
 // NAME: sdy-run: error: '{{.*}}kernels.py' has no function 'none' for '--custom-call=my_scale=
-// FILE: sdy-run: error: cannot read the functions in '{{.*}}missing.py': No such file or directory
+// MISSING: sdy-run: error: cannot read the functions in '{{.*}}missing.py': No such file or directory
 // PYTHON: no_python.txt:1:0: error: the file of functions for custom calls failed: SyntaxError
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %f: tensor<4xf32>)

@@ -282,7 +282,9 @@ def test_results_are_rounded_to_narrow_types(context, engine):
             """%z = stablehlo.constant dense<0.0> : tensor<f32>
             %0 = stablehlo.reduce(%x init: %z) across dimensions = [0]
               : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
-              reducer(%a: tensor<f32>, %b: tensor<f32>) { CALL stablehlo.return %c : tensor<f32> }""",
+              reducer(%a: tensor<f32>, %b: tensor<f32>) {
+                CALL stablehlo.return %c : tensor<f32>
+              }""",
         ),
         (
             "stablehlo.reduce_scatter",
