@@ -144,6 +144,21 @@ def test_a_failure_leaves_what_is_on_devices(context):
     np.testing.assert_array_equal(program.run([kept], "xla", fine)[0], A + 2)
 
 
+def test_a_function_that_runs_a_program(context):
+    """The process that asks can't be asked meanwhile; others can."""
+    program = partitioned(SCALE, context)
+    triple = with_scale(lambda part: part * 3)
+
+    def run_on(backend):
+        return lambda _: program.run([A], backend, triple)[0][:2]
+
+    found, _ = program.run([A], "xla", with_scale(run_on("interpreter")))
+    np.testing.assert_array_equal(found, np.tile(A[:2] * 3, 8))
+    with pytest.raises(ExecutionError, match="use another backend"):
+        program.run([A], "xla", with_scale(run_on("xla")))
+    np.testing.assert_array_equal(program.run([A], "xla", triple)[0], A * 3)
+
+
 def test_an_effect_without_results(context):
     program = partitioned(
         """

@@ -15,17 +15,20 @@ from pyshardy.backends.child_process import ChildDiedError, ChildProcess
 
 WORKER = """
 import time  # A request for the name of a file makes it, and takes very long.
-from pyshardy.backends.worker import serve
+from pyshardy.backends.worker import Parent
 
 def answer(request):
     if request == "fail":
         raise ValueError("no")
+    if request == "ask":
+        return [parent.ask(number) for number in range(3)]
     if isinstance(request, str):
         open(request, "w").close()
         time.sleep(1000)
     return request
 
-serve(answer)
+parent = Parent()
+parent.serve(answer)
 """
 
 PARENT = f"""
@@ -102,6 +105,11 @@ def test_a_child_ends_with_its_object(child):
 
 def test_an_exception_is_an_answer(child):
     assert child.ask("fail") == (False, "no")
+    assert child.ask(0) == (True, 0)
+
+
+def test_questions_before_an_answer(child):
+    assert child.ask("ask", lambda number: number * 10) == (True, [0, 10, 20])
     assert child.ask(0) == (True, 0)
 
 

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.host import ir
 from pyshardy.backends.custom_calls.calls import calls_to, described, take_plain_arrays
 from pyshardy.backends.custom_calls.functions import CustomCall, Function, results_of
-from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.pieces import CONTROL_FLOW, misplaced
 from pyshardy.backends.specs import Array, TensorSpec
 
@@ -33,7 +33,7 @@ class Callbacks:
 
     def __init__(self, calls: Sequence[CustomCall], functions: Mapping[str, Function]):
         self._calls = tuple((call, functions[call.target]) for call in calls)
-        self._failure: ExecutionError | None = None
+        self._failure: SdyError | None = None
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -49,7 +49,7 @@ class Callbacks:
         if self._failure is None:
             try:
                 return results_of(function, call, arrays)
-            except ExecutionError as failure:
+            except SdyError as failure:
                 self._failure = failure
         return [np.zeros(spec.shape, spec.dtype) for spec in call.results]
 

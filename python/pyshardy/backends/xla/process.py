@@ -29,6 +29,7 @@ class XlaProcess:
     def __init__(self, environment: Mapping[str, str]):
         self._child = ChildProcess(_WORKER, environment)
         self._dropped: list[int] = []
+        self._is_asked = False
 
     def answer(
         self, request: Mapping[str, Any], respond: Callable[[Any], Any] | None = None
@@ -40,13 +41,20 @@ class XlaProcess:
             respond: answers the questions that the worker has meanwhile.
 
         Raises:
-            ExecutionError: it failed, or the process is gone.
+            ExecutionError: it failed, or the process is gone, or this is one of its questions.
         """
+        if self._is_asked:
+            message = "XLA runs a program already, whose custom call this is to answer"
+            mend = "let the function of the custom call use another backend, or NumPy"
+            raise ExecutionError(error(f"{message}; {mend}"))
+        self._is_asked = True
         try:
             succeeded, answer = self._child.ask(dict(request), respond)
         except ChildDiedError as death:
             xla_process.cache_clear()
             succeeded, answer = False, str(death)
+        finally:
+            self._is_asked = False
         if not succeeded:
             raise ExecutionError(error(f"XLA failed: {answer}"))
         return answer

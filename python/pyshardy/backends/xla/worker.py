@@ -34,7 +34,6 @@ class _Compiled(NamedTuple):
     calls_back: bool
 
 
-_PARENT: list[Parent] = []
 _COMPILED: list[_Compiled] = []
 _NUMBERS: dict[tuple[Any, ...], int] = {}
 _LEFT: dict[int, tuple[jax.Array, list[Any]]] = {}
@@ -100,9 +99,15 @@ def _with_callbacks(text: str, placed: Any, options: Any, count: int) -> Any:
         return client.compile_and_load(module, placed, options, functions)
 
 
+@functools.cache
+def _parent() -> Parent:
+    """The process that has started this one."""
+    return Parent()
+
+
 def _call_back(number: int, *arrays: Any) -> tuple[Any, ...]:
     # XLA's arrays are views of memory that it uses again.
-    return tuple(_PARENT[0].ask((number, [np.array(array) for array in arrays])))
+    return tuple(_parent().ask((number, [np.array(array) for array in arrays])))
 
 
 def _devices(platform: str, count: int) -> list[Any]:
@@ -230,5 +235,4 @@ def answer(request: dict[str, Any]) -> Any:
 
 if __name__ == "__main__":
     jax.config.update("jax_enable_x64", True)  # else arrays of 64 bits lose half of them
-    _PARENT.append(Parent())
-    _PARENT[0].serve(answer)
+    _parent().serve(answer)
