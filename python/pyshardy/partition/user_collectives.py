@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Collectives of the user in a global program, which reads as if one device ran it.
+
+1. Within a manual computation, and in functions that are called from there, collectives are those
+   of the devices, and stay.
+2. Elsewhere a collective among groups of one device hands its operands on:
+
+       %0 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0]]> ...}> ...
+
+   is `%a`.
+3. Elsewhere there are no other devices: a collective among several is refused.
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
+from mlir_sdy.host import ir, location_of, stablehlo
+from mlir_sdy.symbols import enclosing_module
+from pyshardy.passes.call_graph import callee_of
+from pyshardy.passes.replica_groups import COLLECTIVES_WITH_GROUPS, REPLICA_GROUPS
+from pyshardy.passes.symbols import symbol_name
+from pyshardy.passes.walks import operations_named
+
+_MANUAL = "sdy.manual_computation"
+_PERMUTE = "stablehlo.collective_permute"
+_PAIRS = "source_target_pairs"
+_COLLECTIVES = frozenset({*COLLECTIVES_WITH_GROUPS, _PERMUTE})
+
+
+def resolve_user_collectives(function: ir.Operation) -> None:
+    """Leave out the collectives of a function that are among single devices.
+
+    Args:
+        function: the `func.func`.
+
+    Raises:
+        PassError: a collective is among several devices, but not in a manual computation. Nothing
+            has been changed then.
+    """
+    found = [
+        collective
+        for collective in operations_named(_COLLECTIVES, function)
+        if not _is_in_manual_computation(collective)
+    ]
+    if not found or _is_called_by_devices(function):
+        return
+    for collective in found:
+        if not _is_among_single_devices(collective):
+            raise PassError(_refusal(collective))
+    for collective in found:
+        for result, operand in zip(collective.results, collective.operands, strict=True):
+            result.replace_all_uses_with(operand)
+        collective.erase()
+
+
+def _is_in_manual_computation(operation: ir.Operation) -> bool:
+    parent = operation.parent
+    while parent is not None and parent.operation.name != _MANUAL:
+        parent = parent.operation.parent
+    return parent is not None
+
+
+def _is_called_by_devices(function: ir.Operation) -> bool:
+    """Whether a manual computation calls a function, directly or through others."""
+    module = enclosing_module(function)
+    if module is None:
+        return False
+    symbols = ir.SymbolTable(module)
+    known: set[str] = set()
+    to_visit = operations_named({_MANUAL}, module)
+    while to_visit:
+        called = set(map(callee_of, operations_named({"func.call"}, to_visit.pop())))
+        to_visit += [symbols[name].operation for name in sorted(called - known) if name in symbols]
+        known |= called
+    return symbol_name(function) in known
+
+
+def _is_among_single_devices(collective: ir.Operation) -> bool:
+    attributes = collective.attributes
+    if collective.name == _PERMUTE:
+        pairs = list(attributes[_PAIRS])
+        return bool(pairs) and pairs[::2] == pairs[1::2]
+    groups = attributes[REPLICA_GROUPS]
+    if stablehlo.ReplicaGroupMeshAxesAttr.isinstance(groups):
+        return not len(stablehlo.ReplicaGroupMeshAxesAttr(groups).axes)
+    return ir.RankedTensorType(groups.type).shape[1] == 1
+
+
+def _refusal(collective: ir.Operation) -> Diagnostic:
+    place = location_of(collective.location)
+    mend = (
+        "wrap it in a 'sdy.manual_computation' over the axes that it is about (in JAX, a "
+        "'shard_map'), whose body is the program of each device"
+    )
+    return error(
+        f"'{collective.name}' op is among several devices, of which a global program has none",
+        place,
+        [note(mend, place)],
+    )
