@@ -12,17 +12,14 @@ Needs the `jax` extra.
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from hlo import collectives_of
+from xla_compile import compile_with_xla
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
@@ -81,22 +78,6 @@ PLANS = {
     "features of the batch": Plan(4, ATTENTION | MLP, FEATURES),
 }
 
-MEMORY = """
-import json, sys
-import jax, numpy as np
-from jax._src.lib import _jax
-devices = jax.devices()
-options = _jax.CompileOptions()
-for part in (options, options.executable_build_options):
-    part.num_replicas, part.num_partitions = 1, len(devices)
-    assignment = np.arange(len(devices)).reshape(1, len(devices))
-    part.device_assignment = _jax.DeviceAssignment.create(assignment)
-options.executable_build_options.use_spmd_partitioning = True
-text = open(sys.argv[1]).read()
-program = devices[0].client.compile_and_load(text, _jax.DeviceList(tuple(devices)), options)
-memory = program.get_compiled_memory_stats()
-print(memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes)
-"""
 SHARDING = re.compile(r"#sdy.sharding<@mesh, \[.*?\]>(?=[,}])")
 MESH = re.compile(r"sdy\.mesh @mesh = <.*?> \{.*\}")
 
@@ -122,22 +103,8 @@ def measured(program: PartitionedProgram) -> tuple[float, int]:
     layout = Layout(1, DEVICES)
     compiled = local_xla_program(program.module, layout)
     sent = sum(each.sent_bytes * each.times for each in collectives_of(compiled.hlo, DEVICES))
-    environment = {
-        **os.environ,
-        "JAX_PLATFORMS": "cpu",
-        "XLA_FLAGS": f"--xla_force_host_platform_device_count={DEVICES}",
-    }
-    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-        file.write(text_for_xla(program.module))
-        file.flush()
-        child = subprocess.run(
-            [sys.executable, "-c", MEMORY, file.name],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    return sent, int(child.stdout)
+    memory = compile_with_xla(text_for_xla(program.module), DEVICES).peak_bytes
+    return sent, memory
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:

@@ -21,18 +21,20 @@ from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 
-from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import TensorSharding, mesh_of
+from mlir_sdy.model import TensorSharding, TensorShardingPerValue, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import (
+    SHARDING,
     get_sharding,
     result_shardings_of,
     set_result_shardings_of,
 )
-from pyshardy.partition.agreement import shape_of
-from pyshardy.passes.shardings import sharded_operations
+from pyshardy.partition.padding.shapes import shape_of
+from pyshardy.passes.shardings import result_kinds, sharded_operations
 from pyshardy.passes.walks import operations_named
+from pyshardy.pipeline.analyses import forget_analyses
 
 _SLICE = "stablehlo.slice"
 _REARRANGING = frozenset({"stablehlo.concatenate", "stablehlo.pad"})
@@ -48,19 +50,16 @@ def unshard_short_dimensions(function: ir.OpView) -> None:
     module = enclosing_module(function)
     meshes = {} if module is None else meshes_of(module)
     cache = AttributeCache(function.context)
-    known: dict[Hashable, dict[int, TensorSharding]] = {}  # layers repeat
-    for operation, name, key in sharded_operations(function):
-        changed = known.get(key)
-        if changed is None:
-            changed = known[key] = _shorter(operation)
-        if changed and name != "func.call":
-            set_result_shardings_of(operation, changed, cache)
+    if module is None or any(
+        _short_dims(kind.types, value_of(kind.shardings)) for kind in result_kinds(module)
+    ):
+        _take_axes(function, cache)
     for operation in operations_named({_SLICE}, function):
         source = get_sharding(operation.operands[0])
         mesh = None if source is None else mesh_of(source, meshes)
         if source is None or mesh is None or not source.dim_shardings:
             continue
-        shapes = shape_of(operation.operands[0]), shape_of(operation.results[0])
+        shapes = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)
         pieces = source.sharded_sizes(mesh)
         short = [
             dim
@@ -72,17 +71,39 @@ def unshard_short_dimensions(function: ir.OpView) -> None:
             _take_dynamically(operation, short, cache)
 
 
-def _shorter(operation: ir.Operation) -> dict[int, TensorSharding]:
-    """The shardings of results that have axes on dimensions of one element, without these."""
-    changed: dict[int, TensorSharding] = {}
+def _take_axes(function: ir.OpView, cache: AttributeCache) -> None:
+    """Take axes from the results of operations in a function, but for those of calls."""
+    known: dict[Hashable, dict[int, TensorSharding]] = {}  # layers repeat
+    for operation, name, key in sharded_operations(function):
+        changed = known.get(key)
+        if changed is None:
+            types = [result.type for result in operation.results]
+            shardings = value_of(operation.attributes[SHARDING])
+            changed = known[key] = {
+                index: _without_axes(shardings.shardings[index], dims)
+                for index, dims in _short_dims(types, shardings).items()
+            }
+        if changed and name != "func.call":
+            set_result_shardings_of(operation, changed, cache)
+            forget_analyses()
+
+
+def _short_dims(
+    types: Sequence[ir.Type], shardings: TensorShardingPerValue
+) -> dict[int, list[int]]:
+    """For each result by index the dimensions of one element that have axes, if there are any."""
     # What only has effects, and no results, may still say on which device.
-    given = zip(operation.results, result_shardings_of(operation), strict=False)
-    for index, (result, sharding) in enumerate(given):
-        sizes = shape_of(result)
-        short = [dim for dim, size in enumerate(sizes) if size == 1]
-        if any(sharding.dim_shardings[dim].axes for dim in short):
-            changed[index] = _without_axes(sharding, short)
-    return changed
+    found = {
+        index: [
+            dim
+            for dim, size in enumerate(shape_of(value_type))
+            if size == 1 and sharding.dim_shardings[dim].axes
+        ]
+        for index, (value_type, sharding) in enumerate(
+            zip(types, shardings.shardings, strict=False)
+        )
+    }
+    return {index: dims for index, dims in found.items() if dims}
 
 
 def _is_rearranged(operation: ir.Operation) -> bool:
@@ -96,7 +117,7 @@ def _take_dynamically(
     """Replace a slice by a dynamic one with constant indices."""
     attributes = operation.attributes
     starts = list(attributes["start_indices"])
-    sizes = shape_of(operation.results[0])
+    sizes = shape_of(operation.results[0].type)
     with operation.location, ir.InsertionPoint(operation):
         made = ir.Operation.create(
             "stablehlo.dynamic_slice",

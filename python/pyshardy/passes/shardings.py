@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
+from typing import NamedTuple
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
@@ -16,17 +17,21 @@ from mlir_sdy.values import (
     result_shardings,
 )
 from pyshardy.passes.walks import operations_named, values_of_attribute
+from pyshardy.pipeline.analyses import module_analysis
 
 
 def sharded_operations(
-    root: ir.Operation | ir.OpView | ir.Module,
+    root: ir.Operation | ir.OpView, *, leaving_out: Collection[str] = SCALAR_BODIES
 ) -> Iterator[tuple[ir.Operation, str, Hashable]]:
     """The operations with `sdy.sharding` in `root`, with their names.
 
-    And with what is equal for those whose results have the same types and shardings. Bodies that
-    compute with scalars are left out.
+    And with what is equal for those whose results have the same types and shardings.
+
+    Args:
+        root: the operation to begin with.
+        leaving_out: the names of operations whose regions are left out.
     """
-    for operation, name in named_operations_in(root, leaving_out=SCALAR_BODIES):
+    for operation, name in named_operations_in(root, leaving_out=leaving_out):
         attribute = operation.attributes.get(SHARDING)
         if attribute is not None:
             # By address: types and attributes live as long as their context.
@@ -34,28 +39,64 @@ def sharded_operations(
             yield operation, name, (hash(attribute), *types)
 
 
+class ResultKind(NamedTuple):
+    """What operations have in common whose results have the same shardings and types.
+
+    Attributes:
+        shardings: their `sdy.sharding`.
+        types: the types of their results.
+    """
+
+    shardings: ir.Attribute
+    types: tuple[ir.Type, ...]
+
+
+@module_analysis
+def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
+    """The different kinds of results in a module, but for those of calls.
+
+    After passes that copy or erase operations there may be fewer.
+    """
+    found: dict[Hashable, ResultKind] = {}
+    for operation, name, key in sharded_operations(module, leaving_out=()):
+        if key not in found and name != "func.call":
+            types = tuple(result.type for result in operation.results)
+            found[key] = ResultKind(operation.attributes[SHARDING], types)
+    return tuple(found.values())
+
+
 def any_sharding(
     root: ir.Operation | ir.OpView | ir.Module, test: Callable[[TensorSharding], bool]
 ) -> bool:
-    """Whether a sharding written in `root` passes a test, which is asked once for equal lists."""
+    """Whether a sharding written in `root` passes a test, which is asked once for equal lists.
+
+    In a module, while a pipeline runs, it may be one that was written there before.
+    """
     if root.operation.name == "func.func" and _any_in_interface(root.operation, test):
         return True
-    different = {hash(each): each for each in values_of_attribute(SHARDING, root)}
-    for operation in operations_named({"func.func", *SHARDING_ENTRIES}, root):
+    if root.operation.name == "builtin.module":
+        found = [kind.shardings for kind in result_kinds(root.operation)]
+    else:
+        found = values_of_attribute(SHARDING, root)
+    different = {hash(attribute): attribute for attribute in found}
+    for operation in operations_named({"func.func", *_HOLDERS}, root):
         if operation.name == "func.func":
             if _any_in_interface(operation, test):
                 return True
             continue
         attributes = operation.attributes
-        for entry in SHARDING_ENTRIES[operation.name]:
-            if entry in attributes:
-                attribute = attributes[entry]
+        for entry in _HOLDERS[operation.name]:
+            attribute = attributes.get(entry)
+            if attribute is not None:
                 different[hash(attribute)] = attribute
     return any(
         test(sharding)
         for value in map(value_of, different.values())
         for sharding in ((value,) if isinstance(value, TensorSharding) else value.shardings)
     )
+
+
+_HOLDERS = {**SHARDING_ENTRIES, "func.call": (SHARDING,)}
 
 
 def _any_in_interface(function: ir.Operation, test: Callable[[TensorSharding], bool]) -> bool:

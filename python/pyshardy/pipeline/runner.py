@@ -11,6 +11,7 @@ from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error
 from mlir_sdy.host import ir
 from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.pipeline import canonicalize
+from pyshardy.pipeline.analyses import PRESERVING, analyses_kept, forget_analyses
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
 from pyshardy.pipeline.internal_errors import describe
@@ -76,10 +77,12 @@ def run_pipeline(
     for observer in instrumentation:
         observer.before_pipeline(module, steps)
     try:
-        with host.diagnostics_emitted(module.context), collection_paused():
+        with host.diagnostics_emitted(module.context), collection_paused(), analyses_kept():
             for step in steps:
                 verify_it = verify_each and (verify_inside or not step.is_inside)
                 _run_observed(step, module, instrumentation, verify_it)
+                if step.argument not in PRESERVING:
+                    forget_analyses()
     except PipelineError as failure:
         for observer in reversed(instrumentation):
             observer.after_failed_pipeline(failure)

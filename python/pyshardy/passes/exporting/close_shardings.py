@@ -17,6 +17,8 @@ from dataclasses import replace
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, TensorSharding
 from mlir_sdy.values import map_shardings
+from pyshardy.passes.shardings import any_sharding
+from pyshardy.pipeline.analyses import forget_analyses
 
 
 def close_shardings(module: ir.Module) -> None:
@@ -25,7 +27,13 @@ def close_shardings(module: ir.Module) -> None:
     Axes, unreduced axes and priorities stay, but a dimension without axes loses its priority: it
     must not have one when it is closed.
     """
-    map_shardings(module, _closed)
+    if any_sharding(module, _is_open):
+        map_shardings(module, _closed)
+        forget_analyses()
+
+
+def _is_open(sharding: TensorSharding) -> bool:
+    return sharding != _closed(sharding)
 
 
 def _closed(sharding: TensorSharding) -> TensorSharding:

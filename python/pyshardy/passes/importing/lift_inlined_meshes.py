@@ -25,6 +25,7 @@ from pyshardy.passes.replica_groups import (
 from pyshardy.passes.shardings import any_sharding
 from pyshardy.passes.symbols import FreshNames
 from pyshardy.passes.walks import operations_named
+from pyshardy.pipeline.analyses import forget_analyses
 
 MESH_FOR_STABLEHLO = "stablehlo.mesh"
 """The attribute of a mesh that says the same to those who know StableHLO only."""
@@ -45,6 +46,7 @@ def lift_inlined_meshes(module: ir.Module) -> None:
     lifting = _Lifting(module)
     if any_sharding(module, lifting.changes):
         map_shardings(module, lifting.lift)
+        forget_analyses()
     collectives = operations_named(COLLECTIVES_WITH_GROUPS, module)
     collectives.sort(key=lambda collective: COLLECTIVES_WITH_GROUPS.index(collective.name))
     for collective in collectives:
