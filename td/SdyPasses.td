@@ -163,9 +163,10 @@ def Sdy_ConstantSplitterPass : Sdy_ConstantSplitter<"sdy-constant-splitter">;
 def Sdy_FlattenTuplesPass : Sdy_ModulePass<"sdy-flatten-tuples"> {
   let summary = "Takes tuples apart";
   let description = [{
-    Lets what is put into a tuple be used where it is taken from it, and custom calls take and make
-    the elements of their tuples, as only these can be sharded. Tuples that functions take and
-    return stay, and so do those of custom calls that say which operands their results alias.
+    Lets functions, calls, composites and custom calls take and make the parts of their tuples, and
+    what is put into a tuple be used where it is taken from it, as only the parts can be sharded.
+    Attributes of arguments and results become those of their parts; one that can't be split is an
+    error.
 
     ```mlir
     %0 = stablehlo.tuple %a, %b : tuple<tensor<8xf32>, tensor<4xf32>>

@@ -54,6 +54,46 @@ def test_texts(context, name):
     check(module, random_inputs(specs, seed=0))
 
 
+def test_tuples_of_functions_and_calls(context):
+    """XLA takes no tuples, and so runs the parts."""
+    module = sdy.parse(
+        """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+                %t: tuple<tensor<8x4xf32>, tuple<tensor<4xf32>>>)
+    -> tuple<tensor<8xf32>, tensor<8x4xf32>> {
+  %0 = stablehlo.get_tuple_element %t[1]
+      : (tuple<tensor<8x4xf32>, tuple<tensor<4xf32>>>) -> tuple<tensor<4xf32>>
+  %1 = stablehlo.tuple %a, %0 : tuple<tensor<8x4xf32>, tuple<tensor<4xf32>>>
+  %2 = call @product(%1) : (tuple<tensor<8x4xf32>, tuple<tensor<4xf32>>>)
+      -> tuple<tensor<8xf32>, tensor<8x4xf32>>
+  return %2 : tuple<tensor<8xf32>, tensor<8x4xf32>>
+}
+func.func private @product(%t: tuple<tensor<8x4xf32>, tuple<tensor<4xf32>>>)
+    -> tuple<tensor<8xf32>, tensor<8x4xf32>> {
+  %0 = stablehlo.get_tuple_element %t[0]
+      : (tuple<tensor<8x4xf32>, tuple<tensor<4xf32>>>) -> tensor<8x4xf32>
+  %1 = stablehlo.get_tuple_element %t[1]
+      : (tuple<tensor<8x4xf32>, tuple<tensor<4xf32>>>) -> tuple<tensor<4xf32>>
+  %2 = stablehlo.get_tuple_element %1[0] : (tuple<tensor<4xf32>>) -> tensor<4xf32>
+  %3 = stablehlo.dot_general %0, %2, contracting_dims = [1] x [0]
+      : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %4 = stablehlo.reverse %0, dims = [0] : tensor<8x4xf32>
+  %5 = stablehlo.tuple %3, %4 : tuple<tensor<8xf32>, tensor<8x4xf32>>
+  return %5 : tuple<tensor<8xf32>, tensor<8x4xf32>>
+}
+""",
+        context,
+    )
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    matrix, unused, vector = random_inputs([port.spec for port in program.inputs], seed=0)
+    product, reversed_rows = program.run([matrix, unused, vector], "xla")
+    np.testing.assert_allclose(product, matrix @ vector, rtol=1e-5)
+    np.testing.assert_array_equal(reversed_rows, matrix[::-1])
+    assert program.inputs[0].local_spec.shape == (4, 1)
+
+
 @pytest.mark.parametrize("function", [jnp.linalg.cholesky, jnp.linalg.eigvalsh, jnp.linalg.det])
 def test_calls_of_lapack(function):
     matrices = np.random.default_rng(0).normal(size=(4, 3, 3)).astype(np.float32)

@@ -1160,9 +1160,10 @@ PASSES: dict[str, PassDecl] = {
         anchor="builtin.module",
         summary="Takes tuples apart",
         description=(
-                "Lets what is put into a tuple be used where it is taken from it, and custom calls take and make\n"
-                "the elements of their tuples, as only these can be sharded. Tuples that functions take and\n"
-                "return stay, and so do those of custom calls that say which operands their results alias.\n"
+                "Lets functions, calls, composites and custom calls take and make the parts of their tuples, and\n"
+                "what is put into a tuple be used where it is taken from it, as only the parts can be sharded.\n"
+                "Attributes of arguments and results become those of their parts; one that can't be split is an\n"
+                "error.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.tuple %a, %b : tuple<tensor<8xf32>, tensor<4xf32>>\n"

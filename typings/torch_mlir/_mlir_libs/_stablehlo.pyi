@@ -160,6 +160,21 @@ class MeshAttr(_Attribute):
     @property
     def device_ids(self) -> ir.Attribute | None: ...
 
+class OutputOperandAlias(_Attribute):
+    @staticmethod
+    def get(
+        output_tuple_indices: Sequence[int],
+        operand_index: int,
+        operand_tuple_indices: Sequence[int],
+        context: ir.Context | None = None,
+    ) -> OutputOperandAlias: ...
+    @property
+    def output_tuple_indices(self) -> list[int]: ...
+    @property
+    def operand_index(self) -> int: ...
+    @property
+    def operand_tuple_indices(self) -> list[int]: ...
+
 class ReplicaGroupMeshAxesAttr(_Attribute):
     @staticmethod
     def get(

@@ -3,109 +3,103 @@
 
 Before:
 
-    %0 = stablehlo.tuple %a, %b : tuple<tensor<8xf32>, tensor<4xf32>>
-    %1 = stablehlo.custom_call @f(%0) : (tuple<tensor<8xf32>, tensor<4xf32>>)
-        -> tuple<tensor<8xf32>, tensor<2xf32>>
-    %2 = stablehlo.get_tuple_element %1[1]
-        : (tuple<tensor<8xf32>, tensor<2xf32>>) -> tensor<2xf32>
+    func.func @main(%t: tuple<tensor<8xf32>, tensor<4xf32>>) -> tensor<2xf32> {
+      %0 = stablehlo.custom_call @f(%t) : (tuple<tensor<8xf32>, tensor<4xf32>>)
+          -> tuple<tensor<8xf32>, tensor<2xf32>>
+      %1 = stablehlo.get_tuple_element %0[1]
+          : (tuple<tensor<8xf32>, tensor<2xf32>>) -> tensor<2xf32>
+      return %1 : tensor<2xf32>
+    }
 
 After:
 
-    %0:2 = stablehlo.custom_call @f(%a, %b)
-        : (tensor<8xf32>, tensor<4xf32>) -> (tensor<8xf32>, tensor<2xf32>)
-    // %0#1 is used instead of %2
+    func.func @main(%a: tensor<8xf32>, %b: tensor<4xf32>) -> tensor<2xf32> {
+      %0:2 = stablehlo.custom_call @f(%a, %b)
+          : (tensor<8xf32>, tensor<4xf32>) -> (tensor<8xf32>, tensor<2xf32>)
+      return %0#1 : tensor<2xf32>
+    }
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, stablehlo
+from pyshardy.passes.tuple_interfaces import (
+    attributes_in_parts,
+    has_tuples,
+    signature_of,
+    take_function_apart,
+    take_operation_apart,
+)
+from pyshardy.passes.tuples import ELEMENT, TUPLE, Path, part_types, paths_of
 from pyshardy.passes.walks import operations_named
 
-_TUPLE, _ELEMENT = "stablehlo.tuple", "stablehlo.get_tuple_element"
-_CALL = "stablehlo.custom_call"
+_CUSTOM_CALL = "stablehlo.custom_call"
+_CALLS = frozenset({"func.call", "stablehlo.composite", _CUSTOM_CALL})
 _ALIASES = "output_operand_aliases"
 
 
 def flatten_tuples(module: ir.Module) -> None:
-    """Take tuples apart inside of functions.
+    """Take the tuples of a program apart. StableHLO has none in control flow.
 
-    1. A custom call takes and makes the elements of its tuples, in their order. One that says which
-       operands its results alias stays as it is if it takes tuples, as it counts operands.
+    1. Functions, calls, composites and custom calls take and make the parts of their tuples, in
+       their order, tuples in tuples as well. `tuple_attributes` says what becomes of attributes.
     2. What is taken from a tuple is what was put into it.
     3. Tuples that nothing uses any more are erased.
 
-    Args:
-        module: the module. Tuples that its functions take and return stay.
+    Raises:
+        PassError: an attribute of a tuple can't be split. Nothing has been changed then.
     """
     with module.context:
-        for call in operations_named({_CALL}, module):
-            if _is_to_be_flattened(call):
-                _flatten_call(call)
-        for element in operations_named({_ELEMENT}, module):
+        functions = [each for each in operations_named({"func.func"}, module) if has_tuples(each)]
+        calls = [each for each in operations_named(_CALLS, module) if has_tuples(each)]
+        of_functions, of_calls = (
+            [attributes_in_parts(each, signature_of(each)) for each in some]
+            for some in (functions, calls)
+        )
+        for function, attributes in zip(functions, of_functions, strict=True):
+            take_function_apart(function, attributes)
+        for call, attributes in zip(calls, of_calls, strict=True):
+            take_operation_apart(call, attributes | _aliases_in_parts(call))
+        for element in operations_named({ELEMENT}, module):
             _take_from_where_it_was_put(element)
-        for made in reversed(operations_named({_TUPLE}, module)):
+        for made in reversed(operations_named({TUPLE}, module)):
             if not any(made.results[0].uses):
                 made.erase()
 
 
-def _is_to_be_flattened(call: ir.Operation) -> bool:
-    takes_tuples = any(isinstance(operand.type, ir.TupleType) for operand in call.operands)
-    if takes_tuples and len(call.attributes.get(_ALIASES, ())):
-        return False
-    return takes_tuples or any(isinstance(result.type, ir.TupleType) for result in call.results)
+def _aliases_in_parts(call: ir.Operation) -> dict[str, ir.Attribute]:
+    """Which results of a custom call are which of its operands, once both are parts."""
+    if not len(call.attributes.get(_ALIASES, ())):
+        return {}
+    inputs = [operand.type for operand in call.operands]
+    results = [result.type for result in call.results]
+    is_only = len(part_types(results)) == 1
+    renumbered: list[ir.Attribute] = []
+    for attribute in call.attributes[_ALIASES]:
+        alias = stablehlo.OutputOperandAlias(attribute)
+        path = tuple(alias.output_tuple_indices)
+        of_results = _numbers(results, path if len(results) > 1 else (0, *path))
+        of_operands = _numbers(inputs, (alias.operand_index, *alias.operand_tuple_indices))
+        for result, operand in zip(of_results, of_operands, strict=True):
+            where = [] if is_only else [result]
+            renumbered.append(stablehlo.OutputOperandAlias.get(where, operand, []))
+    return {_ALIASES: ir.ArrayAttr.get(renumbered)}
 
 
-def _flatten_call(call: ir.Operation) -> None:
-    with call.location, ir.InsertionPoint(call):
-        operands = [part for operand in call.operands for part in _parts(operand)]
-        types = [part for result in call.results for part in _part_types(result.type)]
-        flat = ir.Operation.create(
-            call.name,
-            results=types,
-            operands=operands,
-            attributes={name: call.attributes[name] for name in call.attributes},
-        )
-        parts = iter(flat.results)
-        for result in call.results:
-            result.replace_all_uses_with(_put_together(result.type, parts))
-    call.erase()
-
-
-def _parts(value: ir.Value) -> Iterator[ir.Value]:
-    """What a value is made of, if it is a tuple, else the value; built at the current place."""
-    if not isinstance(value.type, ir.TupleType):
-        yield value
-        return
-    for index in range(value.type.num_types):
-        where = {"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), index)}
-        element = ir.Operation.create(
-            _ELEMENT, results=[value.type.get_type(index)], operands=[value], attributes=where
-        )
-        yield from _parts(element.results[0])
-
-
-def _part_types(value_type: ir.Type) -> Iterator[ir.Type]:
-    if isinstance(value_type, ir.TupleType):
-        for index in range(value_type.num_types):
-            yield from _part_types(value_type.get_type(index))
-    else:
-        yield value_type
-
-
-def _put_together(value_type: ir.Type, parts: Iterator[ir.Value]) -> ir.Value:
-    """A value of a type, made of the next parts."""
-    if not isinstance(value_type, ir.TupleType):
-        return next(parts)
-    types = [value_type.get_type(index) for index in range(value_type.num_types)]
-    elements = [_put_together(each, parts) for each in types]
-    return ir.Operation.create(_TUPLE, results=[value_type], operands=elements).results[0]
+def _numbers(value_types: list[ir.Type], path: Path) -> list[int]:
+    """The numbers of the parts at a path, which begins with the position of a value."""
+    first, *rest = path
+    before = len(part_types(value_types[:first]))
+    return [
+        before + number
+        for number, part in enumerate(paths_of(value_types[first]))
+        if part[: len(rest)] == tuple(rest)
+    ]
 
 
 def _take_from_where_it_was_put(element: ir.Operation) -> None:
     source = element.operands[0]
-    if isinstance(source, ir.BlockArgument) or source.owner.operation.name != _TUPLE:
+    if isinstance(source, ir.BlockArgument) or source.owner.operation.name != TUPLE:
         return
     made = source.owner.operation
     element.results[0].replace_all_uses_with(made.operands[element.attributes["index"].value])

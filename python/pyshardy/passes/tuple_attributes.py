@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attributes of arguments and results that are tuples, as those of their parts.
+
+| attribute            | of each part                                                       |
+|----------------------|--------------------------------------------------------------------|
+| `mhlo.sharding`      | its part of `"{{replicated},{devices=[2]<=[2]}}"`; all of another  |
+| `jax.result_info`    | with its path behind it: `out[0][1]`                               |
+| `tf.aliasing_output` | the result of that part, which has to have the same type           |
+| any other            | the same: it says the same of all parts                            |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mlir_sdy.host import ir
+from pyshardy.passes.tuples import Path, part_types, paths_of
+
+ALIAS = "tf.aliasing_output"
+_GSPMD = "mhlo.sharding"
+_RESULT_INFO = "jax.result_info"
+
+
+class UnfitAttributeError(Exception):
+    """An attribute can't be split. Its text says why."""
+
+
+def split_sharding(text: str, count: int) -> list[str]:
+    """The sharding of each of `count` parts, as XLA writes those of tuples.
+
+    Example: `{{replicated}, {maximal device=1}}` for two parts is `{replicated}` and
+    `{maximal device=1}`; `{manual}` is `{manual}` for both.
+
+    Raises:
+        UnfitAttributeError: there are more or fewer.
+    """
+    inner = text.strip().removeprefix("{").removesuffix("}").strip()
+    if inner and not inner.startswith("{"):
+        return [text] * count
+    parts: list[str] = []
+    depth, start = 0, 0
+    for position, letter in enumerate(inner):
+        if letter == "{":
+            start = position if depth == 0 else start
+            depth += 1
+        elif letter == "}":
+            depth -= 1
+            if depth == 0:
+                parts.append(inner[start : position + 1])
+    if len(parts) != count:
+        raise UnfitAttributeError(f"'{_GSPMD}' is that of {len(parts)} parts, not {count}: {text}")
+    return parts
+
+
+def path_text(path: Path) -> str:
+    """A path as it is written in Python: `[0][1]`."""
+    return "".join(f"[{index}]" for index in path)
+
+
+def split_attributes(
+    attributes: Mapping[str, ir.Attribute],
+    value_type: ir.Type,
+    result_types: Sequence[ir.Type],
+    context: ir.Context,
+) -> list[dict[str, ir.Attribute]]:
+    """The attributes of each part of an argument or a result of a function.
+
+    Args:
+        attributes: those of the value.
+        value_type: its type.
+        result_types: the types of the function's results, tuples among them.
+        context: the context of new attributes.
+
+    Raises:
+        UnfitAttributeError: an attribute can't be split.
+    """
+    paths = paths_of(value_type)
+    split = [dict(attributes) for _ in paths]
+    if _GSPMD in attributes and isinstance(value_type, ir.TupleType):
+        texts = split_sharding(ir.StringAttr(attributes[_GSPMD]).value, len(paths))
+        for part, text in zip(split, texts, strict=True):
+            part[_GSPMD] = ir.StringAttr.get(text, context)
+    if _RESULT_INFO in attributes:
+        name = ir.StringAttr(attributes[_RESULT_INFO]).value
+        for part, path in zip(split, paths, strict=True):
+            part[_RESULT_INFO] = ir.StringAttr.get(name + path_text(path), context)
+    if ALIAS in attributes:
+        alias = ir.IntegerAttr(attributes[ALIAS])
+        types, aliased = part_types([value_type]), part_types([result_types[alias.value]])
+        if types != aliased:
+            message = f"'{ALIAS}' is of another type: {result_types[alias.value]} and {value_type}"
+            raise UnfitAttributeError(message)
+        first = len(part_types(result_types[: alias.value]))
+        for index, part in enumerate(split):
+            part[ALIAS] = ir.IntegerAttr.get(alias.type, first + index)
+    return split

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions, and operations that call them, with the parts of tuples in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of
+from pyshardy.passes.tuple_attributes import UnfitAttributeError, path_text, split_attributes
+from pyshardy.passes.tuples import holds_tuples, part_types, parts_of, paths_of, put_together
+from pyshardy.passes.walks import operations_named
+
+_ENTRIES = ("arg_attrs", "res_attrs")
+
+
+def attributes_in_parts(owner: ir.Operation, signature: ir.FunctionType) -> dict[str, ir.Attribute]:
+    """The attributes of arguments and results of a function or a call, for each of their parts.
+
+    Raises:
+        PassError: one of them can't be split.
+    """
+    changed: dict[str, ir.Attribute] = {}
+    for entry, types in zip(_ENTRIES, (signature.inputs, signature.results), strict=True):
+        if entry not in owner.attributes:
+            continue
+        dictionaries: list[ir.Attribute] = []
+        for given, value_type in zip(owner.attributes[entry], types, strict=True):
+            attributes = {named.name: named.attr for named in given}
+            try:
+                split = split_attributes(attributes, value_type, signature.results, owner.context)
+            except UnfitAttributeError as reason:
+                message = f"'{owner.name}' op has a tuple that can't be taken apart: {reason}"
+                raise PassError(error(message, location_of(owner.location))) from None
+            dictionaries += [ir.DictAttr.get(part, owner.context) for part in split]
+        changed[entry] = ir.ArrayAttr.get(dictionaries, owner.context)
+    return changed
+
+
+def take_function_apart(function: ir.Operation, attributes: dict[str, ir.Attribute]) -> None:
+    """Let a function take and return the parts of its tuples.
+
+    Args:
+        function: the function, which may be a declaration.
+        attributes: those of `attributes_in_parts`.
+    """
+    signature: ir.FunctionType = function.attributes["function_type"].value
+    flat = ir.FunctionType.get(
+        part_types(signature.inputs), part_types(signature.results), context=function.context
+    )
+    function.attributes["function_type"] = ir.TypeAttr.get(flat)
+    for entry, value in attributes.items():
+        function.attributes[entry] = value
+    if not len(function.regions[0].blocks):
+        return
+    _take_arguments_apart(function.regions[0].blocks[0])
+    for terminator in operations_named({"func.return"}, function):
+        with terminator.location, ir.InsertionPoint(terminator):
+            ir.Operation.create("func.return", operands=parts_of(list(terminator.operands)))
+        terminator.erase()
+
+
+def take_operation_apart(
+    operation: ir.Operation, attributes: dict[str, ir.Attribute]
+) -> ir.Operation:
+    """Put an operation on the parts of its tuples in the place of one without regions.
+
+    Args:
+        operation: the operation.
+        attributes: those that the new one has otherwise.
+    """
+    kept = {name: operation.attributes[name] for name in operation.attributes}
+    with operation.location, ir.InsertionPoint(operation):
+        flat = ir.Operation.create(
+            operation.name,
+            results=part_types([result.type for result in operation.results]),
+            operands=parts_of(list(operation.operands)),
+            attributes=kept | attributes,
+        )
+        parts = iter(flat.results)
+        for result in operation.results:
+            result.replace_all_uses_with(put_together(result.type, parts))
+    operation.erase()
+    return flat
+
+
+def signature_of(operation: ir.Operation) -> ir.FunctionType:
+    """What an operation takes and makes, or a function does."""
+    if "function_type" in operation.attributes:
+        return operation.attributes["function_type"].value
+    return ir.FunctionType.get(
+        [operand.type for operand in operation.operands],
+        [result.type for result in operation.results],
+        context=operation.context,
+    )
+
+
+def has_tuples(operation: ir.Operation) -> bool:
+    """Whether an operation takes or makes a tuple, or a function does."""
+    signature = signature_of(operation)
+    return holds_tuples([*signature.inputs, *signature.results])
+
+
+def _take_arguments_apart(block: ir.Block) -> None:
+    arguments = list(block.arguments)
+    if not holds_tuples([argument.type for argument in arguments]):
+        return
+    with ir.InsertionPoint.at_block_begin(block):
+        for argument in arguments:
+            parts = [
+                block.add_argument(part_type, location)
+                for part_type, location in zip(
+                    part_types([argument.type]), _locations_of_parts(argument), strict=True
+                )
+            ]
+            with argument.location:
+                value = put_together(argument.type, iter(parts))
+            argument.replace_all_uses_with(value)
+    for _ in arguments:
+        block.erase_argument(0)
+
+
+def _locations_of_parts(argument: ir.BlockArgument) -> Sequence[ir.Location]:
+    """The places of the parts; a name that a place has gets the path of the part."""
+    location, paths = argument.location, paths_of(argument.type)
+    if not isinstance(location, ir.NameLoc):
+        return [location] * len(paths)
+    return [
+        ir.Location.name(location.name_str + path_text(path), location.child_loc) for path in paths
+    ]
