@@ -36,7 +36,8 @@ say so.
 
 Result = TypeVar("Result")
 
-_known: ContextVar[dict[Callable[..., Any], Any] | None] = ContextVar("analyses", default=None)
+_Known = dict[Callable[..., Any], tuple[ir.Operation, Any]]
+_known: ContextVar[_Known | None] = ContextVar("analyses", default=None)
 
 
 def module_analysis(analyse: Callable[[ir.Operation], Result]) -> Callable[[ir.Operation], Result]:
@@ -47,16 +48,17 @@ def module_analysis(analyse: Callable[[ir.Operation], Result]) -> Callable[[ir.O
         known = _known.get()
         if known is None:
             return analyse(module)
-        if analyse not in known:
-            known[analyse] = analyse(module)
-        return known[analyse]
+        made = known.get(analyse)
+        if made is None or made[0] != module:  # Modules may be in modules.
+            made = known[analyse] = module, analyse(module)
+        return made[1]
 
     return kept
 
 
 @contextmanager
 def analyses_kept() -> Iterator[None]:
-    """Keep the analyses of a module: the only one that passes run on inside the block."""
+    """Keep analyses inside the block."""
     token = _known.set({})
     try:
         yield

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What is found out once for operations of one form."""
+
+import pytest
+
+from mlir_sdy.assembly import parse
+from pyshardy.partition.form_memo import FormMemo
+from pyshardy.passes.walks import operations_named
+from pyshardy.rules import quiet_rules
+
+DOT = (
+    "%{} = stablehlo.dot_general %a, %a, contracting_dims = [{}] x [{}]"
+    " : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>"
+)
+REDUCE = (
+    "%{} = stablehlo.reduce(%a init: %z) applies stablehlo.{} across dimensions = [0]"
+    " : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>"
+)
+REVERSE = "%{} = stablehlo.reverse %a, dims = [0] : tensor<4x4xf32>"
+OWN_RULE = (
+    "%{} = stablehlo.negate %a"
+    " {{sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {{i=4, j=4}}, custom>}}"
+    " : tensor<4x4xf32>"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "times"),
+    [
+        (DOT.format(0, 1, 0), DOT.format(1, 1, 0), 1),
+        (DOT.format(0, 1, 0), DOT.format(1, 0, 1), 2),
+        (REDUCE.format(0, "add"), REDUCE.format(1, "add"), 1),
+        (REDUCE.format(0, "add"), REDUCE.format(1, "maximum"), 2),
+        # What permutes has a form of its own each time, and so has what brings its own rule.
+        (REVERSE.format(0), REVERSE.format(1), 2),
+        (OWN_RULE.format(0), OWN_RULE.format(1), 2),
+    ],
+)
+def test_asked_once_for_each_form(context, first, second, times):
+    module = parse(
+        f"func.func @main(%a: tensor<4x4xf32>, %z: tensor<f32>) {{\n{first}\n{second}\nreturn }}",
+        context,
+    )
+    memo = FormMemo[int](quiet_rules(context))
+    asked: list[object] = []
+
+    def find(operation, shardings):
+        asked.append((operation, shardings))
+        return len(asked)
+
+    names = {first.split()[2].partition("(")[0]}
+    found = [
+        memo.of(
+            operation,
+            operation.name,
+            list(operation.operands),
+            list(operation.results),
+            (None,) * (len(operation.operands) + len(operation.results)),
+            find,
+        )
+        for operation in operations_named(names, module)
+    ]
+    assert found == list(range(1, times + 1)) + [1] * (2 - times)
+    assert len(asked) == times
