@@ -901,6 +901,24 @@ def Sdy_InsertFuncCallReshardsPass : Sdy_ModulePass<"sdy-insert-func-call-reshar
   }];
 }
 
+def Sdy_CallShardedCompositesPass : Sdy_ModulePass<"sdy-call-sharded-composites"> {
+  let summary = "Calls the functions of composites in which values are sharded";
+  let description = [{
+    A composite is one operation on whole tensors. If values are sharded in the function that says
+    what it is made of, devices do what the function does.
+
+    ```mlir
+    %0 = stablehlo.composite "my.norm" %a {decomposition = @norm} : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = call @norm(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+}
+
 def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions"> {
   let summary = "Puts the bodies of small functions in the place of their calls";
   let description = [{

@@ -2194,6 +2194,26 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
     ),
+    "sdy-call-sharded-composites": PassDecl(
+        argument="sdy-call-sharded-composites",
+        class_name="CallShardedCompositesPass",
+        anchor="builtin.module",
+        summary="Calls the functions of composites in which values are sharded",
+        description=(
+                "A composite is one operation on whole tensors. If values are sharded in the function that says\n"
+                "what it is made of, devices do what the function does.\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.composite \"my.norm\" %a {decomposition = @norm} : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = call @norm(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
+                "```"
+            ),
+    ),
     "sdy-inline-small-functions": PassDecl(
         argument="sdy-inline-small-functions",
         class_name="InlineSmallFunctionsPass",

@@ -40,6 +40,7 @@ def partition_pipeline(
     return ",".join(
         [
             "sdy-lift-inlined-meshes",
+            "sdy-call-sharded-composites",
             *(["sdy-inline-small-functions", "symbol-dce"] if inline_functions else []),
             "func.func(sdy-remove-propagation-barriers)",
             "sdy-sharding-constraint-to-reshard",

@@ -119,6 +119,9 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-insert-func-call-reshards": (
         "pyshardy.passes.exporting.insert_func_call_reshards:insert_func_call_reshards"
     ),
+    "sdy-call-sharded-composites": (
+        "pyshardy.partition.call_sharded_composites:call_sharded_composites"
+    ),
     "sdy-inline-small-functions": ("pyshardy.partition.inline_functions:inline_small_functions"),
     "sdy-remove-propagation-barriers": (
         "pyshardy.partition.remove_propagation_barriers:remove_propagation_barriers"

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-call-sharded-composites`: a composite whose parts are sharded is those parts.
+
+A composite is one operation on whole tensors, which the function that says what it is made of
+stands for. If values are sharded in there, it is for devices to do what the function does:
+
+    %0 = stablehlo.composite "my.norm" %a {decomposition = @norm} : (tensor<8xf32>) -> tensor<8xf32>
+
+becomes
+
+    %0 = call @norm(%a) : (tensor<8xf32>) -> tensor<8xf32>
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.values import SHARDING, argument_shardings, result_shardings
+from pyshardy.passes.functions import functions_of
+from pyshardy.passes.symbols import symbol_name
+from pyshardy.passes.walks import operations_named
+
+_COMPOSITE = "stablehlo.composite"
+_DECOMPOSITION = "decomposition"
+
+
+def call_sharded_composites(module: ir.Module) -> None:
+    """Call the functions of composites in which values are sharded.
+
+    1. They are sharded there if an argument, a result or an operation of the function is.
+    2. The result of the call keeps the sharding that the composite has.
+
+    Args:
+        module: the module, which is changed in place.
+    """
+    composites = operations_named({_COMPOSITE}, module)
+    if not composites:
+        return
+    names = {composite.attributes[_DECOMPOSITION].value for composite in composites}
+    sharded = {
+        name
+        for function in functions_of(module)
+        if (name := symbol_name(function)) in names and _is_sharded(function)
+    }
+    for composite in composites:
+        name = composite.attributes[_DECOMPOSITION].value
+        if name in sharded:
+            _call(composite, name)
+
+
+def _is_sharded(function: ir.Operation) -> bool:
+    shardings = [*argument_shardings(function), *result_shardings(function)]
+    return any(sharding is not None for sharding in shardings) or any(
+        SHARDING in operation.attributes or name.startswith("sdy.")
+        for operation, name in named_operations_in(function)
+    )
+
+
+def _call(composite: ir.Operation, name: str) -> None:
+    attributes: dict[str, ir.Attribute] = {
+        "callee": ir.FlatSymbolRefAttr.get(name, composite.context)
+    }
+    if SHARDING in composite.attributes:
+        attributes[SHARDING] = composite.attributes[SHARDING]
+    with composite.location, ir.InsertionPoint(composite):
+        call = ir.Operation.create(
+            "func.call",
+            results=[result.type for result in composite.results],
+            operands=list(composite.operands),
+            attributes=attributes,
+        )
+    for old, new in zip(composite.results, call.results, strict=True):
+        old.replace_all_uses_with(new)
+    composite.erase()
