@@ -48,9 +48,7 @@ class CompileOptions:
 
     optimization: int | None = None
     cache_directory: str | None = None
-    custom_calls: Mapping[str, Function] = field(
-        default_factory=dict["str", "Function"], hash=False
-    )
+    custom_calls: Mapping[str, Function] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         """Keep the functions that there are now."""

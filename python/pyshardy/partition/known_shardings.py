@@ -9,7 +9,13 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.ods.tables import OPERATIONS
-from mlir_sdy.values import DATA_FLOW_OPERATIONS, SHARDING, behind_barriers, get_sharding
+from mlir_sdy.values import (
+    DATA_FLOW_OPERATIONS,
+    OWN_SHARDING,
+    SHARDING,
+    behind_barriers,
+    get_sharding,
+)
 
 READ_APART = DATA_FLOW_OPERATIONS | OPERATIONS.keys()
 """Operations whose results may have their shardings elsewhere, or behind a barrier."""
@@ -45,11 +51,14 @@ class KnownShardings(dict[ir.Value, TensorSharding | None]):
             name: its name, which whoever has it need not ask for again.
             results: its results.
         """
-        if name in READ_APART:
+        own = OWN_SHARDING.get(name)
+        if own is None and name in READ_APART:
             return [self[result] for result in results]
-        attribute = operation.attributes.get(SHARDING)
+        attribute = operation.attributes.get(own or SHARDING)
         if attribute is None:
             shardings = (None,) * len(results)
+        elif own is not None:
+            shardings = (value_of(attribute),)
         else:
             key = hash(attribute)  # its address, where it stays for as long as its context
             shardings = self._lists.get(key)
