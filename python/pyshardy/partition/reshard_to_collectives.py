@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -58,9 +59,44 @@ def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool
     module = enclosing_module(function)
     meshes = {} if module is None else meshes_of(module)
     cache = AttributeCache(function.context)
+    built = _StepAttributes(cache)
     for reshard in operations_named({"sdy.reshard"}, function):
-        conversion = _Conversion(reshard, meshes, cache)
+        conversion = _Conversion(reshard, meshes, cache, built)
         conversion.run(keep_redundant=keep_redundant_reshards)
+
+
+class _StepAttributes:
+    """The attributes of the operations of steps, built once for equal reshards."""
+
+    def __init__(self, cache: AttributeCache):
+        self._cache = cache
+        # By identity: plans and shardings are kept for equal ones, and here.
+        self._built: dict[tuple[int, str | Mesh, int], _Built] = {}
+
+    def of(self, step: Step, mesh: str | Mesh, target: TensorSharding) -> tuple[Any, Any]:
+        """What a step moves, None for a permute, and the sharding after it."""
+        key = id(step), mesh, id(target)
+        built = self._built.get(key)
+        if built is None:
+            built = self._built[key] = _Built(step, target, self._build(step, mesh, target))
+        return built.attributes
+
+    def _build(self, step: Step, mesh: str | Mesh, target: TensorSharding) -> tuple[Any, Any]:
+        cache = self._cache
+        sharding = cache[_closed(mesh, step.result, target)]
+        match step:
+            case AllSlice(axes) | AllGather(axes):
+                return cache[_lists(axes)], sharding
+            case AllToAll(param):
+                return cache[AllToAllParamList((param,))], sharding
+            case CollectivePermute():
+                return None, sharding
+
+
+class _Built(NamedTuple):
+    step: Step
+    target: TensorSharding
+    attributes: tuple[Any, Any]
 
 
 class _Conversion:
@@ -71,10 +107,12 @@ class _Conversion:
         reshard: ir.Operation,
         meshes: Mapping[str, Mesh],
         cache: AttributeCache,
+        built: _StepAttributes,
     ):
         self.reshard = reshard
         self.meshes = meshes
         self.cache = cache
+        self.built = built
         self.input = behind_barriers(reshard.operands[0])
         self.target = get_sharding(reshard.results[0])
 
@@ -146,20 +184,18 @@ class _Conversion:
         self, step: Step, value: ir.Value, mesh: str | Mesh, target: TensorSharding
     ) -> tuple[str | Mesh, ir.Value]:
         """Build the operation of a step; the mesh in force after it, and its result."""
-        cache = self.cache
+        if isinstance(step, CollectivePermute):
+            mesh = target.mesh_or_ref
+        what, sharding = self.built.of(step, mesh, target)
         match step:
-            case AllSlice(axes, result):
-                sharding = cache[_closed(mesh, result, target)]
-                return mesh, sdy.all_slice(value, cache[_lists(axes)], sharding)
-            case AllGather(axes, result):
-                sharding = cache[_closed(mesh, result, target)]
-                return mesh, sdy.all_gather(value, cache[_lists(axes)], sharding)
-            case AllToAll(param, result):
-                sharding = cache[_closed(mesh, result, target)]
-                return mesh, sdy.all_to_all(value, cache[AllToAllParamList((param,))], sharding)
-            case CollectivePermute(result):
-                mesh = target.mesh_or_ref
-                return mesh, sdy.collective_permute(value, cache[_closed(mesh, result, target)])
+            case AllSlice():
+                return mesh, sdy.all_slice(value, what, sharding)
+            case AllGather():
+                return mesh, sdy.all_gather(value, what, sharding)
+            case AllToAll():
+                return mesh, sdy.all_to_all(value, what, sharding)
+            case CollectivePermute():
+                return mesh, sdy.collective_permute(value, sharding)
 
     def _replace(self, value: ir.Value) -> None:
         self.reshard.results[0].replace_all_uses_with(value)

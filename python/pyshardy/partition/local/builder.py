@@ -47,7 +47,8 @@ class LocalBuilder:
         first_channel: the first channel id that collectives of the module may use.
         per_dim_all_gather: whether to gather one dimension after the other.
         combined_reduce_scatter: whether to reduce and scatter several dimensions at once.
-        groups_by_axes: whether replica groups along whole axes are given by the axes.
+        groups_by_axes: whether replica groups along whole axes are given by the axes, where the
+            mesh has no device ids: XLA takes these for a count from 0.
     """
 
     def __init__(
@@ -241,7 +242,8 @@ class LocalBuilder:
         return attributes
 
     def _groups(self, mesh: Mesh, axes: Sequence[AxisRef]) -> ir.Attribute:
-        if self.groups_by_axes and all(axis.sub_axis_info is None for axis in axes):
+        has_whole_axes = all(axis.sub_axis_info is None for axis in axes)
+        if self.groups_by_axes and has_whole_axes and not mesh.device_ids:
             names = [axis.name for axis in axes]
             return groups_along(self._names.get(mesh, mesh), names, current_context())
         key = mesh, tuple(axes)
