@@ -22,6 +22,7 @@
 | `groups`             | which devices a collective joins                                       |
 | `custom_calls`       | custom calls that Python functions implement                           |
 | `collectives`        | the collectives in NumPy                                               |
+| `exchanges`          | what each collective of a program does                                 |
 | `reductions`         | the bodies of reducing collectives                                     |
 | `xla`                | XLA, which runs programs with collectives itself                       |
 

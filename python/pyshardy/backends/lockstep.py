@@ -17,18 +17,16 @@ import numpy as np
 
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
-from pyshardy.backends import collectives
 from pyshardy.backends.custom_calls.calls import CUSTOM_CALL, described, take_plain_arrays
 from pyshardy.backends.custom_calls.functions import Function, results_of
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.engine import Arrays, Engine, Executable
 from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
+from pyshardy.backends.exchanges import Exchange, exchanged
+from pyshardy.backends.groups import Groups, Layout
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.pieces import CALLS, COLLECTIVES, Cutter, Piece, Step
-from pyshardy.backends.reductions import combination
 from pyshardy.backends.specs import Array
-from pyshardy.backends.values import spec_of
 from pyshardy.partition.static_forms import make_static
 from pyshardy.passes.walks import operations_with
 from pyshardy.rules import SHARDING_RULE
@@ -214,53 +212,14 @@ class LockstepProgram:
     # --- Collectives ------------------------------------------------------------------------
 
     def _collective(self, operation: ir.Operation) -> _Step:
-        attributes = operation.attributes
-        name = operation.name.removeprefix("stablehlo.")
-        if name == "collective_permute":
-            return self._permutation(operation)
-        groups = process_groups(operation, self._layout)
-        if name == "all_gather":
-            exchange = partial(collectives.all_gather, dim=attributes["all_gather_dim"].value)
-        elif name == "all_to_all":
-            exchange = partial(
-                collectives.all_to_all,
-                split_dim=attributes["split_dimension"].value,
-                concat_dim=attributes["concat_dimension"].value,
-                split_count=attributes["split_count"].value,
-            )
-        elif name == "collective_broadcast":
-            exchange = collectives.collective_broadcast
-        else:
-            return self._reduction(operation, groups)
-        exchanges = [exchange] * len(operation.operands)
+        groups, exchanges = exchanged(operation, self._layout, self._engine)
         return partial(self._run_collective, operation, groups, exchanges)
-
-    def _reduction(self, operation: ir.Operation, groups: Groups) -> _Step:
-        exchanges: list[_Exchange] = []
-        for operand, result in zip(operation.operands, operation.results, strict=True):
-            spec = spec_of(operand.type, location_of(operation.location))
-            element = spec_of(result.type, location_of(operation.location)).element
-            spec = spec.with_element(element)
-            combine = combination(operation.regions[0], spec, self._engine)
-            if operation.name == "stablehlo.all_reduce":
-                exchange = partial(collectives.all_reduce, combine=combine)
-            else:
-                dim = operation.attributes["scatter_dimension"].value
-                exchange = partial(collectives.reduce_scatter, dim=dim, combine=combine)
-            exchanges.append(partial(_after_promotion, exchange, spec.dtype))
-        return partial(self._run_collective, operation, groups, exchanges)
-
-    def _permutation(self, operation: ir.Operation) -> _Step:
-        pairs = process_pairs(operation, self._layout)
-        everybody = (tuple(range(self._layout.size)),)
-        exchange = partial(collectives.collective_permute, pairs=pairs)
-        return partial(self._run_collective, operation, everybody, [exchange])
 
     def _run_collective(
         self,
         operation: ir.Operation,
         groups: Groups,
-        exchanges: Sequence[_Exchange],
+        exchanges: Sequence[Exchange],
         active: Active,
         held: dict[ir.Value, Held],
     ) -> None:
@@ -292,7 +251,6 @@ class LockstepProgram:
 
 
 _Step = Callable[[Active, "dict[ir.Value, Held]"], None]
-_Exchange = Callable[[Sequence[Array]], "list[Array]"]
 
 
 def _lowered(module: ir.Module) -> ir.Module:
@@ -325,13 +283,6 @@ def _merged(before: Held, after: Held, active: Sequence[int]) -> Held:
     for process in active:
         merged[process] = after[process]
     return merged
-
-
-def _after_promotion(
-    exchange: _Exchange, dtype: np.dtype[np.generic], parts: Sequence[Array]
-) -> list[Array]:
-    """A reduction may have results of a wider element type, in which it is computed."""
-    return exchange([part.astype(dtype, copy=False) for part in parts])
 
 
 def _not_meeting(operation: ir.Operation, what: str) -> ExecutionError:

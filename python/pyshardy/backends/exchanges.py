@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What collectives of a program exchange: between whom, and what each gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from mlir_sdy.host import ir, location_of
+from pyshardy.backends import collectives
+from pyshardy.backends.engine import Engine
+from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
+from pyshardy.backends.reductions import combination
+from pyshardy.backends.specs import Array
+from pyshardy.backends.values import spec_of
+
+Exchange = Callable[[Sequence[Array]], "list[Array]"]
+"""What the processes of a group get for what each of them has."""
+
+
+def exchanged(
+    operation: ir.Operation, layout: Layout, engine: Engine
+) -> tuple[Groups, list[Exchange]]:
+    """The groups of a collective, and the exchange within each, for every operand.
+
+    Args:
+        operation: one of `pieces.COLLECTIVES`.
+        layout: the replicas and partitions that the groups are of.
+        engine: runs the body of a reduction that is no well-known operation.
+    """
+    if operation.name == "stablehlo.collective_permute":
+        pairs = process_pairs(operation, layout)
+        everybody = (tuple(range(layout.size)),)
+        return everybody, [partial(collectives.collective_permute, pairs=pairs)]
+    groups = process_groups(operation, layout)
+    if operation.name in ("stablehlo.all_reduce", "stablehlo.reduce_scatter"):
+        return groups, _reductions(operation, engine)
+    return groups, [_move(operation)] * len(operation.operands)
+
+
+def _move(operation: ir.Operation) -> Exchange:
+    attributes = operation.attributes
+    if operation.name == "stablehlo.all_gather":
+        return partial(collectives.all_gather, dim=attributes["all_gather_dim"].value)
+    if operation.name == "stablehlo.all_to_all":
+        return partial(
+            collectives.all_to_all,
+            split_dim=attributes["split_dimension"].value,
+            concat_dim=attributes["concat_dimension"].value,
+            split_count=attributes["split_count"].value,
+        )
+    return collectives.collective_broadcast
+
+
+def _reductions(operation: ir.Operation, engine: Engine) -> list[Exchange]:
+    exchanges: list[Exchange] = []
+    place = location_of(operation.location)
+    for operand, result in zip(operation.operands, operation.results, strict=True):
+        spec = spec_of(operand.type, place).with_element(spec_of(result.type, place).element)
+        combine = combination(operation.regions[0], spec, engine)
+        if operation.name == "stablehlo.all_reduce":
+            exchange = partial(collectives.all_reduce, combine=combine)
+        else:
+            dim = operation.attributes["scatter_dimension"].value
+            exchange = partial(collectives.reduce_scatter, dim=dim, combine=combine)
+        exchanges.append(partial(_after_promotion, exchange, spec.dtype))
+    return exchanges
+
+
+def _after_promotion(
+    exchange: Exchange, dtype: np.dtype[np.generic], parts: Sequence[Array]
+) -> list[Array]:
+    """A reduction may have results of a wider element type, in which it is computed."""
+    return exchange([part.astype(dtype, copy=False) for part in parts])
