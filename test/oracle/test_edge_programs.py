@@ -54,6 +54,21 @@ def test_texts(context, name):
     check(module, random_inputs(specs, seed=0))
 
 
+def test_groups_by_axes_of_a_mesh_with_device_ids(context):
+    module = sdy.parse(
+        """
+sdy.mesh @mesh = <["x"=4, "y"=2], device_ids=[3, 7, 2, 4, 0, 6, 1, 5]>
+func.func @main(%a: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> (tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
+  %0 = stablehlo.negate %a : tensor<8x2xf32>
+  return %0 : tensor<8x2xf32>
+}
+""",
+        context,
+    )
+    check(module, [np.arange(16, dtype=np.float32).reshape(8, 2)], enable_rgv3=True)
+
+
 def test_tuples_of_functions_and_calls(context):
     """XLA takes no tuples, and so runs the parts."""
     module = sdy.parse(
