@@ -19,6 +19,31 @@ MESH = sdy.Mesh.of({"x": 2, "y": 4})
 ROUNDING = 1e-4
 
 TEXTS = {
+    "shards of one element are reduced from initial values": """
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+                %i: tensor<f32>)
+    -> (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) {
+  %0 = stablehlo.abs %i : tensor<f32>
+  %1 = stablehlo.constant dense<3.0> : tensor<f32>
+  %2 = stablehlo.reduce(%a init: %0) applies stablehlo.add across dimensions = [0]
+      : (tensor<4x6xf32>, tensor<f32>) -> tensor<6xf32>
+  %3 = stablehlo.reduce(%a init: %0) applies stablehlo.maximum across dimensions = [0]
+      : (tensor<4x6xf32>, tensor<f32>) -> tensor<6xf32>
+  %4 = stablehlo.reduce(%a init: %1) applies stablehlo.multiply across dimensions = [0]
+      : (tensor<4x6xf32>, tensor<f32>) -> tensor<6xf32>
+  %5:2 = stablehlo.reduce(%a init: %1), (%a init: %1) across dimensions = [0]
+      : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<f32>, tensor<f32>)
+      -> (tensor<6xf32>, tensor<6xf32>)
+   reducer(%p: tensor<f32>, %q: tensor<f32>) (%r: tensor<f32>, %s: tensor<f32>) {
+     %6 = stablehlo.add %p, %q : tensor<f32>
+     %7 = stablehlo.minimum %r, %s : tensor<f32>
+     stablehlo.return %6, %7 : tensor<f32>, tensor<f32>
+   }
+  %8 = stablehlo.subtract %5#0, %5#1 : tensor<6xf32>
+  return %2, %3, %4, %8 : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>
+}
+""",
     "branches of an if return uneven values": """
 sdy.mesh @mesh = <["x"=3, "y"=2]>
 func.func @main(%a: tensor<16x8xf32>, %p: tensor<i1>, %b: tensor<16x8xf32>) -> tensor<16x8xf32> {

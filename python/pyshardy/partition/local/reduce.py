@@ -9,6 +9,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
 from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
+    broadcast,
     element_type_of,
     is_first,
     neutral,
@@ -18,7 +19,7 @@ from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.completing import multiply_up, stacked
 from pyshardy.partition.local.registry import converts
 from pyshardy.partition.monoids import combining_operations
-from pyshardy.partition.reductions import completion_of, counts_any_number_of_times
+from pyshardy.partition.reductions import completion_of, counts_any_number_of_times, is_neutral
 
 
 def _reduces_whole_dimensions(
@@ -41,6 +42,8 @@ def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     2. An all-reduce behind the operation completes it. Products are completed here in the same
        way. Of anything else the results of all shards are gathered, and reduced by the same body,
        in the order of the shards.
+    3. A shard of one element only is combined with its initial value behind the reduction: XLA
+       hands it on as it is, whatever the initial value.
     """
     count = len(operation.results)
     shardings = [sharding_of(operand) for operand in operation.operands[:count]]
@@ -61,6 +64,25 @@ def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
         if not counts_any_number_of_times(initial, name):
             first = is_first(builder, mesh, axes)
             operation.operands[count + index] = value_where(builder, first, initial, name)
+    shape = ir.RankedTensorType(operation.operands[0].type).shape
+    if all(shape[dim] == 1 for dim in dims):
+        _begin_behind(operation, names or (), builder)
+
+
+def _begin_behind(operation: ir.Operation, names: Sequence[str], builder: LocalBuilder) -> None:
+    """Begin with what is neutral, and combine with the initial values behind the reduction."""
+    for index, name in enumerate(names):
+        place = len(operation.results) + index
+        initial, result = operation.operands[place], operation.results[index]
+        if is_neutral(initial, name) or element_type_of(initial) != element_type_of(result):
+            continue
+        operation.operands[place] = neutral(builder, name, element_type_of(initial))
+        with ir.InsertionPoint.after(operation):
+            shape = ir.RankedTensorType(result.type).shape
+            combined = builder.create(
+                name, (broadcast(builder, initial, shape), result), (result.type,)
+            )
+        result.replace_all_uses_except(combined.result, combined)
 
 
 def _reduce_again(
