@@ -19,6 +19,7 @@ from mlir_sdy.host import ir
 PRESERVING = frozenset(
     {
         "sdy-lift-inlined-meshes",
+        "sdy-call-sharded-composites",
         "sdy-inline-small-functions",
         "symbol-dce",
         "sdy-remove-propagation-barriers",
