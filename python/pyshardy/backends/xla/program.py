@@ -121,9 +121,10 @@ class XlaProgram:
         }
 
     def _ask(self, request: Mapping[str, Any]) -> Any:
-        answer = self._process.answer(request, self._callbacks.answer)
-        self._callbacks.check()
-        return answer
+        try:
+            return self._process.answer(request, self._callbacks.answer)
+        finally:
+            self._callbacks.check()  # What went wrong first is what to tell.
 
 
 def local_xla_program(
