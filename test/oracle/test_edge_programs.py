@@ -79,6 +79,37 @@ def test_texts(context, name):
     check(module, random_inputs(specs, seed=0))
 
 
+@pytest.mark.parametrize("index", [-3, 1, 4])
+def test_shards_of_slices_that_begin_out_of_bounds(context, index):
+    module = sdy.parse(
+        """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<7x8xf32>, %i: tensor<i64>) -> (tensor<4x8xf32>, tensor<1x8xf32>) {
+  %c = stablehlo.constant dense<0> : tensor<i64>
+  %0 = stablehlo.dynamic_slice %a, %i, %c, sizes = [4, 8]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
+      : (tensor<7x8xf32>, tensor<i64>, tensor<i64>) -> tensor<4x8xf32>
+  %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>}
+      : tensor<4x8xf32>
+  %2 = stablehlo.dynamic_slice %a, %i, %c, sizes = [4, 8]
+      : (tensor<7x8xf32>, tensor<i64>, tensor<i64>) -> tensor<4x8xf32>
+  %3 = stablehlo.dynamic_slice %2, %i, %c, sizes = [1, 8]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
+      : (tensor<4x8xf32>, tensor<i64>, tensor<i64>) -> tensor<1x8xf32>
+  return %1, %3 : tensor<4x8xf32>, tensor<1x8xf32>
+}
+""",
+        context,
+    )
+    a = np.arange(56, dtype=np.float32).reshape(7, 8)
+    taken = a[min(max(index, 0), 3) :][:4]
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    negated, row = program.run([a, np.int64(index)], "xla", FAST_TO_COMPILE)
+    np.testing.assert_array_equal(negated, -taken)
+    np.testing.assert_array_equal(row, taken[min(max(index, 0), 3) :][:1])
+
+
 def test_groups_by_axes_of_a_mesh_with_device_ids(context):
     module = sdy.parse(
         """

@@ -95,11 +95,7 @@ class Lanes:
             return self.builder.create("stablehlo.slice", (value,), (result,), attributes).result
         offsets = [self.by_shard((0,))] * _rank(value)
         offsets[dim] = self.by_shard(begins)
-        result = _resized(value, {dim: length})
-        attributes = {"slice_sizes": ir.DenseI64ArrayAttr.get(list(result.shape))}
-        operands = (value, *offsets)
-        name = "stablehlo.dynamic_slice"
-        return self.builder.create(name, operands, (result,), attributes).result
+        return self.builder.dynamic_slice(value, offsets, _resized(value, {dim: length}).shape)
 
     def pad(
         self, value: ir.Value, dim: int, filling: Filling, low: int, high: int, interior: int = 0

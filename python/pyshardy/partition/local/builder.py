@@ -21,6 +21,7 @@ from mlir_sdy.model import (
 )
 from pyshardy.partition.neutral_elements import neutral_elements
 from pyshardy.passes.replica_groups import groups_along
+from pyshardy.rules.families.definitions import defining_operation
 
 _DEVICE_TO_DEVICE = 1
 """The type of a channel between devices."""
@@ -36,6 +37,30 @@ REDUCTION_OPERATIONS = {
 def axes_of(sharding: TensorSharding | None, dim: int) -> AxisTuple:
     """The axes of a dimension; none of a tensor without a sharding."""
     return () if sharding is None else sharding.dim_axes[dim]
+
+
+_WITHIN_BOUNDS = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.clamp"})
+
+
+def may_begin_out_of_bounds(value: ir.Value) -> bool:
+    """Whether a value is a dynamic slice whose start is neither clamped nor that of a shard."""
+    producer = defining_operation(value)
+    if producer is None or producer.name != "stablehlo.dynamic_slice":
+        return False
+    return any(
+        not _is_within_bounds(producer.operands[index])
+        for index in range(1, len(producer.operands))
+    )
+
+
+def _is_within_bounds(start: ir.Value) -> bool:
+    """Whether a start is a constant, clamped, or the entry of a table, as `per_device` has it."""
+    producer = defining_operation(start)
+    if producer is not None and producer.name == "stablehlo.reshape":
+        entry = defining_operation(producer.operands[0])
+        if entry is not None and entry.name == "stablehlo.dynamic_slice":
+            producer = defining_operation(entry.operands[0])
+    return producer is not None and producer.name in _WITHIN_BOUNDS
 
 
 class LocalBuilder:
@@ -188,12 +213,28 @@ class LocalBuilder:
         starts = [
             self.offset(mesh, axes, size) for axes, size in zip(axes_per_dim, sizes, strict=True)
         ]
+        return self.dynamic_slice(value, starts, sizes)
+
+    def dynamic_slice(
+        self, value: ir.Value, starts: Sequence[ir.Value], sizes: Sequence[int]
+    ) -> ir.Value:
+        """Part of a tensor, which begins within its bounds.
+
+        If that is a slice which may begin out of bounds, it is set apart: XLA would add the starts
+        of both, and only then look at bounds.
+        """
+        if may_begin_out_of_bounds(value):
+            (value,) = self.set_apart([value])
+        result = ir.RankedTensorType.get(list(sizes), ir.RankedTensorType(value.type).element_type)
+        attributes = {"slice_sizes": ir.DenseI64ArrayAttr.get(list(sizes))}
         return self.create(
-            "stablehlo.dynamic_slice",
-            (value, *starts),
-            (ir.RankedTensorType.get(sizes, tensor.element_type),),
-            {"slice_sizes": ir.DenseI64ArrayAttr.get(sizes)},
+            "stablehlo.dynamic_slice", (value, *starts), (result,), attributes
         ).result
+
+    def set_apart(self, values: Sequence[ir.Value]) -> list[ir.Value]:
+        """The values behind a barrier, beyond which they aren't merged with what they are."""
+        types = [value.type for value in values]
+        return list(self.create("stablehlo.optimization_barrier", values, types).results)
 
     def leading(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
         """The beginning of each dimension of a tensor."""

@@ -27,7 +27,6 @@ from pyshardy.partition.local.arithmetic import (
     clamp,
     compare,
     convert,
-    element_type_of,
     neutral,
     select,
     value_where,
@@ -68,7 +67,7 @@ def convert_dynamic_slice(operation: ir.Operation, builder: LocalBuilder) -> Non
     if not windows:
         return
     taken = [windows[dim].taken if dim in windows else length for dim, length in enumerate(lengths)]
-    value = _slice(builder, operation.operands[0], list(operation.operands)[1:], taken)
+    value = builder.dynamic_slice(operation.operands[0], list(operation.operands)[1:], taken)
     shifts = {
         dim: binary(builder, "subtract", builder.index(0), window.within)
         for dim, window in windows.items()
@@ -96,7 +95,7 @@ def convert_dynamic_update_slice(operation: ir.Operation, builder: LocalBuilder)
     if not windows:
         return
     taken = [windows[dim].taken if dim in windows else length for dim, length in enumerate(lengths)]
-    old = _slice(builder, operand, list(operation.operands)[2:], taken)
+    old = builder.dynamic_slice(operand, list(operation.operands)[2:], taken)
     shifts = {dim: window.within for dim, window in windows.items() if window.length > 1}
     new = _shifted(builder, update, shifts, taken)
     for dim, window in windows.items():
@@ -177,7 +176,7 @@ def _shifted(
         else builder.index(0)
         for dim, size in enumerate(shape)
     ]
-    return _slice(builder, padded, starts, shape)
+    return builder.dynamic_slice(padded, starts, shape)
 
 
 def _is_in_slice(builder: LocalBuilder, window: Window, dim: int, shape: Sequence[int]) -> ir.Value:
@@ -191,17 +190,6 @@ def _is_in_slice(builder: LocalBuilder, window: Window, dim: int, shape: Sequenc
     position = binary(builder, "add", position, within)
     cut = clamp(builder, builder.index(0), position, builder.index(window.length - 1))
     return compare(builder, "EQ", cut, position)
-
-
-def _slice(
-    builder: LocalBuilder, value: ir.Value, starts: Sequence[ir.Value], sizes: Sequence[int]
-) -> ir.Value:
-    return builder.create(
-        "stablehlo.dynamic_slice",
-        (value, *starts),
-        (ir.RankedTensorType.get(list(sizes), element_type_of(value)),),
-        {"slice_sizes": ir.DenseI64ArrayAttr.get(list(sizes))},
-    ).result
 
 
 def _shape(value: ir.Value) -> tuple[int, ...]:

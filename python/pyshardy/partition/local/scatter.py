@@ -54,7 +54,9 @@ def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
         components = [_component(sizes[dim], inserted.get(dim, ()), mesh) for dim in indexed]
         indices = Indices(operation.operands[count], numbers.index_vector_dim)
         if _is_single(operation.operands[count], len(indexed)):
-            _set_apart(operation, builder)
+            inputs = [operation.operands[index] for index in range(count)]
+            for index, value in enumerate(builder.set_apart(inputs)):
+                operation.operands[index] = value
         operation.operands[count] = indices_into_shard(indices, components, mesh, builder).value
     fixed = [axis for dim, axes in inserted.items() if dim not in indexed for axis in axes]
     if fixed:
@@ -70,16 +72,6 @@ def _component(shard_size: int, axes: tuple[AxisRef, ...], mesh: Mesh) -> Compon
 def _is_single(indices: ir.Value, components: int) -> bool:
     """Whether there are the indices of one update only."""
     return math.prod(ir.RankedTensorType(indices.type).shape) == components
-
-
-def _set_apart(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Put a barrier in front of the inputs."""
-    inputs = [operation.operands[index] for index in range(len(operation.results))]
-    barrier = builder.create(
-        "stablehlo.optimization_barrier", inputs, [value.type for value in inputs]
-    )
-    for index, value in enumerate(barrier.results):
-        operation.operands[index] = value
 
 
 def _axes_of_batches(sharding: TensorSharding | None, numbers: Any) -> list[AxisRef]:
