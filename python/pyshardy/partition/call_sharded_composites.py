@@ -13,21 +13,26 @@ becomes
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import named_operations_in
-from mlir_sdy.values import SHARDING, argument_shardings, result_shardings
+from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, result_shardings_of
 from pyshardy.passes.functions import functions_of
 from pyshardy.passes.symbols import symbol_name
 from pyshardy.passes.walks import operations_named
 
 _COMPOSITE = "stablehlo.composite"
 _DECOMPOSITION = "decomposition"
+_SHARDS = frozenset({"sdy.manual_computation", "sdy.reshard", "sdy.sharding_constraint"})
 
 
 def call_sharded_composites(module: ir.Module) -> None:
     """Call the functions of composites in which values are sharded.
 
-    1. They are sharded there if an argument, a result or an operation of the function is.
+    1. They are sharded there if an argument, a result or an operation of the function is, along
+       some axis, or if the function holds manual computations, reshards or constraints.
     2. The result of the call keeps the sharding that the composite has.
 
     Args:
@@ -49,11 +54,17 @@ def call_sharded_composites(module: ir.Module) -> None:
 
 
 def _is_sharded(function: ir.Operation) -> bool:
-    shardings = [*argument_shardings(function), *result_shardings(function)]
-    return any(sharding is not None for sharding in shardings) or any(
-        SHARDING in operation.attributes or name.startswith("sdy.")
+    if _have_axes([*argument_shardings(function), *result_shardings(function)]):
+        return True
+    return any(
+        name in _SHARDS or _have_axes(result_shardings_of(operation))
         for operation, name in named_operations_in(function)
+        if name in _SHARDS or SHARDING in operation.attributes
     )
+
+
+def _have_axes(shardings: Iterable[TensorSharding | None]) -> bool:
+    return any(sharding is not None and not sharding.is_fully_replicated for sharding in shardings)
 
 
 def _call(composite: ir.Operation, name: str) -> None:
