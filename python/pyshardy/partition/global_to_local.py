@@ -109,6 +109,11 @@ class _ModuleConverter:
         new_types: dict[ir.Value, ir.Type] = {}
         local_types: dict[tuple[int, int], ir.Type | None] = {}
         to_look_at: list[tuple[ir.Operation, str]] = []
+        same_on_shards = {
+            name
+            for name, conversion in CONVERSIONS.items()
+            if isinstance(conversion, OnlyTypesChange)
+        }
 
         def note(
             values: Sequence[ir.Value],
@@ -129,7 +134,7 @@ class _ModuleConverter:
             results = list(operation.results)
             shardings = known.read(operation, name, results)
             note(results, shardings, operation)
-            if is_agreed(operation, name, shardings, known) and _only_types_change(name):
+            if name in same_on_shards and is_agreed(operation, name, shardings, known):
                 continue
             to_look_at.append((operation, name))
             if may_have_regions(name) and name not in SCALAR_BODIES:
@@ -209,10 +214,6 @@ class _ModuleConverter:
             )
         )
         return ir.FunctionType.get(inputs, results, context=function.context)
-
-
-def _only_types_change(name: str) -> bool:
-    return isinstance(CONVERSIONS.get(name), OnlyTypesChange)
 
 
 def _is_in_scalar_body(operation: ir.Operation) -> bool:
