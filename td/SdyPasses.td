@@ -1259,8 +1259,8 @@ def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-par
 def Sdy_CombineCollectivesPass : Sdy_FuncPass<"sdy-combine-collectives"> {
   let summary = "Combines collectives that do not need each other's results";
   let description = [{
-    All-reduces, all-gathers and all-to-alls of a local program that differ only in the shapes of
-    their operands become one at the place of the last.
+    All-reduces and all-gathers of a local program that differ only in the shapes of their operands
+    become one at the place of the last.
 
     ```mlir
     %1 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]\]>}> ({ ... })

@@ -10,8 +10,11 @@ import pyshardy as sdy
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.comparison import compare
+from pyshardy.backends.groups import Layout
 from pyshardy.backends.random_inputs import random_inputs
 from pyshardy.backends.values import spec_of
+from pyshardy.backends.xla.program import local_xla_program
+from pyshardy.pipeline import run_pipeline
 from pyshardy.program import run_unpartitioned
 
 FAST_TO_COMPILE = CompileOptions(optimization=0)
@@ -163,6 +166,31 @@ func.func private @product(%t: tuple<tensor<8x4xf32>, tuple<tensor<4xf32>>>)
     np.testing.assert_allclose(product, matrix @ vector, rtol=1e-5)
     np.testing.assert_array_equal(reversed_rows, matrix[::-1])
     assert program.inputs[0].local_spec.shape == (4, 1)
+
+
+def test_replicas_call_lapack_and_exchange():
+    """All-to-alls stay apart: with several operands they are something else to XLA."""
+    matrices = np.random.default_rng(0).normal(size=(8, 8, 8)).astype(np.float32)
+    rows, columns = (
+        sdy.sharding(f"<@mesh, [{dims}]>") for dims in ('{"x"}, {}, {}', '{}, {"x"}, {}')
+    )
+    module = sdy.jax.trace(
+        lambda a, b: (jnp.abs(a), jnp.negative(b), jnp.linalg.det(a)),
+        matrices,
+        matrices,
+        in_shardings=rows,
+        out_shardings=(columns, columns, None),
+        mesh=sdy.Mesh.of({"x": 8}),
+    )
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    assert [one.kind for one in program.collectives].count("all_to_all") == 2
+    expected = program.run([matrices, matrices], "xla", FAST_TO_COMPILE)
+    run_pipeline(module, "sdy-partition-pipeline{combine-collectives=true replica-count=8}")
+    replicas = local_xla_program(module, Layout(8, 1))
+    found = program.gather(replicas.run(program.scatter([matrices, matrices])))
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
 
 @pytest.mark.parametrize("function", [jnp.linalg.cholesky, jnp.linalg.eigvalsh, jnp.linalg.det])

@@ -2648,8 +2648,8 @@ PASSES: dict[str, PassDecl] = {
         anchor="func.func",
         summary="Combines collectives that do not need each other's results",
         description=(
-                "All-reduces, all-gathers and all-to-alls of a local program that differ only in the shapes of\n"
-                "their operands become one at the place of the last.\n"
+                "All-reduces and all-gathers of a local program that differ only in the shapes of their operands\n"
+                "become one at the place of the last.\n"
                 "\n"
                 "```mlir\n"
                 "%1 = \"stablehlo.all_reduce\"(%a) <{replica_groups = dense<[[0, 1]\\]>}> ({ ... })\n"

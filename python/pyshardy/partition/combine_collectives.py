@@ -24,7 +24,9 @@ from mlir_sdy.traversal import operations_in
 from pyshardy.partition.agreement import shape_of
 from pyshardy.partition.sizes import element_bytes
 
-_VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce", "stablehlo.all_to_all"})
+_VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
+"""What may have several operands. So may all-to-alls, but to XLA these are parts of one tensor."""
+
 _CHANNEL = "channel_handle"
 
 
@@ -44,8 +46,8 @@ class _Bundle:
 def combine_collectives(function: ir.OpView, *, max_bytes: int = 1 << 25) -> None:
     """Combine the collectives of a local function that don't need each other's results.
 
-    1. All-reduces, all-gathers and all-to-alls are combined with those that differ only in the
-       shapes of operands, and in the channel.
+    1. All-reduces and all-gathers are combined with those that differ only in the shapes of
+       operands, and in the channel.
     2. A bundle takes the place of its last member. It is closed when an operation uses the result
        of a member, also one inside a region, and when its operands would exceed `max_bytes`.
 

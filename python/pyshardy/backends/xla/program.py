@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL, target_of
@@ -155,7 +156,7 @@ def local_xla_program(
     is_partitioned = layout.partitions > 1
     local = copy_of(module)
     callbacks = call_back(local, functions or {}, platform)
-    text = text_for_xla(local) if is_partitioned else local.operation.get_asm()
+    text = text_for_xla(local) if is_partitioned else asm(local)
     try:
         return XlaProgram(
             text,
