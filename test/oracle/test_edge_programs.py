@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs at the edges of what is usual, partitioned, compute what they compute on one device."""
 
+import jax
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
@@ -80,6 +81,18 @@ def test_texts(context, name):
     types = entry.attributes["function_type"].value.inputs
     specs = [spec_of(value_type, location_of(entry.location)) for value_type in types]
     check(module, random_inputs(specs, seed=0))
+
+
+def test_approximately_the_greatest():
+    x = np.random.default_rng(0).normal(size=(8, 32)).astype(np.float32)
+    sharding = sdy.sharding('<@mesh, [{"x"}, {"y"}]>')
+    module = sdy.jax.trace(
+        lambda x: jax.lax.approx_max_k(x, 2, recall_target=1.0)[0],
+        x,
+        in_shardings=sharding,
+        mesh=MESH,
+    )
+    check(module, [x])
 
 
 @pytest.mark.parametrize("index", [-3, 1, 4])

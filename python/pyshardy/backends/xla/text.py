@@ -8,6 +8,7 @@ from mlir_sdy.host import ir
 from pyshardy.backends.modules import copy_of
 
 _MANUAL = "{manual}"
+_APPROXIMATE_TOP_K = "ApproxTopK"
 
 
 def text_for_xla(module: ir.Module) -> str:
@@ -27,8 +28,16 @@ def text_for_xla(module: ir.Module) -> str:
         if function.name != "func.func":
             continue
         for inner in function.regions[0].blocks[0].operations:
-            inner.operation.attributes["mhlo.sharding"] = mark
+            if not _takes_no_mark(inner.operation):
+                inner.operation.attributes["mhlo.sharding"] = mark
         types = function.attributes["function_type"].value
         for entry, values in (("arg_attrs", types.inputs), ("res_attrs", types.results)):
             function.attributes[entry] = ir.ArrayAttr.get([marked] * len(values), local.context)
     return asm(local)
+
+
+def _takes_no_mark(operation: ir.Operation) -> bool:
+    """Whether an operation is one that XLA reads without any further attribute."""
+    if operation.name != "stablehlo.custom_call":
+        return False
+    return operation.attributes["call_target_name"].value == _APPROXIMATE_TOP_K
