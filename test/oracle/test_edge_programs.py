@@ -61,6 +61,22 @@ func.func @main(%a: tensor<16x8xf32>, %p: tensor<i1>, %b: tensor<16x8xf32>) -> t
   return %0 : tensor<16x8xf32>
 }
 """,
+    # What is gathered is laid out as the transforms of its columns would have it.
+    "transforms of rows and columns of what is gathered": """
+sdy.mesh @mesh = <["x"=3, "y"=2]>
+func.func @main(%a: tensor<9x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>})
+    -> (tensor<5x3xcomplex<f32>>, tensor<9x3xcomplex<f32>>) {
+  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<9x3xf32>) -> tensor<3x9xf32>
+  %1 = stablehlo.fft %0, type = RFFT, length = [9]
+      : (tensor<3x9xf32>) -> tensor<3x5xcomplex<f32>>
+  %2 = stablehlo.transpose %1, dims = [1, 0]
+      : (tensor<3x5xcomplex<f32>>) -> tensor<5x3xcomplex<f32>>
+  %3 = stablehlo.convert %a : (tensor<9x3xf32>) -> tensor<9x3xcomplex<f32>>
+  %4 = stablehlo.fft %3, type = IFFT, length = [3]
+      : (tensor<9x3xcomplex<f32>>) -> tensor<9x3xcomplex<f32>>
+  return %2, %4 : tensor<5x3xcomplex<f32>>, tensor<9x3xcomplex<f32>>
+}
+""",
 }
 
 
