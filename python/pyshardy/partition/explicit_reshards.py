@@ -65,6 +65,7 @@ from pyshardy.partition.uses import UseConverter, insertion_point_after
 from pyshardy.passes.constants import use_sdy_constants
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import quiet_rules
+from pyshardy.rules.known_operation import KnownOperation
 
 _TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
 _EDGES = {
@@ -197,12 +198,11 @@ class _FunctionResharder:
                 self.uses.convert(source, True)
 
     def _make_agree(self, operation: ir.Operation, name: str) -> None:
-        known = self.known
-        operands, results = list(operation.operands), list(operation.results)
-        shardings: Shardings = tuple([known[value] for value in (*operands, *results)])
+        known = KnownOperation.of(operation, name)
+        shardings: Shardings = tuple([self.known[value] for value in known.values])
         if self._are_plain(shardings):
             return
-        agreement = self.finder.agreement(operation, name, operands, results, shardings)
+        agreement = self.finder.agreement(known, shardings)
         if agreement is None or (agreement.is_kept and not self.has_special_shardings):
             return
         if self.finder.local_forms is not None and are_remarks_wanted():
@@ -210,11 +210,13 @@ class _FunctionResharder:
             rule = self.rules.rule(operation) if is_known else None
             rule = None if rule is None else rule_on_shards(operation, rule)
             remark_on_whole_dimensions(operation, rule, shardings, agreement, self.meshes)
-        count = len(operands)
+        count = len(known.operands)
         place = ir.InsertionPoint(operation)
         for index, sharding in enumerate(agreement.shardings[:count]):
             if sharding is not None:
-                operation.operands[index] = self.uses.reshard(operands[index], sharding, place)
+                operation.operands[index] = self.uses.reshard(
+                    known.operands[index], sharding, place
+                )
         self._set_results(operation, shardings[count:], agreement)
 
     def _are_plain(self, shardings: Shardings) -> bool:

@@ -28,6 +28,7 @@ from pyshardy.partition.sizes import element_bytes
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
+from pyshardy.rules.known_operation import KnownOperation
 from pyshardy.rules.lookup import SHARDING_RULE
 
 if TYPE_CHECKING:
@@ -65,21 +66,14 @@ class AgreementFinder:
         self.local_forms: Collection[str] | None = None
         self.find_exchange: FindExchange | None = None
         self.has_manual_computations = True
-        self._known = FormMemo[Agreement | None](rules)
+        self._by_form = FormMemo[Agreement | None](rules)
         self._agreements: dict[object, Agreement | None] = {}
 
-    def agreement(
-        self,
-        operation: ir.Operation,
-        name: str,
-        operands: Sequence[ir.Value],
-        results: Sequence[ir.Value],
-        shardings: Shardings,
-    ) -> Agreement | None:
+    def agreement(self, known: KnownOperation, shardings: Shardings) -> Agreement | None:
         """How the tensors of an operation have to agree; found out once for all that are alike."""
         if self.has_manual_computations:
-            return self._find_agreement(operation, shardings)
-        return self._known.of(operation, name, operands, results, shardings, self._find_agreement)
+            return self._find_agreement(known.operation, shardings)
+        return self._by_form.of(known, shardings, self._find_agreement)
 
     def _find_agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
         rule = self.rules.rule(operation)

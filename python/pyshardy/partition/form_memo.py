@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from mlir_sdy.host import ir
@@ -11,6 +11,7 @@ from mlir_sdy.model import OpShardingRule, TensorSharding
 from pyshardy.partition.dot_result import DOT_OPERATIONS
 from pyshardy.partition.monoids import combining_operations
 from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules.known_operation import KnownOperation
 
 Found = TypeVar("Found")
 Shardings = tuple[TensorSharding | None, ...]
@@ -38,45 +39,40 @@ class FormMemo(Generic[Found]):
 
     def of(
         self,
-        operation: ir.Operation,
-        name: str,
-        operands: Sequence[ir.Value],
-        results: Sequence[ir.Value],
+        known: KnownOperation,
         shardings: Shardings,
         find: Callable[[ir.Operation, Shardings], Found],
     ) -> Found:
         """What `find` says of an operation, asked once for all of its form and shardings.
 
         Args:
-            operation: the operation.
-            name: its name.
-            operands: its operands.
-            results: its results.
+            known: the operation.
             shardings: those of its operands, then results. They are told apart by identity, as
                 most are those of attributes, made once for each.
             find: is asked.
         """
-        rule_key = self._rules.rule_key(operation, name, operands, results)
+        operation = known.operation
+        rule_key = self._rules.rule_key(known)
         if rule_key is None:
             return find(operation, shardings)
         combining = None
-        if name == _REDUCE:
+        if known.name == _REDUCE:
             combining = combining_operations(operation.regions[0].blocks[0])
             if combining is None:
                 return find(operation, shardings)
         key = (*rule_key, combining, *map(id, shardings))
-        known = self._found.get(key)
-        if known is not None:
-            return known[1]
+        before = self._found.get(key)
+        if before is not None:
+            return before[1]
         found = find(operation, shardings)
-        if combining is not None or self._is_by_rule(operation, name, rule_key):
+        if combining is not None or self._is_by_rule(known, rule_key):
             self._found[key] = shardings, found
         return found
 
-    def _is_by_rule(self, operation: ir.Operation, name: str, rule_key: Hashable) -> bool:
+    def _is_by_rule(self, known: KnownOperation, rule_key: Hashable) -> bool:
         goes_by_rule = self._goes_by_rule.get(rule_key)
         if goes_by_rule is None:
-            goes_by_rule = _goes_by_rule(name, self._rules.rule(operation))
+            goes_by_rule = _goes_by_rule(known.name, self._rules.rule(known.operation))
             self._goes_by_rule[rule_key] = goes_by_rule
         return goes_by_rule
 

@@ -34,6 +34,7 @@ from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyT
 from pyshardy.partition.local.registry import Conversion
 from pyshardy.partition.local_checks import FLOWS, STAY, LocalChecks, check_no_inner_modules
 from pyshardy.passes.walks import operations_named
+from pyshardy.rules.known_operation import KnownOperation
 
 
 def convert_global_to_local(
@@ -168,12 +169,11 @@ class _ModuleConverter:
             if name in STAY:
                 continue
             if name not in OPERATIONS:
-                operands, results = list(operation.operands), list(operation.results)
-                values = [*operands, *results]
+                asked = KnownOperation.of(operation, name)
+                values = asked.values
                 if name not in DIFFERING and new_types.keys().isdisjoint(values):
                     continue
-                shardings = tuple([known[value] for value in values])
-                if not checks.changes_form(operation, name, operands, results, shardings):
+                if not checks.changes_form(asked, tuple([known[value] for value in values])):
                     continue
             to_convert.append((operation, CONVERSIONS[name]))
         return to_convert

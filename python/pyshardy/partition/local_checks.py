@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
@@ -30,6 +30,7 @@ from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.single_device import is_on_single_device
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import quiet_rules
+from pyshardy.rules.known_operation import KnownOperation
 
 STAY = frozenset({"sdy.mesh", "sdy.return"})
 """Operations of the dialect that need no conversion: what they belong to sees to them."""
@@ -172,36 +173,24 @@ class LocalChecks:
             return sources_of_function(operation)
         return sources_of_call(operation, self._callee(operation), self._meshes)
 
-    def changes_form(
-        self,
-        operation: ir.Operation,
-        name: str,
-        operands: Sequence[ir.Value],
-        results: Sequence[ir.Value],
-        shardings: Shardings,
-    ) -> bool:
+    def changes_form(self, known: KnownOperation, shardings: Shardings) -> bool:
         """Whether an operation needs another form on shards, which is checked to be possible.
 
         Args:
-            operation: the operation, one that has a sharded operand or result, or is `DIFFERING`.
-            name: its name.
-            operands: its operands.
-            results: its results.
+            known: the operation, which has a sharded operand or result, or is `DIFFERING`.
             shardings: those of its operands, then results.
 
         Raises:
             PassError: it has no local form, its tensors are sharded in different ways, or a
                 dimension is sharded that needs data of other devices.
         """
-        if name not in CONVERSIONS:
+        if known.name not in CONVERSIONS:
             _fail(
-                operation,
+                known.operation,
                 "has no local form: its operands and results must be replicated; "
                 f"run '{_WHOLE}' first",
             )
-        return self._changes.of(
-            operation, name, operands, results, shardings, self._changes_checked_form
-        )
+        return self._changes.of(known, shardings, self._changes_checked_form)
 
     def _changes_checked_form(self, operation: ir.Operation, shardings: Shardings) -> bool:
         name = operation.name

@@ -45,6 +45,7 @@ from pyshardy.partition.form_memo import FormMemo
 from pyshardy.partition.sizes import element_bytes
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import quiet_rules
+from pyshardy.rules.known_operation import KnownOperation
 
 _RESHARD = "sdy.reshard"
 _MADE_BY_EACH_DEVICE = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
@@ -212,11 +213,10 @@ class _Optimizer:
 
     def _is_elementwise(self, operation: ir.Operation) -> bool:
         """Whether each element of the one result is made of those at the same place."""
-        name, results = operation.name, list(operation.results)
-        if len(results) != 1 or name == _RESHARD:
+        known = KnownOperation.of(operation, operation.name)
+        if len(known.results) != 1 or known.name == _RESHARD:
             return False
-        operands = list(operation.operands)
-        return self._elementwise.of(operation, name, operands, results, (), self._goes_elementwise)
+        return self._elementwise.of(known, (), self._goes_elementwise)
 
     def _goes_elementwise(self, operation: ir.Operation, _: object) -> bool:
         rule = self.rules.rule(operation)

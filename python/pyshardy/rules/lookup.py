@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 from mlir_sdy.attributes import value_of
@@ -13,6 +13,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.rules.errors import RuleError
 from pyshardy.rules.fit import checked_rule
+from pyshardy.rules.known_operation import KnownOperation
 from pyshardy.rules.modes import is_compatible, is_strict
 from pyshardy.rules.registry import (
     CUSTOM_CALL,
@@ -72,31 +73,21 @@ class ShardingRuleLookup:
             tuple(self.type_key(result.type) for result in operation.results),
         )
 
-    def rule_key(
-        self,
-        operation: ir.Operation,
-        name: str,
-        operands: Sequence[ir.Value],
-        results: Sequence[ir.Value],
-    ) -> tuple[Hashable, ...] | None:
+    def rule_key(self, known: KnownOperation) -> tuple[Hashable, ...] | None:
         """What the rule of an operation depends on: alike in that, operations have equal rules.
 
         None if the operation has a rule of its own, or must be looked at for its rule.
-
-        Args:
-            operation: the operation.
-            name: its name, which whoever has it need not ask for again; nor for what follows.
-            operands: its operands.
-            results: its results.
         """
+        name = known.name
         reads = self._reads.get(name, _UNKNOWN)
         if reads is _UNKNOWN:
             reads = self._reads[name] = _attributes_read(name)
-        attributes = operation.attributes
+        attributes = known.operation.attributes
         if reads is None or SHARDING_RULE in attributes:
             return None
-        types = [hash(value.type) for value in (*operands, *results)]
-        return name, len(operands), *types, *[hash(attributes.get(entry)) for entry in reads]
+        types = [hash(value.type) for value in known.values]
+        read = [hash(attributes.get(attribute)) for attribute in reads]
+        return name, len(known.operands), *types, *read
 
     def registered_rule(
         self,

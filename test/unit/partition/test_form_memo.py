@@ -7,6 +7,7 @@ from mlir_sdy.assembly import parse
 from pyshardy.partition.form_memo import FormMemo
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import quiet_rules
+from pyshardy.rules.known_operation import KnownOperation
 
 DOT = (
     "%{} = stablehlo.dot_general %a, %a, contracting_dims = [{}] x [{}]"
@@ -51,10 +52,7 @@ def test_asked_once_for_each_form(context, first, second, times):
     names = {first.split()[2].partition("(")[0]}
     found = [
         memo.of(
-            operation,
-            operation.name,
-            list(operation.operands),
-            list(operation.results),
+            KnownOperation.of(operation, operation.name),
             (None,) * (len(operation.operands) + len(operation.results)),
             find,
         )
