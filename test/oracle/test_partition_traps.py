@@ -311,16 +311,20 @@ func.func @main(%a: {T} {{sdy.sharding = #rows}}) -> {T} {{
         partitioned(context, text)
 
 
-def test_groups_that_name_axes_outlive_the_mesh(context):
+@pytest.mark.parametrize(("mesh", "name_axes"), [("mesh", True), ("shuffled", False)])
+def test_groups_that_name_axes_outlive_the_mesh(context, mesh, name_axes):
+    """XLA would not read the ids of devices, so groups on such meshes are listed."""
+    sharding = f'<@{mesh}, [{{"x"}}, {{"y"}}]>'
     text = f"""
-func.func @main(%a: {T} {{sdy.sharding = #sdy.sharding<@shuffled, [{{"x"}}, {{"y"}}]>}}) -> {T} {{
-  %0 = stablehlo.negate %a {given('<@shuffled, [{"x"}, {"y"}]>')} : {T}
+func.func @main(%a: {T} {{sdy.sharding = #sdy.sharding{sharding}}}) -> {T} {{
+  %0 = stablehlo.negate %a : {T}
   return %0 : {T}
 }}"""
     program, module = partitioned(context, text)
     local = replace(program, module=localised(module, "enable-rgv3=true"))
-    assert "replica_group_mesh_axes" in asm(local.module)
-    assert "@shuffled" not in asm(local.module)
+    assert ("replica_group_mesh_axes" in asm(local.module)) == name_axes
+    assert "replica_groups" in asm(local.module)
+    assert f"@{mesh}" not in asm(local.module)
     (matrix,) = whole_numbers(program)
     np.testing.assert_array_equal(local.run([matrix])[0], -matrix)
 

@@ -32,8 +32,9 @@ class XlaProgram:
     """A program that XLA has compiled for virtual CPU devices.
 
     Args:
-        text: StableHLO: a local program, marked by `text_for_xla` if it is for many partitions; or
-            an annotated one, to be partitioned by XLA.
+        text: StableHLO, as text or as a portable artifact: a local program, marked by
+            `text_for_xla` if it is for many partitions; or an annotated one, to be partitioned by
+            XLA.
         inputs: the types of the arguments on each device.
         outputs: the types of the results on each device.
         layout: the replicas and partitions.
@@ -53,7 +54,7 @@ class XlaProgram:
 
     def __init__(
         self,
-        text: str,
+        text: str | bytes,
         inputs: Sequence[TensorSpec],
         outputs: Sequence[TensorSpec],
         layout: Layout,

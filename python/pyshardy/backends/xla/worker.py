@@ -37,7 +37,7 @@ class _Compiled(NamedTuple):
 _COMPILED: list[_Compiled] = []
 _NUMBERS: dict[tuple[Any, ...], int] = {}
 _LEFT: dict[int, tuple[jax.Array, list[Any]]] = {}
-_LAPACK = "@lapack_"
+_LAPACK = b"lapack_"
 """What JAX calls for linear algebra on CPUs. Called uninitialised, it ends the process."""
 _NAMES_OF_RESULTS = itertools.count()
 _NAMES = {
@@ -49,7 +49,7 @@ _NAMES = {
 
 
 def compile(  # noqa: A001
-    text: str,
+    text: str | bytes,
     replicas: int,
     partitions: int,
     shardy: bool,
@@ -74,7 +74,7 @@ def compile(  # noqa: A001
         # What another version has compiled, or for another kind of device, is of no use.
         file_key = (jax.__version__, devices[0].device_kind, this_cpu(), *key)
         serialized = cache.load(*file_key)
-        if _LAPACK in text:
+        if _LAPACK in (text if isinstance(text, bytes) else text.encode()):
             initialize_lapack()
         is_known = serialized is not None
         if serialized is not None:
@@ -90,7 +90,7 @@ def compile(  # noqa: A001
     return {"number": number, "seconds": time.perf_counter() - start, "is_known": is_known}
 
 
-def _with_callbacks(text: str, placed: Any, options: Any, count: int) -> Any:
+def _with_callbacks(text: str | bytes, placed: Any, options: Any, count: int) -> Any:
     """An executable that asks the parent what its custom calls give."""
     functions = [functools.partial(_call_back, number) for number in range(count)]
     with make_ir_context():
