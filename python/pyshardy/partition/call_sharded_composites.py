@@ -22,12 +22,14 @@ from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, resu
 from pyshardy.passes.functions import functions_of
 from pyshardy.passes.symbols import symbol_name
 from pyshardy.passes.walks import operations_named
+from pyshardy.pipeline.analyses import preserves_analyses
 
 _COMPOSITE = "stablehlo.composite"
 _DECOMPOSITION = "decomposition"
 _SHARDS = frozenset({"sdy.manual_computation", "sdy.reshard", "sdy.sharding_constraint"})
 
 
+@preserves_analyses
 def call_sharded_composites(module: ir.Module) -> None:
     """Call the functions of composites in which values are sharded.
 

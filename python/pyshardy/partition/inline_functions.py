@@ -22,8 +22,10 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, result_shardings, result_shardings_of
 from pyshardy.passes.call_graph import CallGraph, callee_of
 from pyshardy.passes.functions import returned_values
+from pyshardy.pipeline.analyses import preserves_analyses
 
 
+@preserves_analyses
 def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> None:
     """Put the bodies of private functions in the place of their calls.
 

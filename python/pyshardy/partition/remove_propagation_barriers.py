@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.passes.walks import operations_named
+from pyshardy.pipeline.analyses import preserves_analyses
 
 
+@preserves_analyses
 def remove_propagation_barriers(function: ir.OpView) -> None:
     """Put the operand of each propagation barrier in its place.
 

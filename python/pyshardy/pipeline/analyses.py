@@ -2,8 +2,9 @@
 """What passes find out about a module, kept for the next ones.
 
 While a pipeline runs, an analysis of a module is made once and kept until a pass may have changed
-what it says. Most passes may have: only what `PRESERVING` names leaves the analyses valid, and so
-does a pass among these that calls `forget_analyses` when it has changed something after all.
+what it says. Any pass may have, but for those that say that they preserve analyses: they only copy,
+move and erase operations, or change what analyses leave out, and call `forget_analyses` if they
+have changed something else after all.
 """
 
 from __future__ import annotations
@@ -16,27 +17,13 @@ from typing import Any, TypeVar
 
 from mlir_sdy.host import ir
 
-PRESERVING = frozenset(
-    {
-        "sdy-lift-inlined-meshes",
-        "sdy-call-sharded-composites",
-        "sdy-inline-small-functions",
-        "symbol-dce",
-        "sdy-remove-propagation-barriers",
-        "sdy-sharding-constraint-to-reshard",
-        "sdy-close-shardings",
-        "sdy-update-non-divisible-input-output-shardings",
-        "sdy-insert-func-call-reshards",
-    }
-)
-"""Passes after which all analyses hold.
-
-They only copy, move and erase operations, or change those that analyses leave out; otherwise they
-say so.
-"""
+PRESERVING_HOST_PASSES = frozenset({"symbol-dce"})
+"""Passes of the host after which all analyses hold."""
 
 Result = TypeVar("Result")
+Pass = TypeVar("Pass", bound=Callable[..., None])
 
+_preserving: set[Callable[..., None]] = set()
 _Known = dict[Callable[..., Any], tuple[ir.Operation, Any]]
 _known: ContextVar[_Known | None] = ContextVar("analyses", default=None)
 
@@ -55,6 +42,17 @@ def module_analysis(analyse: Callable[[ir.Operation], Result]) -> Callable[[ir.O
         return made[1]
 
     return kept
+
+
+def preserves_analyses(function: Pass) -> Pass:
+    """Say of a pass that analyses hold after it, unless it calls `forget_analyses`."""
+    _preserving.add(function)
+    return function
+
+
+def are_preserved_by(function: Callable[..., None]) -> bool:
+    """Whether a pass has said so."""
+    return function in _preserving
 
 
 @contextmanager

@@ -11,7 +11,12 @@ from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error
 from mlir_sdy.host import ir
 from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.pipeline import canonicalize
-from pyshardy.pipeline.analyses import PRESERVING, analyses_kept, forget_analyses
+from pyshardy.pipeline.analyses import (
+    PRESERVING_HOST_PASSES,
+    analyses_kept,
+    are_preserved_by,
+    forget_analyses,
+)
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
 from pyshardy.pipeline.internal_errors import describe
@@ -81,7 +86,7 @@ def run_pipeline(
             for step in steps:
                 verify_it = verify_each and (verify_inside or not step.is_inside)
                 _run_observed(step, module, instrumentation, verify_it)
-                if step.argument not in PRESERVING:
+                if not _preserves_analyses(step):
                     forget_analyses()
     except PipelineError as failure:
         for observer in reversed(instrumentation):
@@ -91,6 +96,12 @@ def run_pipeline(
         raise
     for observer in reversed(instrumentation):
         observer.after_pipeline(module)
+
+
+def _preserves_analyses(step: Step) -> bool:
+    if step.info is None:
+        return step.argument in PRESERVING_HOST_PASSES
+    return are_preserved_by(step.info.load())
 
 
 def _run_observed(

@@ -4,6 +4,7 @@
 import pytest
 
 from mlir_sdy.assembly import asm, parse
+from mlir_sdy.values import map_shardings
 from pyshardy.passes.shardings import result_kinds
 from pyshardy.pipeline import run_pipeline
 from pyshardy.pipeline.analyses import analyses_kept, forget_analyses, module_analysis
@@ -59,3 +60,15 @@ def test_passes_tell_what_they_change(context, dims, mesh, written):
     passes = "sdy-lift-inlined-meshes,sdy-close-shardings,func.func(sdy-unshard-short-dimensions)"
     run_pipeline(module, passes)
     assert f"sharding_per_value<[{written}]>" in asm(module)
+
+
+def test_any_other_pass_may_have_changed_something(context, add_pass):
+    def open_shardings(module):
+        map_shardings(module, lambda sharding: sharding.open())
+
+    add_pass("open-shardings", open_shardings)
+    module = module_of(context, "{}, {}")
+    run_pipeline(module, "sdy-close-shardings,open-shardings,sdy-close-shardings")
+    assert "sharding_per_value<[<@mesh, [{}, {}]>]>" in asm(module)
+    run_pipeline(module, "sdy-close-shardings,open-shardings")
+    assert "sharding_per_value<[<@mesh, [{?}, {?}]>]>" in asm(module)

@@ -18,9 +18,10 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, TensorSharding
 from mlir_sdy.values import map_shardings
 from pyshardy.passes.shardings import any_sharding
-from pyshardy.pipeline.analyses import forget_analyses
+from pyshardy.pipeline.analyses import forget_analyses, preserves_analyses
 
 
+@preserves_analyses
 def close_shardings(module: ir.Module) -> None:
     """Close all dimensions, and drop replicated axes, which say nothing then.
 

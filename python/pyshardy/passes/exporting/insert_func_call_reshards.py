@@ -33,10 +33,12 @@ from pyshardy.passes.call_graph import callee_of
 from pyshardy.passes.functions import functions_of
 from pyshardy.passes.symbols import symbol_name
 from pyshardy.passes.walks import operations_named
+from pyshardy.pipeline.analyses import preserves_analyses
 
 _Shardings = Sequence[TensorSharding]
 
 
+@preserves_analyses
 def insert_func_call_reshards(module: ir.Module) -> None:
     """Insert reshards behind the calls of a module.
 

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.passes.walks import operations_named
+from pyshardy.pipeline.analyses import preserves_analyses
 
 
+@preserves_analyses
 def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
     """Replace each constraint by a reshard of the same input, with the same attributes."""
     for constraint in operations_named({"sdy.sharding_constraint"}, function):

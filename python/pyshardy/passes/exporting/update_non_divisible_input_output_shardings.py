@@ -31,10 +31,12 @@ from mlir_sdy.values import (
 )
 from pyshardy.passes.functions import functions_of, has_static_shape
 from pyshardy.passes.walks import operations_named
+from pyshardy.pipeline.analyses import preserves_analyses
 
 _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 
 
+@preserves_analyses
 def update_non_divisible_input_output_shardings(module: ir.Module) -> None:
     """Shorten shardings of inputs and outputs by what does not divide their dimensions.
 

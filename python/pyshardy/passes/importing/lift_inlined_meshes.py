@@ -25,12 +25,13 @@ from pyshardy.passes.replica_groups import (
 from pyshardy.passes.shardings import any_sharding
 from pyshardy.passes.symbols import FreshNames
 from pyshardy.passes.walks import operations_named
-from pyshardy.pipeline.analyses import forget_analyses
+from pyshardy.pipeline.analyses import forget_analyses, preserves_analyses
 
 MESH_FOR_STABLEHLO = "stablehlo.mesh"
 """The attribute of a mesh that says the same to those who know StableHLO only."""
 
 
+@preserves_analyses
 def lift_inlined_meshes(module: ir.Module) -> None:
     """Replace meshes held in place by names, and merge mesh operations that are equal.
 
