@@ -50,6 +50,15 @@ def Sdy_ConservativePropagation : Option<"conservativePropagation", "conservativ
     "bool", "false",
     "whether to propagate full axes only, and not along the dimensions of windows and padding">;
 
+def Sdy_ReplicaCount : Option<"replicaCount", "replica-count", "int64_t", "1",
+    "number of replicas">;
+def Sdy_PartitionCount : Option<"partitionCount", "partition-count", "int64_t", "1",
+    "number of partitions">;
+def Sdy_RngBitGeneratorUnsafe : Option<"rngBitGeneratorUnsafe", "rng-bit-generator-unsafe",
+    "bool", "false",
+    "whether each shard of a stablehlo.rng_bit_generator generates its own bits, from a state of "
+    "its own: no device generates all bits, but they depend on the sharding">;
+
 defvar Sdy_CommonPropagationOptions = [
   Sdy_KeepShardingRules, Sdy_ModuleDumpDirectory, Sdy_ModuleDumpIndex, Sdy_ConservativePropagation,
   Sdy_DebugShardingOrigins, Sdy_DebugPropagationEdgeSharding, Sdy_Compatible
@@ -80,6 +89,11 @@ def Sdy_LiftInlinedMeshesPass : Sdy_ModulePass<"sdy-lift-inlined-meshes"> {
     func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}\]>})
     ```
   }];
+  let options = [
+    Option<"useSingleDeviceMeshNames", "use-single-device-mesh-names", "bool", "false",
+           "whether to name the mesh of a single device `single_device_<device>` instead of "
+           "`maximal_mesh_<device>`">
+  ];
 }
 
 def Sdy_RemoveSizeOneAxesPass : Sdy_ModulePass<"sdy-remove-size-one-axes"> {
@@ -1009,8 +1023,11 @@ def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"enableFullVersion", "enable-full-version", "bool", "false",
-           "whether to make every operation compatible">
-  ,
+           "whether to make every operation compatible">,
+    Option<"markPartialResultWithUnreducedAxes", "mark-partial-result-with-unreduced-axes",
+           "bool", "false",
+           "whether the sharding of a partial result says so: the axes of the all-reduce after it "
+           "are its unreduced axes">,
     Option<"replicateWithoutLocalForm", "replicate-without-local-form", "bool", "false",
         "whether to go by the local forms of sdy-convert-global-to-local: tensors agree on what "
         "sends the fewest bytes, and what has no local form is computed on whole tensors">
@@ -1064,8 +1081,9 @@ def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-
   let options = [
     Option<"enableHaloExchange", "enable-halo-exchange", "bool", "true",
            "exchange what shards need of each other">,
-    Option<"replicaCount", "replica-count", "int64_t", "1", "number of replicas">,
-    Option<"partitionCount", "partition-count", "int64_t", "1", "number of partitions">
+    Sdy_ReplicaCount,
+    Sdy_PartitionCount,
+    Sdy_RngBitGeneratorUnsafe
   ];
 }
 
@@ -1121,7 +1139,33 @@ def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
   ];
 }
 
-def Sdy_PadForDivisibilityPass : Sdy_FuncPass<"sdy-pad-for-divisibility"> {
+def Sdy_OptimizeCollectivesPass : Sdy_FuncPass<"sdy-optimize-collectives"> {
+  let summary = "Replaces permutes before all-to-alls by all-to-alls of single axes";
+  let description = [{
+    An all-to-all moves the last axes of a dimension, so that moving another axis first needs a
+    collective-permute, in which each device sends its whole shard. Where the dimension can be split
+    into one for each axis, the axis is moved out of its own dimension, and the axes behind it
+    follow. Each of these all-to-alls keeps a part of the shard on the device.
+
+    ```mlir
+    // on <["x"=2, "y"=4]>, %0 is sharded as [{}, {"y", "x"}\]
+    %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{}, {"x", "y"}\]> : tensor<24x24xf32>
+    %2 = sdy.all_to_all [{"y"}: 1->0] %1 out_sharding=<@mesh, [{"y"}, {"x"}\]> : tensor<24x24xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.reshape %0 : (tensor<24x24xf32>) -> tensor<24x4x2x3xf32>
+    %2 = sdy.all_to_all [{"y"}: 1->0] %1 out_sharding=<@mesh, [{"y"}, {}, {"x"}, {}\]> : ...
+    %3 = sdy.all_to_all [{"x"}: 2->1] %2 out_sharding=<@mesh, [{"y"}, {"x"}, {}, {}\]> : ...
+    %4 = stablehlo.reshape %3 : (tensor<24x4x2x3xf32>) -> tensor<24x24xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
+def Sdy_PadForDivisibilityPass : Sdy_ModulePass<"sdy-pad-for-divisibility"> {
   let summary = "Pads the dimensions that their axes do not divide";
   let description = [{
     Rounds every sharded dimension of every value up to a multiple of the number of its pieces. The
@@ -1178,8 +1222,8 @@ def Sdy_ResolveSingleDeviceShardingPass : Sdy_FuncPass<"sdy-resolve-single-devic
   }];
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
-    Option<"replicaCount", "replica-count", "int64_t", "1", "number of replicas">,
-    Option<"partitionCount", "partition-count", "int64_t", "1", "number of partitions">
+    Sdy_ReplicaCount,
+    Sdy_PartitionCount
   ];
 }
 
@@ -1189,9 +1233,13 @@ def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local">
     Gives every value its local type, each dimension divided by the number of pieces it is split
     into, and turns sdy collectives into StableHLO ones.
 
-    Before: each operation can execute on local pieces alone, and every sharded dimension is
-    divisible. After: there are local types everywhere and no sdy collectives; shardings stay on
-    the operations. An operation without a conversion makes the pass fail.
+    Before: each operation can execute on shards alone, and every sharded dimension is divisible.
+    After: there are local types everywhere and no sdy collectives; shardings stay on the
+    operations. An operation without a conversion makes the pass fail.
+
+    The module gets the shardings of the arguments and the results of `@main` as
+    `sdy.parameters_shardings` and `sdy.output_shardings`, with their meshes; a value without a
+    sharding is replicated.
 
     ```mlir
     // on a mesh of size 2
@@ -1212,10 +1260,10 @@ def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local">
            "false",
            "whether a reduce-scatter of several dimensions becomes one of all of them, instead of "
            "an all-reduce and a slice">,
-    Option<"enableRgv3", "enable-rgv3", "bool", "false",
+    Option<"enableRgv3", "enable-rgv3", "bool", "true",
            "whether replica groups along whole axes are given by the axes of the mesh">,
-    Option<"replicaCount", "replica-count", "int64_t", "1", "number of replicas">,
-    Option<"partitionCount", "partition-count", "int64_t", "1", "number of partitions">
+    Sdy_ReplicaCount,
+    Sdy_PartitionCount
   ];
 }
 
@@ -1251,8 +1299,9 @@ def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-par
     Option<"filter", "filter", "std::string", "\"\"", "which operations to partition">,
     Option<"enableHaloExchange", "enable-halo-exchange", "bool", "true",
            "whether shards exchange what they need of their neighbours">,
-    Option<"replicaCount", "replica-count", "int64_t", "1", "number of replicas">,
-    Option<"partitionCount", "partition-count", "int64_t", "1", "number of partitions">
+    Sdy_ReplicaCount,
+    Sdy_PartitionCount,
+    Sdy_RngBitGeneratorUnsafe
   ];
 }
 
@@ -1287,7 +1336,14 @@ def Sdy_DropShardingAndMeshPass : Sdy_ModulePass<"sdy-drop-sharding-and-mesh"> {
     Removes the attribute `sdy.sharding` from operations, function arguments and function results,
     and all `sdy.mesh` operations. Shardings that sdy operations hold as their own attributes
     stay, so no such operation should be left.
+
+    The module loses `sdy.parameters_shardings` and `sdy.output_shardings`, which
+    `sdy-convert-global-to-local` has given it, unless they are to be kept.
   }];
+  let options = [
+    Option<"keepModuleShardingMetadata", "keep-module-sharding-metadata", "bool", "false",
+           "whether the module keeps sdy.parameters_shardings and sdy.output_shardings">
+  ];
 }
 
 #endif // SDY_PASSES

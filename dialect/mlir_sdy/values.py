@@ -41,6 +41,7 @@ COMPUTATIONS = frozenset({"sdy.manual_computation", "sdy.named_computation"})
 
 DATA_FLOW_OPERATIONS = COMPUTATIONS | {
     "stablehlo.case",
+    "stablehlo.if",
     "stablehlo.optimization_barrier",
     "stablehlo.while",
 }

@@ -1,16 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Fixtures of the tests against C++ Shardy."""
 
+import importlib.metadata
+import sys
+
 import pytest
+from oracle_environment import MISSING, oracle_python
 from shardy import Shardy
 
 from mlir_sdy.dialect import Context
 
 
-@pytest.fixture(scope="session")
-def shardy():
-    """C++ Shardy in a child process, shared by the tests of a session."""
-    process = Shardy()
+INSTALLED = tuple(map(int, importlib.metadata.version("jaxlib").split(".")[:2]))
+NEWEST = (0, 12)
+
+
+@pytest.fixture(
+    scope="session",
+    params=sorted({INSTALLED, NEWEST}),
+    ids=lambda release: f"shardy-{release[0]}.{release[1]}",
+)
+def shardy(request):
+    """C++ Shardy of a release, in a child process that the tests of a session share.
+
+    One is in the jaxlib of this environment, the newest one in an environment of its own.
+    """
+    python = sys.executable if request.param == INSTALLED else oracle_python()
+    if python is None:
+        pytest.skip(MISSING)
+    process = Shardy(request.param, python)
     yield process
     process.close()
 

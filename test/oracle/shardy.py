@@ -18,9 +18,16 @@ class ShardyRefused(ValueError):
 
 
 class Shardy:
-    """A child process that is started when first needed, and again after it died."""
+    """A child process that is started when first needed, and again after it died.
 
-    def __init__(self) -> None:
+    Args:
+        release: the release of jaxlib that holds it, major and minor number.
+        python: an interpreter that has this jaxlib.
+    """
+
+    def __init__(self, release: tuple[int, int], python: str | Path = sys.executable) -> None:
+        self.release = release
+        self._python = python
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, text: str, pipeline: str = "", **options: bool) -> str:
@@ -34,7 +41,7 @@ class Shardy:
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, str(WORKER)],
+                [self._python, str(WORKER)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -44,8 +44,9 @@ AFTER_PROPAGATION = (
 """Leaves edges, constants, constraints and groups, all sharded."""
 
 FLATTENED = (
-    "sdy-import-pipeline,sdy-flatten-call-graph,symbol-dce,sdy-import-func-calls,symbol-dce,"
-    "sdy-apply-sharding-constraints,sdy-sharding-group-import,sdy-pre-order-funcs,"
+    "sdy-import-pipeline,sdy-flatten-call-graph,symbol-dce,sdy-add-func-data-flow-edges,"
+    "sdy-apply-sharding-constraints,func.func(sdy-sink-func-data-flow-edges),"
+    "sdy-sharding-group-import,sdy-import-func-calls,symbol-dce,sdy-pre-order-funcs,"
     "sdy-user-priority-propagate"
 )
 """Leaves a named computation for each call, with edges."""

@@ -67,7 +67,7 @@ def in_shardys_order(monkeypatch):
                 "sdy-insert-explicit-reshards{enable-full-version=true}",
                 "sdy-resolve-permutation-factors",
                 "sdy-reshard-to-collectives",
-                "func.func(sdy-pad-for-divisibility)",
+                "sdy-pad-for-divisibility",
                 "sdy-convert-global-to-local",
                 "sdy-drop-sharding-and-mesh",
             ]

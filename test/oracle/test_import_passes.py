@@ -23,8 +23,9 @@ LIT_TESTS = ROOT / "test" / "lit" / "passes" / "importing"
 FUNCTION_PASSES = {"sdy-explicit-gather-scatter-batching"}
 
 BEHIND_IMPORT = (
-    "sdy-import-pipeline,sdy-flatten-call-graph,symbol-dce,sdy-import-func-calls,symbol-dce,"
-    "sdy-apply-sharding-constraints,sdy-sharding-group-import,sdy-pre-order-funcs"
+    "sdy-import-pipeline,sdy-flatten-call-graph,symbol-dce,sdy-add-func-data-flow-edges,"
+    "sdy-apply-sharding-constraints,func.func(sdy-sink-func-data-flow-edges),"
+    "sdy-sharding-group-import,sdy-import-func-calls,symbol-dce,sdy-pre-order-funcs"
 )
 """What comes before propagation in the whole pipeline."""
 

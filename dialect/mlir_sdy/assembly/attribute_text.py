@@ -450,7 +450,7 @@ def read_propagation_edges(cursor: Cursor) -> model.PropagationEdges:
     cursor.skip_blank()
     start = cursor.position
     cursor.token("<")
-    steps = _non_empty_list(cursor, "[", read_propagation_one_step, "]", "step")
+    steps = _list(cursor, "[", read_propagation_one_step, "]")
     cursor.token(">")
     try:
         return model.PropagationEdges(steps)

@@ -278,6 +278,11 @@ class TensorSharding(HashSlot):
         return not any(dim.axes or dim.is_closed for dim in self.dim_shardings)
 
     @property
+    def is_unconstrained(self) -> bool:
+        """Whether the tensor has dimensions, all are open, and there are no axes at all."""
+        return bool(self.dim_shardings) and self.is_fully_replicated_and_open and self.has_no_axes
+
+    @property
     def has_no_axes(self) -> bool:
         """Whether there are no axes at all, replicated and unreduced ones included."""
         return self.is_fully_replicated and not self.replicated_axes and not self.unreduced_axes

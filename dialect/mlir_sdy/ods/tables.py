@@ -1037,6 +1037,14 @@ PASSES: dict[str, PassDecl] = {
                 "func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>})\n"
                 "```"
             ),
+        options=(
+            OptionDecl(
+                name="use-single-device-mesh-names",
+                type="bool",
+                default=False,
+                description="whether to name the mesh of a single device `single_device_<device>` instead of `maximal_mesh_<device>`",
+            ),
+        ),
     ),
     "sdy-remove-size-one-axes": PassDecl(
         argument="sdy-remove-size-one-axes",
@@ -2321,6 +2329,12 @@ PASSES: dict[str, PassDecl] = {
                 description="whether to make every operation compatible",
             ),
             OptionDecl(
+                name="mark-partial-result-with-unreduced-axes",
+                type="bool",
+                default=False,
+                description="whether the sharding of a partial result says so: the axes of the all-reduce after it are its unreduced axes",
+            ),
+            OptionDecl(
                 name="replicate-without-local-form",
                 type="bool",
                 default=False,
@@ -2393,6 +2407,12 @@ PASSES: dict[str, PassDecl] = {
                 default=1,
                 description="number of partitions",
             ),
+            OptionDecl(
+                name="rng-bit-generator-unsafe",
+                type="bool",
+                default=False,
+                description="whether each shard of a stablehlo.rng_bit_generator generates its own bits, from a state of its own: no device generates all bits, but they depend on the sharding",
+            ),
         ),
     ),
     "sdy-optimize-reshards": PassDecl(
@@ -2453,10 +2473,37 @@ PASSES: dict[str, PassDecl] = {
             ),
         ),
     ),
+    "sdy-optimize-collectives": PassDecl(
+        argument="sdy-optimize-collectives",
+        class_name="OptimizeCollectivesPass",
+        anchor="func.func",
+        summary="Replaces permutes before all-to-alls by all-to-alls of single axes",
+        description=(
+                "An all-to-all moves the last axes of a dimension, so that moving another axis first needs a\n"
+                "collective-permute, in which each device sends its whole shard. Where the dimension can be split\n"
+                "into one for each axis, the axis is moved out of its own dimension, and the axes behind it\n"
+                "follow. Each of these all-to-alls keeps a part of the shard on the device.\n"
+                "\n"
+                "```mlir\n"
+                "// on <[\"x\"=2, \"y\"=4]>, %0 is sharded as [{}, {\"y\", \"x\"}]\n"
+                "%1 = sdy.collective_permute %0 out_sharding=<@mesh, [{}, {\"x\", \"y\"}]> : tensor<24x24xf32>\n"
+                "%2 = sdy.all_to_all [{\"y\"}: 1->0] %1 out_sharding=<@mesh, [{\"y\"}, {\"x\"}]> : tensor<24x24xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = stablehlo.reshape %0 : (tensor<24x24xf32>) -> tensor<24x4x2x3xf32>\n"
+                "%2 = sdy.all_to_all [{\"y\"}: 1->0] %1 out_sharding=<@mesh, [{\"y\"}, {}, {\"x\"}, {}]> : ...\n"
+                "%3 = sdy.all_to_all [{\"x\"}: 2->1] %2 out_sharding=<@mesh, [{\"y\"}, {\"x\"}, {}, {}]> : ...\n"
+                "%4 = stablehlo.reshape %3 : (tensor<24x4x2x3xf32>) -> tensor<24x24xf32>\n"
+                "```"
+            ),
+    ),
     "sdy-pad-for-divisibility": PassDecl(
         argument="sdy-pad-for-divisibility",
         class_name="PadForDivisibilityPass",
-        anchor="func.func",
+        anchor="builtin.module",
         summary="Pads the dimensions that their axes do not divide",
         description=(
                 "Rounds every sharded dimension of every value up to a multiple of the number of its pieces. The\n"
@@ -2536,9 +2583,13 @@ PASSES: dict[str, PassDecl] = {
                 "Gives every value its local type, each dimension divided by the number of pieces it is split\n"
                 "into, and turns sdy collectives into StableHLO ones.\n"
                 "\n"
-                "Before: each operation can execute on local pieces alone, and every sharded dimension is\n"
-                "divisible. After: there are local types everywhere and no sdy collectives; shardings stay on\n"
-                "the operations. An operation without a conversion makes the pass fail.\n"
+                "Before: each operation can execute on shards alone, and every sharded dimension is divisible.\n"
+                "After: there are local types everywhere and no sdy collectives; shardings stay on the\n"
+                "operations. An operation without a conversion makes the pass fail.\n"
+                "\n"
+                "The module gets the shardings of the arguments and the results of `@main` as\n"
+                "`sdy.parameters_shardings` and `sdy.output_shardings`, with their meshes; a value without a\n"
+                "sharding is replicated.\n"
                 "\n"
                 "```mlir\n"
                 "// on a mesh of size 2\n"
@@ -2568,7 +2619,7 @@ PASSES: dict[str, PassDecl] = {
             OptionDecl(
                 name="enable-rgv3",
                 type="bool",
-                default=False,
+                default=True,
                 description="whether replica groups along whole axes are given by the axes of the mesh",
             ),
             OptionDecl(
@@ -2640,6 +2691,12 @@ PASSES: dict[str, PassDecl] = {
                 default=1,
                 description="number of partitions",
             ),
+            OptionDecl(
+                name="rng-bit-generator-unsafe",
+                type="bool",
+                default=False,
+                description="whether each shard of a stablehlo.rng_bit_generator generates its own bits, from a state of its own: no device generates all bits, but they depend on the sharding",
+            ),
         ),
     ),
     "sdy-combine-collectives": PassDecl(
@@ -2681,8 +2738,19 @@ PASSES: dict[str, PassDecl] = {
         description=(
                 "Removes the attribute `sdy.sharding` from operations, function arguments and function results,\n"
                 "and all `sdy.mesh` operations. Shardings that sdy operations hold as their own attributes\n"
-                "stay, so no such operation should be left."
+                "stay, so no such operation should be left.\n"
+                "\n"
+                "The module loses `sdy.parameters_shardings` and `sdy.output_shardings`, which\n"
+                "`sdy-convert-global-to-local` has given it, unless they are to be kept."
             ),
+        options=(
+            OptionDecl(
+                name="keep-module-sharding-metadata",
+                type="bool",
+                default=False,
+                description="whether the module keeps sdy.parameters_shardings and sdy.output_shardings",
+            ),
+        ),
     ),
     "convert-shard-to-sdy": PassDecl(
         argument="convert-shard-to-sdy",

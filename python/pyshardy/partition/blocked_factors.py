@@ -18,6 +18,7 @@ from typing import Any
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.partition.reductions import completion_of
+from pyshardy.passes.walks import operations_named
 
 Place = tuple[int, int]
 """A dimension: the position of its tensor, operands first, and its index."""
@@ -27,6 +28,7 @@ PlacesFunction = Callable[[ir.Operation], Iterator[Place]]
 _PLACES: dict[str, PlacesFunction] = {}
 
 _CUSTOM_CALL = "stablehlo.custom_call"
+_RNG = "stablehlo.rng_bit_generator"
 
 
 def blocked_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
@@ -140,9 +142,24 @@ def _dilated_dims(operation: ir.Operation) -> Iterator[Place]:
                 yield 0, dim
 
 
-@_blocks("stablehlo.rng_bit_generator")
+UNSAFE_RNG = "sdy.rng_bit_generator_unsafe"
+"""The attribute of a `stablehlo.rng_bit_generator` whose bits may depend on the sharding."""
+
+
+def allow_unsafe_rng(root: ir.Module) -> None:
+    """Let each shard of a `stablehlo.rng_bit_generator` generate bits of its own."""
+    for operation in operations_named({_RNG}, root):
+        operation.attributes[UNSAFE_RNG] = ir.UnitAttr.get(operation.context)
+
+
+@_blocks(_RNG)
 def _random_dims(operation: ir.Operation) -> Iterator[Place]:
-    """All dimensions of the bits: devices have one state, and would make the same ones."""
+    """Return the dimensions of the bits, unless each shard may generate bits of its own.
+
+    Devices have one state: each would generate the first bits of all, as many as it has.
+    """
+    if UNSAFE_RNG in operation.attributes:
+        return
     for dim in range(ir.RankedTensorType(operation.results[1].type).rank):
         yield 2, dim
 

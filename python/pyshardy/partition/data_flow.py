@@ -10,7 +10,6 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, complete_shardings, erase_manual_axes
 from mlir_sdy.values import (
     COMPUTATIONS,
-    DATA_FLOW_OPERATIONS,
     argument_shardings,
     body_argument_shardings,
     manual_axes,
@@ -18,10 +17,6 @@ from mlir_sdy.values import (
     result_shardings,
     result_shardings_of,
 )
-
-FLOW_OPERATIONS = DATA_FLOW_OPERATIONS | {"stablehlo.if"}
-"""The operations that hand values on; branches of an `if` do so, although nothing propagates."""
-
 
 @dataclass(frozen=True, slots=True)
 class Source:

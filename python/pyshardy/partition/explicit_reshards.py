@@ -21,6 +21,7 @@ program stays right.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -35,14 +36,19 @@ from mlir_sdy.model import (
     are_equivalent_if_given,
     set_difference,
 )
+from mlir_sdy.model.collectives import add_unreduced_axes
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
-from mlir_sdy.values import get_sharding, rank_of, set_result_shardings_of
+from mlir_sdy.values import (
+    DATA_FLOW_OPERATIONS,
+    get_sharding,
+    rank_of,
+    set_result_shardings_of,
+)
 from pyshardy.partition.agreement import Agreement, Shardings, is_plain
 from pyshardy.partition.completion import drop_completing_collectives
 from pyshardy.partition.data_flow import (
-    FLOW_OPERATIONS,
     sources_of,
     sources_of_call,
     sources_of_function,
@@ -80,6 +86,7 @@ def insert_explicit_reshards(
     function: ir.OpView,
     *,
     enable_full_version: bool = False,
+    mark_partial_result_with_unreduced_axes: bool = False,
     replicate_without_local_form: bool = False,
 ) -> None:
     """Insert the reshards and all-reduces that a function needs to run on shards.
@@ -90,6 +97,8 @@ def insert_explicit_reshards(
             partitions the program would treat badly: operands of calls, concatenations of
             differently sharded operands, some results of matrix products (see `dot_result`), and
             all that has to do with unreduced axes and single devices.
+        mark_partial_result_with_unreduced_axes: add the axes of an inserted all-reduce to the
+            unreduced axes of the partial result.
         replicate_without_local_form: go by the local forms of `sdy-convert-global-to-local`, in the
             full version: tensors agree on what sends the fewest bytes (see `cheapest_axes`), and
             operations without such a form are computed on whole tensors.
@@ -98,7 +107,10 @@ def insert_explicit_reshards(
         PassError: unreduced axes are where they can't be, or values on a single device.
     """
     resharder = _FunctionResharder(
-        function.operation, full=enable_full_version, is_for_devices=replicate_without_local_form
+        function.operation,
+        full=enable_full_version,
+        marks_partial=mark_partial_result_with_unreduced_axes,
+        is_for_devices=replicate_without_local_form,
     )
     if replicate_without_local_form:
         # The forms are found where they are implemented, by modules that import much.
@@ -115,9 +127,12 @@ def insert_explicit_reshards(
 class _FunctionResharder:
     """One run over a function."""
 
-    def __init__(self, function: ir.Operation, *, full: bool, is_for_devices: bool):
+    def __init__(
+        self, function: ir.Operation, *, full: bool, marks_partial: bool, is_for_devices: bool
+    ):
         self.function = function
         self.full = full
+        self.marks_partial = marks_partial
         self.is_for_devices = is_for_devices
         module = enclosing_module(function)
         self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
@@ -174,7 +189,7 @@ class _FunctionResharder:
             raise PassError(error(message, location_of(edge.location)))
 
     def _visit(self, operation: ir.Operation, name: str) -> None:
-        if name in FLOW_OPERATIONS:
+        if name in DATA_FLOW_OPERATIONS:
             for source in sources_of(operation):
                 self.uses.convert(source, self.full)
         elif name == _CALL:
@@ -243,6 +258,7 @@ class _FunctionResharder:
             set_result_shardings_of(operation, changed, self.cache)
             self.known.forget(operation)
         completion = completion_of(operation) if agreement.reduced_axes else None
+        partial: dict[int, TensorSharding] = {}
         for index, old in enumerate(old_shardings):
             value: ir.Value = operation.results[index]
             closed = TensorSharding.fully_closed(rank_of(value.type), agreement.mesh_or_ref)
@@ -250,8 +266,19 @@ class _FunctionResharder:
                 sharding = changed.get(index) or old or closed
                 kind = completion.kinds[index] if completion else sharding.reduction_kind
                 value = self._all_reduce(value, sharding, agreement.reduced_axes, kind)
+                partial[index] = self._partial(sharding, agreement.reduced_axes, kind)
             if index in changed:
                 self._go_back(value, changed[index], old or closed)
+        if self.marks_partial and partial:
+            set_result_shardings_of(operation, partial, self.cache)
+            self.known.forget(operation)
+
+    def _partial(
+        self, completed: TensorSharding, axes: AxisTuple, kind: ReductionOp
+    ) -> TensorSharding:
+        """Return the sharding of a result that an all-reduce over `axes` completes."""
+        unreduced = add_unreduced_axes(completed.unreduced_axes, axes, self.uses.mesh(completed))
+        return replace(completed, unreduced_axes=unreduced, reduction_kind=kind)
 
     def _without_complete_axes(
         self,

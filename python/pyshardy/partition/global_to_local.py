@@ -32,6 +32,7 @@ from pyshardy.partition.find_agreement import is_agreed
 from pyshardy.partition.known_shardings import KnownShardings
 from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyTypesChange
 from pyshardy.partition.local.registry import Conversion
+from pyshardy.partition.module_metadata import write_module_metadata
 from pyshardy.partition.local_checks import FLOWS, STAY, LocalChecks, check_no_inner_modules
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules.known_operation import KnownOperation
@@ -42,7 +43,7 @@ def convert_global_to_local(
     *,
     per_dim_all_gather: bool = False,
     combine_multi_dimension_reduce_scatter: bool = False,
-    enable_rgv3: bool = False,
+    enable_rgv3: bool = True,
     replica_count: int = 1,
     partition_count: int = 1,
 ) -> None:
@@ -89,6 +90,7 @@ class _ModuleConverter:
 
     def run(self) -> None:
         new_types, operations = self._new_types()
+        write_module_metadata(self.module, self.meshes)
         functions = operations_named({"func.func"}, self.module)
         function_types = [self._function_type(function) for function in functions]
         to_convert = self._to_convert(new_types, operations)

@@ -14,11 +14,15 @@ from mlir_sdy.model import (
     are_equivalent_if_given,
     mesh_of,
 )
-from mlir_sdy.values import behind_barriers, get_sharding, result_shardings
+from mlir_sdy.values import (
+    DATA_FLOW_OPERATIONS,
+    behind_barriers,
+    get_sharding,
+    result_shardings,
+)
 from pyshardy.partition.agreement import Shardings
 from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.data_flow import (
-    FLOW_OPERATIONS,
     Source,
     sources_of,
     sources_of_call,
@@ -35,7 +39,7 @@ from pyshardy.rules.known_operation import KnownOperation
 STAY = frozenset({"sdy.mesh", "sdy.return"})
 """Operations of the dialect that need no conversion: what they belong to sees to them."""
 
-FLOWS = FLOW_OPERATIONS | {"func.call", "func.func"}
+FLOWS = DATA_FLOW_OPERATIONS | {"func.call", "func.func"}
 """Operations whose operands, or what their bodies return, must be sharded as somewhere else."""
 
 _CUSTOM_CALL = "stablehlo.custom_call"
@@ -167,7 +171,7 @@ class LocalChecks:
         return self._symbols[call.attributes["callee"].value].operation
 
     def _sources(self, operation: ir.Operation) -> Iterator[Source]:
-        if operation.name in FLOW_OPERATIONS:
+        if operation.name in DATA_FLOW_OPERATIONS:
             return sources_of(operation)
         if operation.name == "func.func":
             return sources_of_function(operation)

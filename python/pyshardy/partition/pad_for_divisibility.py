@@ -29,8 +29,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
-from mlir_sdy.values import argument_shardings, get_sharding, result_shardings
-from pyshardy.partition.data_flow import FLOW_OPERATIONS
+from mlir_sdy.values import DATA_FLOW_OPERATIONS, argument_shardings, get_sharding, result_shardings
 from pyshardy.partition.in_place import RESIZING, drop_useless
 from pyshardy.partition.known_shardings import READ_APART
 from pyshardy.partition.local.sizes import FITTING
@@ -47,6 +46,7 @@ from pyshardy.partition.padding.shapes import (
 )
 from pyshardy.partition.padding.whole import DimsPerTensor, compute_whole, unpaddable_dims
 from pyshardy.partition.rules_on_shards import rule_on_shards
+from pyshardy.passes.functions import functions_of
 from pyshardy.passes.shardings import sharded_operations
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import quiet_rules
@@ -57,20 +57,24 @@ _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
 _CONSTANTS = frozenset({"sdy.constant", "stablehlo.constant"})
 
 
-def pad_for_divisibility(function: ir.OpView) -> None:
-    """Pad the values in a function whose dimensions are not divided by their axes.
+def pad_for_divisibility(module: ir.Module) -> None:
+    """Pad the values whose dimensions are not divisible by their axes.
 
     Args:
-        function: the `func.func`, in which the tensors of each operation agree and reshards are
+        module: a module in which the tensors of each operation are compatible and reshards are
             collectives.
 
     Raises:
-        PassError: an argument or a result of the function, or of a call or a manual computation in
-            it, would have to be padded; an operation can't be padded. Nothing has been padded
-            then, but operations may be computed on whole dimensions already.
+        PassError: an argument or a result of a function, of a call or of a manual computation
+            would have to be padded, in which case the module is unchanged; or an operation can't be
+            padded.
     """
-    with function.context:
-        _FunctionPadder(function.operation).run()
+    with module.context:
+        padders = [_FunctionPadder(function) for function in functions_of(module)]
+        for padder in padders:
+            padder.check_interface()
+        for padder in padders:
+            padder.run()
 
 
 class _FunctionPadder:
@@ -88,7 +92,6 @@ class _FunctionPadder:
 
     def run(self) -> None:
         self._drop_barriers()
-        self._check_interface()
         uneven = self._uneven_operations()
         if not uneven:
             return
@@ -215,7 +218,7 @@ class _FunctionPadder:
 
     # --- Checks -----------------------------------------------------------------------------
 
-    def _check_interface(self) -> None:
+    def check_interface(self) -> None:
         types = self.function.attributes["function_type"].value
         for kind, values, shardings in (
             ("argument", types.inputs, argument_shardings(self.function)),
@@ -252,7 +255,7 @@ class _FunctionPadder:
 
 def _hands_on(name: str) -> bool:
     """Whether operations of a name hand values on as they are, or are the dialect's own."""
-    return name in FLOW_OPERATIONS or name.startswith("sdy.") or name == "stablehlo.return"
+    return name in DATA_FLOW_OPERATIONS or name.startswith("sdy.") or name == "stablehlo.return"
 
 
 def _is_in_manual_computation(operation: ir.Operation) -> bool:

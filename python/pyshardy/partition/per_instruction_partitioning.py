@@ -33,6 +33,7 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
     get_sharding,
 )
+from pyshardy.partition.blocked_factors import allow_unsafe_rng
 from pyshardy.partition.channels import channel_of, first_free_channel, set_channel
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.local_instruction import LocalInstruction, Outliner
@@ -68,6 +69,7 @@ def per_instruction_partitioning(
     enable_halo_exchange: bool = True,
     replica_count: int = 1,
     partition_count: int = 1,
+    rng_bit_generator_unsafe: bool = False,
 ) -> None:
     """Replace single operations by manual computations that hold their local form.
 
@@ -86,6 +88,8 @@ def per_instruction_partitioning(
         enable_halo_exchange: let shards exchange what they need of their neighbours.
         replica_count: the number of replicas, if devices are the replicas of one program.
         partition_count: the number of partitions, if devices are the partitions of one.
+        rng_bit_generator_unsafe: whether each shard of a `stablehlo.rng_bit_generator` may generate
+            bits of its own.
 
     Raises:
         PassError: the filter is malformed, the shardings of an operation have no mesh in common, or
@@ -104,6 +108,8 @@ def per_instruction_partitioning(
         partition_count="" if partition_count == 1 else partition_count,
     )
     with module.context:
+        if rng_bit_generator_unsafe:
+            allow_unsafe_rng(module)
         outliner = Outliner(module, pipeline)
         instructions = [
             outliner.outline(operation, number)

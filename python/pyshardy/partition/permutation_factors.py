@@ -38,7 +38,7 @@ from pyshardy.partition.agreement import (
     majority_mesh,
     shape_of,
 )
-from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.blocked_factors import allow_unsafe_rng, blocked_factors
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.halo import (
@@ -59,6 +59,7 @@ from pyshardy.passes.walks import operations_named
 from pyshardy.rules import quiet_rules
 
 _RESHAPE, _RESHARD, _SLICE = "stablehlo.reshape", "sdy.reshard", "stablehlo.slice"
+_RNG = "stablehlo.rng_bit_generator"
 
 
 def resolve_permutation_factors(
@@ -67,6 +68,7 @@ def resolve_permutation_factors(
     enable_halo_exchange: bool = True,
     replica_count: int = 1,
     partition_count: int = 1,
+    rng_bit_generator_unsafe: bool = False,
 ) -> None:
     """Let shards exchange the data that operations need of each other.
 
@@ -75,10 +77,14 @@ def resolve_permutation_factors(
         enable_halo_exchange: whether to do so; otherwise all such dimensions are made whole.
         replica_count: the number of replicas, if devices are the replicas of one program.
         partition_count: the number of partitions, if devices are the partitions of one.
+        rng_bit_generator_unsafe: whether each shard of a `stablehlo.rng_bit_generator` may generate
+            bits of its own; otherwise each device generates all bits.
 
     Raises:
         PassError: both counts are above one.
     """
+    if rng_bit_generator_unsafe:
+        allow_unsafe_rng(module)
     replicas = are_replicas(replica_count, partition_count, module.operation)
     with module.context:
         _ModuleResolver(module, replicas=replicas, exchanges=enable_halo_exchange).run()
@@ -99,7 +105,7 @@ class _ModuleResolver:
 
     def run(self) -> None:
         slices = operations_named({_SLICE}, self.module)
-        names = {*exchanging_operations(), _RESHAPE} - {_SLICE}
+        names = {*exchanging_operations(), _RESHAPE, _RNG} - {_SLICE}
         for operation in operations_named(names, self.module):
             if operation.name == _RESHAPE:
                 for resizing in resolve_reshape(

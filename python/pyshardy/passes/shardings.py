@@ -20,6 +20,10 @@ from pyshardy.passes.walks import operations_named, values_of_attribute
 from pyshardy.pipeline.analyses import module_analysis
 
 
+MODULE_SHARDING_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
+"""The attributes of a local module that hold the shardings of the global `@main`."""
+
+
 def sharded_operations(
     root: ir.Operation | ir.OpView, *, leaving_out: Collection[str] = SCALAR_BODIES
 ) -> Iterator[tuple[ir.Operation, str, Hashable]]:

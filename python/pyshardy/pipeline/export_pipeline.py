@@ -3,9 +3,22 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pyshardy.pipeline.dumps import Dumps
 from pyshardy.pipeline.options import pass_text
 from pyshardy.pipeline.registry import register_pipeline
+
+
+PartitionerStage = Literal[
+    "none",
+    "resolve-permutation-factors",
+    "reshard-to-collectives",
+    "optimize-collectives",
+    "pad-for-divisibility",
+    "resolve-single-device-sharding",
+    "convert-global-to-local",
+]
 
 
 @register_pipeline("sdy-export-pipeline")
@@ -26,13 +39,15 @@ def export_pipeline(
     avoid_reshards_on_calls: bool = False,
     update_non_divisible_input_output_shardings: bool = True,
     inline_meshes: bool = True,
+    mark_partial_result_with_unreduced_axes: bool = False,
+    partitioner_stage: PartitionerStage = "none",
 ) -> str:
     """Cleans up after propagation, and inserts the reshards that operations need.
 
     Args:
         first_dump: the number of the first saved module, where others were saved before.
-        replica_count: number of replicas, for the partitioning of single instructions
-        partition_count: number of partitions, for the partitioning of single instructions
+        replica_count: number of replicas of the partitioned program
+        partition_count: number of partitions of the partitioned program
         dump_directory: where to save the module at some stages; nowhere if empty
         avoid_export_for_partitioning: whether to leave constraints, groups, and names of meshes as
             they are, and to insert no reshards
@@ -50,7 +65,21 @@ def export_pipeline(
         update_non_divisible_input_output_shardings: whether to shorten shardings of inputs and
             outputs that don't divide their dimensions evenly
         inline_meshes: whether to hold each mesh where it is used
+        mark_partial_result_with_unreduced_axes: whether the shardings of partial results have the
+            axes of the all-reduces after them as unreduced axes
+        partitioner_stage: the stage up to which the program is partitioned; not at all by default
+
+    Raises:
+        ValueError: a stage is given together with another way to partition, or without export.
     """
+    if partitioner_stage != "none":
+        for name, is_set in (
+            ("avoid-export-for-partitioning", avoid_export_for_partitioning),
+            ("enable-insert-explicit-collectives", enable_insert_explicit_collectives),
+            ("enable-per-instruction-partitioning", enable_per_instruction_partitioning),
+        ):
+            if is_set:
+                raise ValueError(f"partitioner-stage={partitioner_stage} excludes {name}=true")
     # Accepted, so that callers of C++ Shardy need not know.
     del avoid_reshards_on_calls
     dumps = Dumps(dump_directory, first_dump)
@@ -71,7 +100,9 @@ def export_pipeline(
             "sdy-remove-sub-axes-in-input-output-shardings",
         ]
     steps += ["sdy-close-shardings", *dumps.save("after_propagation")]
-    if is_export:
+    if partitioner_stage != "none":
+        steps += _stages(dumps, partitioner_stage, replica_count, partition_count)
+    elif is_export:
         per_instruction = pass_text(
             "sdy-per-instruction-partitioning",
             filter=per_instruction_partitioning_filter,
@@ -83,6 +114,7 @@ def export_pipeline(
             per_instruction=per_instruction if enable_per_instruction_partitioning else "",
             explicit_collectives=enable_insert_explicit_collectives,
             for_cmv1=remove_all_gather_reduce_scatter_for_cmv1,
+            marks_partial=mark_partial_result_with_unreduced_axes,
         )
     if dump_sharding_origins or dump_propagation_edges:
         steps.append("sdy-remove-propagation-debug-info")
@@ -94,13 +126,22 @@ def export_pipeline(
 
 
 def _partitioner(
-    dumps: Dumps, *, per_instruction: str, explicit_collectives: bool, for_cmv1: bool
+    dumps: Dumps,
+    *,
+    per_instruction: str,
+    explicit_collectives: bool,
+    for_cmv1: bool,
+    marks_partial: bool,
 ) -> list[str]:
     """The steps that insert communication."""
     is_full = explicit_collectives or bool(per_instruction)
     steps = [
         "sdy-verify-unreduced-axes",
-        pass_text("sdy-insert-explicit-reshards", enable_full_version=is_full),
+        pass_text(
+            "sdy-insert-explicit-reshards",
+            enable_full_version=is_full,
+            mark_partial_result_with_unreduced_axes=marks_partial,
+        ),
     ]
     if is_full:
         steps += dumps.save("after_explicit_reshards")
@@ -110,9 +151,48 @@ def _partitioner(
         steps += [
             "canonicalize{enable-patterns=sdy-reshard}",
             "sdy-reshard-to-collectives",
+            "sdy-optimize-collectives",
         ]
     steps.append("canonicalize{enable-patterns=sdy-collective}")
     if explicit_collectives and for_cmv1:
         steps.append("sdy-remove-all-gather-reduce-scatter-for-cmv1")
     kind = "partitioner" if explicit_collectives else "minimal_partitioner"
     return [*steps, *dumps.save(f"after_{kind}_with_global_shapes")]
+
+
+def _stages(
+    dumps: Dumps, last: PartitionerStage, replica_count: int, partition_count: int
+) -> list[str]:
+    """Return the steps that partition the program up to a stage.
+
+    The meshes of partial results and of replica groups stay named until the end.
+    """
+    counts = {
+        "replica_count": "" if replica_count == 1 else replica_count,
+        "partition_count": "" if partition_count == 1 else partition_count,
+    }
+    fold = "canonicalize{enable-patterns=sdy-collective}"
+    stages: dict[PartitionerStage, list[str]] = {
+        "resolve-permutation-factors": [pass_text("sdy-resolve-permutation-factors", **counts)],
+        "reshard-to-collectives": ["sdy-reshard-to-collectives"],
+        "optimize-collectives": ["sdy-optimize-collectives", fold],
+        "pad-for-divisibility": ["sdy-pad-for-divisibility"],
+        "resolve-single-device-sharding": [
+            pass_text("sdy-resolve-single-device-sharding", **counts)
+        ],
+        "convert-global-to-local": [
+            pass_text("sdy-convert-global-to-local", **counts),
+            "sdy-drop-sharding-and-mesh{keep-module-sharding-metadata=true}",
+        ],
+    }
+    wanted = list(stages)[: list(stages).index(last) + 1]
+    return [
+        "sdy-verify-unreduced-axes",
+        "sdy-insert-explicit-reshards{enable-full-version=true "
+        "mark-partial-result-with-unreduced-axes=true}",
+        *dumps.save("after_explicit_reshards"),
+        "canonicalize{enable-patterns=sdy-reshard}",
+        *(step for stage in wanted for step in stages[stage]),
+        fold,
+        *dumps.save("after_partitioner_with_global_shapes"),
+    ]

@@ -132,10 +132,12 @@ def propagation_stages(
         before = [
             "sdy-flatten-call-graph",
             "symbol-dce",
+            "sdy-add-func-data-flow-edges",
+            pass_text("sdy-apply-sharding-constraints", **debug),
+            "func.func(sdy-sink-func-data-flow-edges)",
+            "sdy-sharding-group-import",
             "sdy-import-func-calls{add-data-flow-edges-on-named-computations=true}",
             "symbol-dce",
-            pass_text("sdy-apply-sharding-constraints", **debug),
-            "sdy-sharding-group-import",
         ]
         after = ["sdy-export-named-computations", "sdy-propagate-to-func-results"]
     exported = export_pipeline(

@@ -7,7 +7,7 @@ holds the sharding of all targets. Edge k of
 
 - `stablehlo.while` goes from operand k, and what the body returns as k, to result k, and argument k
   of the condition and of the body;
-- `stablehlo.case` goes from what each branch returns as k to result k;
+- `stablehlo.case` and `stablehlo.if` go from what each branch returns as k to result k;
 - `stablehlo.optimization_barrier` goes from operand k to result k;
 - `sdy.manual_computation` and `sdy.named_computation` goes from operand k to argument k; and
   another one from what the body returns as k to result k.
@@ -75,7 +75,7 @@ def data_flow_edges(
         if name == "stablehlo.while":
             sources = ((operation, index), *returned(index, terminators[1:]))
             yield DataFlowEdge(sources, result, tuple(arguments[index::count]))
-        elif name == "stablehlo.case":
+        elif name in ("stablehlo.case", "stablehlo.if"):
             yield DataFlowEdge(returned(index, terminators), result)
         else:
             yield DataFlowEdge(((operation, index),), result)

@@ -18,8 +18,7 @@ def of_result(sharding: str) -> str:
 
 def padded(context, text: str) -> str:
     module = parse(MESH + text, context, "m.mlir")
-    for view in list(module.body.operations)[1:]:
-        pad_for_divisibility(view)
+    pad_for_divisibility(module)
     assert module.operation.verify()
     return asm(module)
 
@@ -29,7 +28,7 @@ def refusal(context, text: str) -> str:
     module = parse(MESH + text, context, "m.mlir")
     before = asm(module)
     with pytest.raises(PassError) as failure:
-        pad_for_divisibility(module.body.operations[1])
+        pad_for_divisibility(module)
     assert asm(module) == before
     diagnostic = failure.value.diagnostics[0]
     assert diagnostic.location is not None

@@ -163,7 +163,7 @@ CASES = {
     ),
     # Padding.
     "an uneven result": (
-        "func.func(sdy-pad-for-divisibility)",
+        "sdy-pad-for-divisibility",
         "%0 = stablehlo.constant dense<1.0> : tensor<7xf32>\n"
         '  %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>\n'
         f"  %2 = func.call @uneven(%1) : (tensor<7xf32>) -> {T}",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -191,6 +191,13 @@ class LocalBuilder:
         if not axes:
             return self.index(0)
         return self.per_device(self._shards(mesh, tuple(axes)) * shard_size)
+
+    def per_shard(
+        self, mesh: Mesh, axes: AxisTuple, value_of_shard: Callable[[int], int]
+    ) -> ir.Value:
+        """Build the number that a function gives for the index of the device's shard (i64)."""
+        shards = self._shards(mesh, axes)
+        return self.per_device(np.array([value_of_shard(int(shard)) for shard in shards]))
 
     def _shards(self, mesh: Mesh, axes: AxisTuple) -> np.ndarray:
         """The index of each device's shard along some axes, by the ids of devices."""

@@ -36,7 +36,6 @@ _SAME_ON_SHARDS = (
     "stablehlo.reshape",
     "stablehlo.return",
     "stablehlo.reverse",
-    "stablehlo.rng_bit_generator",
     "stablehlo.select",
     "stablehlo.select_and_scatter",
     "stablehlo.sort",

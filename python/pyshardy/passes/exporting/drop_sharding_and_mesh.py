@@ -28,15 +28,27 @@ from pyshardy.passes.replica_groups import (
     inline_mesh_of_groups,
     mesh_of_groups,
 )
+from pyshardy.passes.shardings import MODULE_SHARDING_METADATA
 from pyshardy.passes.walks import operations_named
 
 
-def drop_sharding_and_mesh(module: ir.Module) -> None:
+def drop_sharding_and_mesh(
+    module: ir.Module, *, keep_module_sharding_metadata: bool = False
+) -> None:
     """Remove `sdy.sharding` from operations and functions, and erase the meshes.
 
     Shardings that belong to operations of the dialect stay. `replica_groups` that name a mesh get
     it as StableHLO writes it.
+
+    Args:
+        module: the module, which is changed in place.
+        keep_module_sharding_metadata: whether the module keeps the attributes
+            `sdy.parameters_shardings` and `sdy.output_shardings`.
     """
+    if not keep_module_sharding_metadata:
+        for name in MODULE_SHARDING_METADATA:
+            if name in module.operation.attributes:
+                del module.operation.attributes[name]
     declared = meshes_of(module)
     for collective in operations_named(COLLECTIVES_WITH_GROUPS, module):
         name = mesh_of_groups(collective)

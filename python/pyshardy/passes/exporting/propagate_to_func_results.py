@@ -17,15 +17,15 @@ from __future__ import annotations
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
-from mlir_sdy.values import get_sharding, set_result_shardings
+from mlir_sdy.values import get_sharding, result_shardings, set_result_shardings
 from pyshardy.passes.functions import functions_of, main_function, returned_values
 
 
 def propagate_to_func_results(module: ir.Module) -> None:
-    """Copy the shardings of returned values to the results of all functions but the main one.
+    """Copy the shardings of returned values to the results of functions.
 
-    A result whose value has no sharding loses its own. The results of the main function are the
-    user's, and propagation itself has dealt with them.
+    1. A result of the main function keeps its sharding, which is the user's, if it has one.
+    2. Any other result takes over the sharding of its value, or loses its own if that has none.
 
     Raises:
         PassError: there are several functions, but none is called `main`.
@@ -34,6 +34,14 @@ def propagate_to_func_results(module: ir.Module) -> None:
     cache = AttributeCache(module.context)
     for function in functions_of(module):
         returned = returned_values(function)
-        if function != main and returned:
-            shardings = {index: get_sharding(value) for index, value in enumerate(returned)}
-            set_result_shardings(function, shardings, cache)
+        if not returned:
+            continue
+        shardings = {index: get_sharding(value) for index, value in enumerate(returned)}
+        if function == main:
+            given = result_shardings(function)
+            shardings = {
+                index: sharding
+                for index, sharding in shardings.items()
+                if sharding is not None and given[index] is None
+            }
+        set_result_shardings(function, shardings, cache)

@@ -16,10 +16,9 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
+from mlir_sdy.model import PropagationEdges
 from mlir_sdy.values import DATA_FLOW_OPERATIONS
 from pyshardy.passes.exporting.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.passes.walks import operations_named
@@ -41,12 +40,12 @@ def sink_data_flow_edges(
         sink_debug_propagation_edge_sharding: keep the steps that sharded the edges.
     """
     found = operations_named(DATA_FLOW_OPERATIONS | {_EDGE}, function)
-    wanted = {
-        "sharding_origins": sink_debug_sharding_origins,
-        "propagation_edges": sink_debug_propagation_edge_sharding,
-    }
-    history = [name for name, is_wanted in wanted.items() if is_wanted]
     cache = AttributeCache(function.context)
+    history: dict[str, ir.Attribute] = {}
+    if sink_debug_sharding_origins:
+        history["sharding_origins"] = ir.DictAttr.get({}, function.context)
+    if sink_debug_propagation_edge_sharding:
+        history["propagation_edges"] = cache[PropagationEdges(())]
     edges: list[ir.Operation] = []
     for operation in found:
         if operation.name == _EDGE:
@@ -57,15 +56,14 @@ def sink_data_flow_edges(
             ("result", result_edges(operation)),
         ):
             group.sink_shardings(cache)
-            for name in history:
-                notes = _gathered(f"sdy.{name}", group.edges())
+            for name, absent in history.items():
+                notes = [
+                    edge.attributes.get(f"sdy.{name}", absent)
+                    for edge in group.edges()
+                    if edge is not None
+                ]
                 operation.attributes[f"sdy.{prefix}_{name}"] = ir.ArrayAttr.get(
                     notes, function.context
                 )
     for edge in edges:
         remove_edge(edge)
-
-
-def _gathered(name: str, edges: Iterable[ir.Operation | None]) -> list[ir.Attribute]:
-    """The attribute of each edge that has it: what is left says no more whose it was."""
-    return [edge.attributes[name] for edge in edges if edge is not None and name in edge.attributes]

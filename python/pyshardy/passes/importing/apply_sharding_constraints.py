@@ -28,6 +28,7 @@ from pyshardy.passes.importing.constraints import (
     MANUAL_COMPUTATION,
     constraint_at,
     input_shardings,
+    may_be_dictated,
 )
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
@@ -46,8 +47,9 @@ def apply_sharding_constraints(
 
     1. At the first of a chain of constraints, uses that come after the chain move to its end; see
        `redirect_to_end_of_chain`.
-    2. A constraint gives its sharding to its input if the input has none, can have one, and has no
-       other constraint with another sharding, and if the sharding is closed in all dimensions.
+    2. A constraint gives its sharding to its input if the input can have one, has none or one that
+       is open in all dimensions and has no axes, and has no other constraint with another sharding,
+       and if the constraint's sharding is closed in all dimensions.
     3. Where the input stands for a data-flow edge, which has the sharding of all that flows
        through it, the input's other uses move to the constraint instead: a
        `sdy.sharding_constraint` moves up to its input, a manual computation gets one there. The
@@ -95,7 +97,7 @@ class _Applier:
     def apply(self, constraint: ir.Operation, index: int, sharding: TensorSharding) -> None:
         value = constraint.operands[index]
         holder = shardable_value(value)
-        if holder is None or not sharding.is_fully_closed or get_sharding(value) is not None:
+        if holder is None or not sharding.is_fully_closed or not may_be_dictated(value):
             return
         for use in value.uses:
             other = constraint_at(use)

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from mlir_sdy.fold.pattern import producer
 from mlir_sdy.host import ir
-from mlir_sdy.values import get_sharding
-from pyshardy.passes.importing.constraints import CONSTRAINT, MANUAL_COMPUTATION
+from pyshardy.passes.importing.constraints import (
+    CONSTRAINT,
+    MANUAL_COMPUTATION,
+    may_be_dictated,
+)
 
 
 def redirect_to_end_of_chain(head: ir.Operation) -> None:
@@ -14,7 +17,8 @@ def redirect_to_end_of_chain(head: ir.Operation) -> None:
 
     A chain is a list of two or more `sdy.sharding_constraint`s such that
 
-    1. the input of the first has no sharding and is not a constraint's result;
+    1. the input of the first is not a constraint's result, and has no sharding or one that is open
+       in all dimensions and has no axes;
     2. no other constraint and no manual computation uses that input;
     3. each but the last is used once, by the next;
     4. no constraint and no manual computation uses the last.
@@ -29,7 +33,7 @@ def redirect_to_end_of_chain(head: ir.Operation) -> None:
     """
     value = head.operands[0]
     tail = _tail(head)
-    if tail == head or producer(value, CONSTRAINT) is not None or get_sharding(value) is not None:
+    if tail == head or producer(value, CONSTRAINT) is not None or not may_be_dictated(value):
         return
     uses = list(value.uses)
     others = [use for use in uses if use.owner.operation != head]

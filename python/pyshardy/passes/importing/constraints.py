@@ -6,7 +6,7 @@ from __future__ import annotations
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
-from mlir_sdy.values import OWN_SHARDING
+from mlir_sdy.values import OWN_SHARDING, get_sharding
 
 CONSTRAINT = "sdy.sharding_constraint"
 MANUAL_COMPUTATION = "sdy.manual_computation"
@@ -17,6 +17,12 @@ def input_shardings(operation: ir.Operation) -> tuple[TensorSharding, ...]:
     if operation.name == CONSTRAINT:
         return (value_of(operation.attributes[OWN_SHARDING[CONSTRAINT]]),)
     return value_of(operation.attributes["in_shardings"]).shardings
+
+
+def may_be_dictated(value: ir.Value) -> bool:
+    """Whether a constraint may give a value its sharding: it has none, or an unconstrained one."""
+    sharding = get_sharding(value)
+    return sharding is None or sharding.is_unconstrained
 
 
 def constraint_at(use: ir.OpOperand) -> TensorSharding | None:

@@ -32,7 +32,7 @@ MESH_FOR_STABLEHLO = "stablehlo.mesh"
 
 
 @preserves_analyses
-def lift_inlined_meshes(module: ir.Module) -> None:
+def lift_inlined_meshes(module: ir.Module, *, use_single_device_mesh_names: bool = False) -> None:
     """Replace meshes held in place by names, and merge mesh operations that are equal.
 
     Meshes are held by shardings, and by the `replica_groups` of StableHLO collectives that are
@@ -43,8 +43,13 @@ def lift_inlined_meshes(module: ir.Module) -> None:
        of the module. It is called `mesh`, `empty_mesh` or `maximal_mesh_<device>`; if that is
        taken, a number follows.
     3. Each mesh operation gets the attribute `stablehlo.mesh`, unless it has one.
+
+    Args:
+        module: the module, which is changed in place.
+        use_single_device_mesh_names: whether the mesh of a single device is called
+            `single_device_<device>` instead.
     """
-    lifting = _Lifting(module)
+    lifting = _Lifting(module, "single_device" if use_single_device_mesh_names else "maximal_mesh")
     if any_sharding(module, lifting.changes):
         map_shardings(module, lifting.lift)
         forget_analyses()
@@ -56,8 +61,9 @@ def lift_inlined_meshes(module: ir.Module) -> None:
 
 
 class _Lifting:
-    def __init__(self, module: ir.Module):
+    def __init__(self, module: ir.Module, single_device_prefix: str):
         self._module = module
+        self._single_device_prefix = single_device_prefix
         self._cache = AttributeCache(module.context)
         self._operations: list[ir.Operation] = []
         self._names: dict[Mesh, str] = {}
@@ -99,7 +105,7 @@ class _Lifting:
         return self._names[reference]
 
     def _create(self, mesh: Mesh) -> str:
-        name = self._fresh.name(_base_name(mesh))
+        name = self._fresh.name(self._base_name(mesh))
         if self._operations:
             place = ir.InsertionPoint.after(self._operations[-1])
         else:
@@ -117,6 +123,11 @@ class _Lifting:
         self._operations.append(operation)
         return name
 
+    def _base_name(self, mesh: Mesh) -> str:
+        if mesh.is_maximal:
+            return f"{self._single_device_prefix}_{mesh.maximal_id}"
+        return "empty_mesh" if mesh.is_empty else "mesh"
+
     def annotate(self) -> None:
         """Repeat each mesh as an attribute that StableHLO knows."""
         for operation in self._operations:
@@ -124,12 +135,6 @@ class _Lifting:
             if MESH_FOR_STABLEHLO not in attributes:
                 mesh = value_of(attributes["mesh"])
                 attributes[MESH_FOR_STABLEHLO] = _annotation(mesh, self._module.context)
-
-
-def _base_name(mesh: Mesh) -> str:
-    if mesh.is_maximal:
-        return f"maximal_mesh_{mesh.maximal_id}"
-    return "empty_mesh" if mesh.is_empty else "mesh"
 
 
 def _annotation(mesh: Mesh, context: ir.Context) -> ir.DictAttr:

@@ -62,23 +62,30 @@ class _Convolution:
             )
 
     def add_spatial(self) -> None:
-        """An input dimension is as many windows as the output has, times elements of a window.
+        """Divide an input dimension into the windows of the output and the elements of a window.
 
-        The larger one of both comes first, and the other one gets what it leaves. Shards of
-        windows need elements of their neighbours; a window is contracted with the kernel.
+        1. The larger of both comes first; the other one gets the rest of the input dimension.
+        2. Shards of windows exchange elements; elements of a window are contracted.
+        3. If there is no rest, the dimension of the output or of the kernel has a permutation
+           factor of its own.
         """
         for input_dim, kernel_dim, output_dim in self._spatial_dims():
             windows, window = self._output[output_dim], self._kernel[kernel_dim]
             left = self._input[input_dim]
             for of_windows in (True, False) if windows >= window else (False, True):
-                size = min(left, windows if of_windows else window)
-                if size <= 1:
-                    continue
-                left //= size
-                if of_windows:
-                    self.builder.factor(size, (input_dim,), (output_dim,), PERMUTATION)
-                else:
-                    self.builder.factor(size, (input_dim, kernel_dim), kind=REDUCTION)
+                wanted = windows if of_windows else window
+                size = min(left, wanted)
+                if size > 1:
+                    left //= size
+                    if of_windows:
+                        self.builder.factor(size, (input_dim,), (output_dim,), PERMUTATION)
+                    else:
+                        self.builder.factor(size, (input_dim, kernel_dim), kind=REDUCTION)
+                elif wanted > 1:
+                    if of_windows:
+                        self.builder.factor(wanted, (), (output_dim,), PERMUTATION)
+                    else:
+                        self.builder.factor(wanted, (None, kernel_dim), kind=PERMUTATION)
 
     def add_whole_spatial(self) -> None:
         """Every device needs the spatial dimensions whole, and computes the output's whole."""

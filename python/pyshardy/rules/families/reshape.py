@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from mlir_sdy.model import OpShardingRule
-from pyshardy.rules.builder import RuleBuilder
+from pyshardy.rules.builder import NEED_REPLICATION, PERMUTATION, RuleBuilder
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature
 
@@ -16,19 +16,21 @@ from pyshardy.rules.signature import OperationSignature
 def reshape_rule(op: OperationSignature) -> OpShardingRule | None:
     """Factors common to both shapes where their dimensions line up, own ones elsewhere.
 
-    Nothing is known of tensors without elements.
+    Tensors without elements have no rule. Own factors need replication, dimensions of size 1
+    included. Where the rest of both current dimensions is coprime, shards exchange elements along
+    both.
 
     Example:
         stablehlo.reshape %a : (tensor<18xf32>) -> tensor<3x1x6xf32>
-        // ([ik])->([i, j, k]) {i=3, j=1, k=6}
+        // ([ik])->([i, j, k]) {i=3, j=1, k=6} need_replication={j}
         stablehlo.reshape %a : (tensor<2x15xf32>) -> tensor<6x5xf32>
         // ([i, jk])->([ij, k]) {i=2, j=3, k=5}
         stablehlo.reshape %a : (tensor<5x7xf32>) -> tensor<7x5xf32>
-        // ([i, k])->([j, l]) {i=5, j=7, k=7, l=5}
+        // ([i, j])->([i, k]) {i=5, j=7, k=5} need_replication={j, k} permutation={i}
         stablehlo.reshape %a : (tensor<4x9xf32>) -> tensor<6x6xf32>
-        // ([ij, ln])->([ik, mn]) {i=2, j=2, k=3, l=3, m=2, n=3}
+        // ([ij, km])->([ij, lm]) {i=2, j=2, k=3, l=2, m=3} need_replication={k, l} permutation={j}
         stablehlo.reshape %a : (tensor<10x9xf32>) -> tensor<6x15xf32>
-        // ([ij, mn])->([ik, ln]) {i=2, j=5, k=3, l=5, m=3, n=3}
+        // ([ij, lm])->([ij, km]) {i=2, j=5, k=5, l=3, m=3} need_replication={k, l} permutation={j}
     """
     return None if 0 in op.operand_shape() else _reshape(op).build()
 
@@ -50,10 +52,10 @@ def _reshape(op: OperationSignature) -> RuleBuilder:
     operand, result = _Side(op.operand_shape()), _Side(op.result_shape())
     while not (operand.is_done and result.is_done):
         if operand.at_size_one:
-            builder.factor(1, (operand.take(1),))
+            builder.factor(1, (operand.take(1),), kind=NEED_REPLICATION)
             continue
         if result.at_size_one:
-            builder.factor(1, (), (result.take(1),))
+            builder.factor(1, (), (result.take(1),), NEED_REPLICATION)
             continue
         operand.open()
         result.open()
@@ -63,14 +65,14 @@ def _reshape(op: OperationSignature) -> RuleBuilder:
                 builder.factor(common, (operand.take(common),), (result.take(common),))
             else:
                 for_operand, for_result = operand.left, result.left
-                builder.factor(for_operand, (operand.take(for_operand),))
-                builder.factor(for_result, (), (result.take(for_result),))
+                dims = (operand.take(for_operand),), (result.take(for_result),)
+                builder.factor(for_operand, *dims, PERMUTATION)
         elif operand.emitted < result.emitted:
             size = operand.next_own_factor(result)
-            builder.factor(size, (operand.take(size),))
+            builder.factor(size, (operand.take(size),), kind=NEED_REPLICATION)
         else:
             size = result.next_own_factor(operand)
-            builder.factor(size, (), (result.take(size),))
+            builder.factor(size, (), (result.take(size),), NEED_REPLICATION)
         operand.close()
         result.close()
     return builder

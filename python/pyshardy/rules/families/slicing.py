@@ -15,7 +15,7 @@ from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature
 
 
-@sharding_rule("stablehlo.pad", "stablehlo.slice", reads=())
+@sharding_rule("stablehlo.slice", reads=())
 def slice_rule(op: OperationSignature) -> OpShardingRule:
     """Shards exchange elements along dimensions that change.
 
@@ -23,9 +23,6 @@ def slice_rule(op: OperationSignature) -> OpShardingRule:
         stablehlo.slice %a [0:4, 1:5] : (tensor<4x6xf32>) -> tensor<4x4xf32>
         // ([i, j])->([i, j]) {i=4, j=6} permutation={j}
         // conservative: ([i, j])->([i, j]) {i=4, j=6} permutation={j} blocked_propagation={j}
-        stablehlo.pad %a, %b, low = [0, 1], high = [0, 1], interior = [0, 0]
-            : (tensor<4x6xf32>, tensor<f32>) -> tensor<4x8xf32>
-        // ([i, j], [])->([i, j]) {i=4, j=6} permutation={j}
     """
     return (
         RuleBuilder(op)
@@ -34,6 +31,32 @@ def slice_rule(op: OperationSignature) -> OpShardingRule:
         )
         .build()
     )
+
+
+_PADDING = ("edge_padding_low", "edge_padding_high", "interior_padding")
+
+
+@sharding_rule("stablehlo.pad", reads=_PADDING)
+def pad_rule(op: OperationSignature) -> OpShardingRule:
+    """Shards exchange elements along dimensions with padding, also where the size stays.
+
+    Example:
+        stablehlo.pad %a, %b, low = [0, 1, 1], high = [0, 1, -1], interior = [0, 0, 0]
+            : (tensor<4x6x5xf32>, tensor<f32>) -> tensor<4x8x5xf32>
+        // ([i, j, k], [])->([i, j, k]) {i=4, j=6, k=5} permutation={j, k}
+        // conservative: ([i, j, k], [])->([i, j, k]) {i=4, j=6, k=5} permutation={j, k}
+        //     blocked_propagation={j}
+    """
+    builder = RuleBuilder(op)
+    sizes = zip(op.operand_shape(), op.result_shape(), strict=True)
+    paddings = zip(*map(op.integers, _PADDING), strict=True)
+    for dim, ((size, result_size), padding) in enumerate(zip(sizes, paddings, strict=True)):
+        if any(padding):
+            blocked = op.conservative and size != result_size
+            builder.point_factor(dim, size, PERMUTATION, blocked=blocked)
+        else:
+            builder.point_factor(dim, size)
+    return builder.build()
 
 
 @sharding_rule("stablehlo.dynamic_slice", reads=())
@@ -74,18 +97,14 @@ def _cut_somewhere(op: OperationSignature) -> RuleBuilder:
     )
 
 
-def _starts_are_constant(operation: ir.Operation) -> bool:
-    return all(map(is_constant, list(operation.operands)[2:]))
-
-
-@sharding_rule("stablehlo.dynamic_update_slice", reads=(), observes=_starts_are_constant)
+@sharding_rule("stablehlo.dynamic_update_slice", reads=())
 def dynamic_update_slice_rule(op: OperationSignature) -> OpShardingRule:
-    """A smaller update is needed whole, unless all devices know where it goes.
+    """Shards exchange elements along dimensions in which the update is smaller.
 
     Example:
         stablehlo.dynamic_update_slice %a, %b, %c, %d
             : (tensor<4x6xf32>, tensor<4x2xf32>, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>
-        // ([i, j], [i, k], [], [])->([i, j]) {i=4, j=6, k=2} need_replication={k}
+        // ([i, j], [i, k], [], [])->([i, j]) {i=4, j=6, k=2} permutation={j, k}
     """
     builder = RuleBuilder(op)
     for dim, (size, update_size) in enumerate(
@@ -94,9 +113,8 @@ def dynamic_update_slice_rule(op: OperationSignature) -> OpShardingRule:
         if size == update_size:
             builder.point_factor(dim, size)
         else:
-            builder.factor(size, (dim,), (dim,))
-            kind = PASS_THROUGH if op.observed else NEED_REPLICATION
-            builder.factor(update_size, (None, dim), kind=kind)
+            builder.factor(size, (dim,), (dim,), PERMUTATION)
+            builder.factor(update_size, (None, dim), kind=PERMUTATION)
     return builder.build()
 
 
