@@ -508,7 +508,7 @@ def Sdy_ShardedToUnreducedOp : Sdy_CollectiveOp<"sharded_to_unreduced"> {
 
     - Those of `CollectiveOpInterface`.
     - The elements of `axes` satisfy the constraints of `AxisRefListAttr`.
-    - The reduction kind of `out_sharding` is `sum`.
+    - The reduction kind of `out_sharding` is that of the operand if that has unreduced axes.
     - Moving `axes` from the dimensions of the operand's sharding to its unreduced axes gives
       `out_sharding`.
   }];
@@ -522,7 +522,7 @@ def Sdy_ShardedToUnreducedOp : Sdy_CollectiveOp<"sharded_to_unreduced"> {
 def Sdy_ReplicatedToUnreducedOp : Sdy_CollectiveOp<"replicated_to_unreduced"> {
   let summary = "Turns axes that replicate the operand into unreduced axes of the result";
   let description = [{
-    One device along the axes keeps the tensor and the others take zeros:
+    One device along the axes keeps the tensor, and the others take the identity of the reduction:
 
     all-reduce(replicated-to-unreduced(x, axes), axes) = x
 
@@ -536,7 +536,7 @@ def Sdy_ReplicatedToUnreducedOp : Sdy_CollectiveOp<"replicated_to_unreduced"> {
     - Those of `CollectiveOpInterface`.
     - `axes` satisfies the constraints of `AxisRefListAttr`, is in the order of the mesh, and is
       not empty.
-    - The reduction kind of `out_sharding` is `sum`.
+    - The reduction kind of `out_sharding` is that of the operand if that has unreduced axes.
     - The dimension shardings of operand and result are equal.
     - `axes` replicate the operand, explicitly or implicitly.
     - The unreduced axes of the operand and `axes` together are those of `out_sharding`.

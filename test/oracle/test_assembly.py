@@ -2,6 +2,7 @@
 """C++ Shardy reads what is printed here, and prints the same."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,19 +22,28 @@ def printed(text, **options):
     return asm(parse(text, Context()), **options)
 
 
+def theirs(shardy, text, **options):
+    """What Shardy prints; contexts of one process number resources of one name."""
+    return re.sub(r"\b(weights)_\d+\b", r"\1", shardy.run(text, **options))
+
+
 @pytest.mark.parametrize("options", [{}, {"generic": True}, {"debug_info": True}], ids=str)
 @pytest.mark.parametrize("program", sorted(PROGRAMS), ids=lambda path: path.stem)
 def test_prints_the_same(program, options, shardy):
     """Shardy's print of the source is ours, and so is its print of ours."""
     text = program.read_text()
     ours = printed(text, **options)
-    assert ours == shardy.run(text, **options)
-    assert ours == shardy.run(ours, **options)
     assert ours == printed(ours, **options)
+    expected = ours
+    if shardy.release < (0, 12):  # whose collectives have no kind of reduction
+        expected = ours.replace(", reduction_op = 0 : i32", "")
+    assert expected == theirs(shardy, text, **options)
+    assert expected == theirs(shardy, ours, **options)
 
 
 NAMES = """
 import json
+import re
 from jaxlib.mlir.dialects import _sdy_ops_gen, sdy
 names = {getattr(value, "OPERATION_NAME", "") for value in vars(_sdy_ops_gen).values()}
 print(json.dumps([sorted(names), [name for name in dir(sdy) if name.endswith("Attr")]]))

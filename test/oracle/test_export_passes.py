@@ -123,9 +123,9 @@ def test_pipeline_on_examples(shardy, context, path):
 
 
 def compare_pipeline(shardy: Shardy, context: Context, text: str, options: str) -> None:
-    """Both leave the same text; C++ Shardy of this release leaves meshes where they are."""
+    """Both leave the same text."""
     module = parse(text, context)
     printed = asm(module)
     expected = shardy.run(printed, f"builtin.module(sdy-export-pipeline{{{options}}})")
-    run_pipeline(module, f"sdy-export-pipeline{{{options} inline-meshes=false}}")
+    run_pipeline(module, f"sdy-export-pipeline{{{options}}}")
     assert asm(module) == asm(parse(expected, context)), f"{options}\n{printed}"

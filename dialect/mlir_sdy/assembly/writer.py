@@ -17,7 +17,8 @@ from mlir_sdy.assembly.source import STRING, end_of_braces, end_of_brackets
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.ods import irdl_groups
-from mlir_sdy.ods.tables import OPERATIONS
+from mlir_sdy.ods.declarations import OpAttributeDecl
+from mlir_sdy.ods.tables import ENUMS, OPERATIONS
 
 _DEEPEST_ATTRIBUTE = 6
 
@@ -36,6 +37,23 @@ _ENTRY_KEY = re.compile(rf"\s*({STRING}|[\w$.]+)\s*(?:=\s*)?")
 _BLOCK_ARGUMENTS = re.compile(r"\s*\^bb0(?=\()")
 _TAIL = re.compile(r"(?: \{(?P<attributes>.*)\})? : (?P<types>\(.*)\Z", re.DOTALL)
 _TEMPLATE_OPERANDS = "\0"
+
+
+def _default_text(attribute: OpAttributeDecl) -> str:
+    """Return the text of the default of an enum attribute in generic form: `0 : i32`."""
+    cases = ENUMS[attribute.kind.removeprefix("enum ")].cases
+    return f"{next(case.value for case in cases if case.name == attribute.default)} : i32"
+
+
+_DEFAULTS = {
+    name: {
+        attribute.name: _default_text(attribute)
+        for attribute in declaration.attributes
+        if attribute.default is not None
+    }
+    for name, declaration in OPERATIONS.items()
+}
+"""The inherent attributes that an operation has in generic form even if it doesn't hold them."""
 
 
 @lru_cache(maxsize=4096)
@@ -215,9 +233,10 @@ class Writer:
         return PrintedOperation(name, operands, attributes, ", ".join(others), types)
 
     def _generic(self, printed: PrintedOperation, region: str | None) -> str:
+        attributes = {**_DEFAULTS.get(printed.name, {}), **printed.attributes}
         inherent = ", ".join(
             key if value is None else f"{key} = {self._rewritten(value)}"
-            for key, value in printed.attributes.items()
+            for key, value in sorted(attributes.items())
         )
         parts = [f'"{printed.name}"({printed.operands})']
         if inherent:

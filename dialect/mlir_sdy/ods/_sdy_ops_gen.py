@@ -978,7 +978,7 @@ def reduce_scatter(tensor, reduce_scatter_axes, out_sharding, *, reduction_op=No
 @_ods_cext.register_operation(_Dialect)
 class ReplicatedToUnreducedOp(_ods_ir.OpView):
   r"""
-  One device along the axes keeps the tensor and the others take zeros:
+  One device along the axes keeps the tensor, and the others take the identity of the reduction:
   
   all-reduce(replicated-to-unreduced(x, axes), axes) = x
   
@@ -992,7 +992,7 @@ class ReplicatedToUnreducedOp(_ods_ir.OpView):
   - Those of `CollectiveOpInterface`.
   - `axes` satisfies the constraints of `AxisRefListAttr`, is in the order of the mesh, and is
     not empty.
-  - The reduction kind of `out_sharding` is `sum`.
+  - The reduction kind of `out_sharding` is that of the operand if that has unreduced axes.
   - The dimension shardings of operand and result are equal.
   - `axes` replicate the operand, explicitly or implicitly.
   - The unreduced axes of the operand and `axes` together are those of `out_sharding`.
@@ -1154,7 +1154,7 @@ class ShardedToUnreducedOp(_ods_ir.OpView):
   
   - Those of `CollectiveOpInterface`.
   - The elements of `axes` satisfy the constraints of `AxisRefListAttr`.
-  - The reduction kind of `out_sharding` is `sum`.
+  - The reduction kind of `out_sharding` is that of the operand if that has unreduced axes.
   - Moving `axes` from the dimensions of the operand's sharding to its unreduced axes gives
     `out_sharding`.
   """

@@ -277,7 +277,7 @@ def _check_reduce_scatter(collective: Collective) -> None:
 
 def _check_sharded_to_unreduced(collective: Collective) -> None:
     """Axes that split dimensions become unreduced axes."""
-    _check_sum(collective)
+    _check_kind_is_kept(collective)
     _check_dims(collective, gather_axes)
     _compare_unreduced([axis for axes in collective.axes for axis in axes], collective)
 
@@ -285,14 +285,14 @@ def _check_sharded_to_unreduced(collective: Collective) -> None:
 def _check_replicated_to_unreduced(collective: Collective) -> None:
     """Unused axes become unreduced axes.
 
-    1. The result is reduced by a sum, and its dimensions are sharded as those of the operand, with
-       priorities, and whether they are open.
+    1. The result is reduced as the operand if that has unreduced axes, and its dimensions are
+       sharded as those of the operand, with priorities, and whether they are open.
     2. There are axes; they are ordered and fine.
     3. None of them splits the operand, or is unreduced there.
     4. The result's unreduced axes are those of the operand and these.
     """
     source, result, axes = collective.source, collective.result, collective.axes.value
-    _check_sum(collective)
+    _check_kind_is_kept(collective)
     if source.dim_shardings != result.dim_shardings:
         expected = result.with_dims(source.dim_shardings)
         raise Violation(
@@ -382,10 +382,13 @@ def _check_disjoint(axes: Sequence[AxisRef], others: Sequence[AxisRef], message:
                 raise Violation(message.format(axis, other))
 
 
-def _check_sum(collective: Collective) -> None:
-    kind = collective.result.reduction_kind
-    if kind is not ReductionOp.SUM:
-        raise Violation(f"can only make axes unreduced of kind 'sum', got '{kind.keyword}'")
+def _check_kind_is_kept(collective: Collective) -> None:
+    source, result = collective.source, collective.result
+    if source.unreduced_axes and source.reduction_kind is not result.reduction_kind:
+        raise Violation(
+            f"axes that stay unreduced must keep their kind: '{source.reduction_kind.keyword}' "
+            f"became '{result.reduction_kind.keyword}'"
+        )
 
 
 def _check_reduced(collective: Collective) -> None:

@@ -25,6 +25,7 @@ from mlir_sdy.model import (
     Mesh,
     add_or_merge,
     first_overlapping,
+    set_difference,
 )
 from pyshardy.propagation.projection import split_axis
 
@@ -97,11 +98,47 @@ def plan_reshard(
     | `[{a}, {b}]`   | `[{b}, {a}]`   | permute                              |
     | `[{a}, {}]`    | `[{}, {b}]`    | slice `[{}, {b}]`, gather `[{a}, {}]`|
     | `[{a, b}, {}]` | `[{c}, {}]`    | permute to `[{c, b}, {}]`, gather `b`|
+
+    A dimension of size 5 that goes from `{a}` to `{a, b}` is gathered, and sliced anew: padded to 6
+    and to 8, its shards begin at different elements.
     """
+    steps = _plan(source, target, shape, mesh, reorder=reorder)
+    changing = {dim for dim in _repadded(source, target, shape, mesh)}
+    states = [source, *(step.result for step in steps)]
+    if not any(_repadded(*pair, shape, mesh) for pair in itertools.pairwise(states)):
+        return steps
+    gathered = [axis for dim in sorted(changing) for axis in source[dim]]
+    between = tuple(
+        () if dim in changing else set_difference(axes, gathered, mesh)
+        for dim, axes in enumerate(target)
+    )
+    first = _plan(source, between, shape, mesh, reorder=False)
+    return (*first, *_plan(between, target, shape, mesh, reorder=reorder))
+
+
+def _repadded(
+    before: AxesPerDim, after: AxesPerDim, shape: tuple[int, ...], mesh: Mesh
+) -> frozenset[int]:
+    """Return the dimensions that are sharded before and after, but padded to different sizes."""
+    return frozenset(
+        dim
+        for dim, (size, *lists) in enumerate(zip(shape, before, after, strict=True))
+        if size >= 0 and all(lists) and len({_padded(size, mesh.axes_size(a)) for a in lists}) > 1
+    )
+
+
+def _padded(size: int, num_shards: int) -> int:
+    return -(-size // num_shards) * num_shards
+
+
+def _plan(
+    source: AxesPerDim, target: AxesPerDim, shape: tuple[int, ...], mesh: Mesh, *, reorder: bool
+) -> tuple[Step, ...]:
+    """Plan without regard to padding."""
     fitting = _fitting(source, target)
     if fitting != source:
         gathered = tuple(axes[len(kept) :] for axes, kept in zip(source, fitting, strict=True))
-        rest = plan_reshard(fitting, target, shape, mesh, reorder=reorder)
+        rest = _plan(fitting, target, shape, mesh, reorder=reorder)
         return (AllGather(gathered, fitting), *rest)
     planner = _Planner(source, target, shape, mesh, reorder)
     if planner.run():

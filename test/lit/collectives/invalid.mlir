@@ -247,9 +247,9 @@ func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{}], unred
 
 // expected-note@below {{the mesh is}}
 sdy.mesh @k = <["u"=8, "v"=2, "w"=2]>
-func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}]>}) {
-  // expected-error@below {{op can only make axes unreduced of kind 'sum', got 'min'}}
-  %0 = sdy.sharded_to_unreduced [{"u"}] %arg0 out_sharding=<@k, [{}], unreduced=min{"u"}> : tensor<32xf32>
+func.func @f(%arg0: tensor<32xf32> {sdy.sharding = #sdy.sharding<@k, [{"u"}], unreduced={"v"}>}) {
+  // expected-error@below {{op axes that stay unreduced must keep their kind: 'sum' became 'min'}}
+  %0 = sdy.sharded_to_unreduced [{"u"}] %arg0 out_sharding=<@k, [{}], unreduced=min{"u", "v"}> : tensor<32xf32>
   return
 }
 

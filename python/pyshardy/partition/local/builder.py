@@ -138,17 +138,21 @@ class LocalBuilder:
         return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
 
     def nothing(self, tensor: ir.RankedTensorType) -> ir.Value:
-        """A constant of what changes no sum.
+        """Build a constant of the additive identity; see `identity`."""
+        return self.identity(tensor, ReductionOp.SUM)
+
+    def identity(self, tensor: ir.RankedTensorType, kind: ReductionOp) -> ir.Value:
+        """Build a constant of the elements that change no reduction of a kind.
 
         Raises:
             PassError: there is no such element of the type.
         """
-        literal = neutral_elements("stablehlo.add", tensor)
+        literal = neutral_elements(REDUCTION_OPERATIONS[kind], tensor)
         if literal is None:
             raise PassError(
                 error(
-                    f"{tensor} has no zeros, which devices would contribute to a sum that hold "
-                    "nothing of it",
+                    f"cannot make {tensor} unreduced: its element type has no identity of "
+                    f"'{REDUCTION_OPERATIONS[kind]}'",
                     location_of(ir.Location.current),
                 )
             )

@@ -10,7 +10,7 @@ import numpy as np
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ordered_refs, shard_index
+from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ReductionOp, ordered_refs, shard_index
 from mlir_sdy.values import get_sharding
 from pyshardy.partition.completion import reduction_kind
 from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
@@ -304,7 +304,7 @@ def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuild
         tensor = ir.RankedTensorType(value.type)
         mesh = _result_mesh(operation, builder)
         is_first = builder.equals(builder.offset(mesh, axes, 1), builder.index(0))
-        nothing = builder.nothing(tensor)
+        nothing = builder.identity(tensor, _reduction_kind(operation))
         value = builder.create("stablehlo.select", (is_first, value, nothing), (tensor,)).result
     _replace(operation, value)
 
@@ -312,7 +312,7 @@ def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuild
 @converts("sdy.sharded_to_unreduced")
 @moves_elements
 def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Write the shard at its place into a tensor of what changes no sum.
+    """Write the shard at its place into a tensor of the identity of the reduction.
 
     That tensor has room for the padding of the last shards, which is cut off afterwards.
     """
@@ -327,9 +327,13 @@ def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder)
         size * mesh.axes_size(axes) for axes, size in zip(axes_per_dim, _shape(value), strict=True)
     ]
     padded = ir.RankedTensorType.get(shape, result.element_type)
-    nothing = builder.nothing(padded)
+    nothing = builder.identity(padded, _reduction_kind(operation))
     update = builder.create("stablehlo.dynamic_update_slice", (nothing, value, *starts), (padded,))
     _replace(operation, builder.leading(update.result, result.shape))
+
+
+def _reduction_kind(operation: ir.Operation) -> ReductionOp:
+    return value_of(operation.attributes["out_sharding"]).reduction_kind
 
 
 def _shape(value: ir.Value) -> list[int]:

@@ -50,7 +50,7 @@ def apply_sharding_constraints(
     2. A constraint gives its sharding to its input if the input can have one, has none or one that
        is open in all dimensions and has no axes, and has no other constraint with another sharding,
        and if the constraint's sharding is closed in all dimensions.
-    3. Where the input stands for a data-flow edge, which has the sharding of all that flows
+    3. Where the input stands for a data-flow edge, also one of functions, which has the sharding of all that flows
        through it, the input's other uses move to the constraint instead: a
        `sdy.sharding_constraint` moves up to its input, a manual computation gets one there. The
        edge takes over the unreduced axes, as these don't propagate.
@@ -82,6 +82,9 @@ def apply_sharding_constraints(
             constraint_history.write_steps(module, applier.applied)
 
 
+_EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
+
+
 class _Applier:
     """Applies one constraint after the other.
 
@@ -104,7 +107,7 @@ class _Applier:
             if other is not None and other != sharding:
                 return
         edge = None if isinstance(holder, ir.BlockArgument) else holder.owner.operation
-        if edge is not None and edge.name == "sdy.data_flow_edge":
+        if edge is not None and edge.name in _EDGES:
             self._apply_behind_edge(value, edge, constraint, sharding)
         else:
             set_sharding(value, sharding, self._cache)
