@@ -15,11 +15,17 @@ INSTALLED = tuple(map(int, importlib.metadata.version("jaxlib").split(".")[:2]))
 NEWEST = (0, 12)
 
 
-@pytest.fixture(
-    scope="session",
-    params=sorted({INSTALLED, NEWEST}),
-    ids=lambda release: f"shardy-{release[0]}.{release[1]}",
-)
+
+def pytest_generate_tests(metafunc):
+    """Run tests against each release; those marked `shardy_since` against releases from one on."""
+    if "shardy" in metafunc.fixturenames:
+        since = metafunc.definition.get_closest_marker("shardy_since")
+        releases = [r for r in sorted({INSTALLED, NEWEST}) if since is None or r >= since.args]
+        ids = [f"shardy-{major}.{minor}" for major, minor in releases]
+        metafunc.parametrize("shardy", releases, indirect=True, ids=ids, scope="session")
+
+
+@pytest.fixture(scope="session")
 def shardy(request):
     """C++ Shardy of a release, in a child process that the tests of a session share.
 

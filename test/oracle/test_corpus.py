@@ -22,6 +22,7 @@ def test_corpus_is_there():
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.shardy_since(0, 12)
 def test_same_program_after_each_pass(shardy, context, path):
     module = parse(path.read_text(), context)
     text = asm(module)

@@ -33,6 +33,7 @@ def compare(shardy: Shardy, context: Context, text: str, pipeline: str) -> None:
         for index, text in enumerate(texts)
     ],
 )
+@pytest.mark.shardy_since(0, 12)
 def test_case(shardy, context, pipeline, text):
     compare(shardy, context, text, pipeline)
 
@@ -84,6 +85,7 @@ def test_each_pass_on_random_programs(shardy, context, pipeline):
 
 
 @pytest.mark.parametrize("num_passes", range(1, len(BACK_TO_CALLS) + 1))
+@pytest.mark.shardy_since(0, 12)
 def test_back_to_calls_pass_by_pass(shardy, context, num_passes):
     for seed in range(100, 125):
         text = prepared(shardy, context, seed, FLATTENED)
@@ -108,6 +110,7 @@ PIPELINE_OPTIONS = (
 
 
 @pytest.mark.parametrize("options", PIPELINE_OPTIONS)
+@pytest.mark.shardy_since(0, 12)
 def test_pipeline(shardy, context, options):
     for seed in range(300, 325):
         text = prepared(shardy, context, seed, AFTER_PROPAGATION)
@@ -115,6 +118,7 @@ def test_pipeline(shardy, context, options):
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.shardy_since(0, 12)
 def test_pipeline_on_examples(shardy, context, path):
     text = asm(parse(path.read_text(), context))
     text = shardy.run(text, f"builtin.module({FLATTENED},{','.join(BACK_TO_CALLS)})")

@@ -68,6 +68,7 @@ def test_examples(shardy, context, path, pipeline):
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
+@pytest.mark.shardy_since(0, 12)
 def test_random_programs(shardy, context, pipeline):
     for seed in range(25):
         compare(shardy, context, random_import_module(seed), pipeline)
@@ -75,11 +76,13 @@ def test_random_programs(shardy, context, pipeline):
 
 
 @pytest.mark.parametrize("block", range(4))
+@pytest.mark.shardy_since(0, 12)
 def test_before_propagation(shardy, context, block):
     for seed in range(50 * block, 50 * (block + 1)):
         compare(shardy, context, random_import_module_with_calls(2_000 + seed), BEHIND_IMPORT)
 
 
+@pytest.mark.shardy_since(0, 12)
 def test_steps_of_applied_constraints(shardy, context):
     options = "{debug-propagation-edge-sharding=true}"
     pipeline = f"sdy-add-data-flow-edges,sdy-apply-sharding-constraints{options}"
@@ -101,6 +104,7 @@ def lit_cases():
 
 
 @pytest.mark.parametrize(("pipeline", "text"), list(lit_cases()))
+@pytest.mark.shardy_since(0, 12)
 def test_inputs_of_lit_tests(shardy, context, pipeline, text):
     compare(shardy, context, text, pipeline)
 

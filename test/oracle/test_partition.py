@@ -66,6 +66,7 @@ def seeds(block: int) -> range:
 
 
 @pytest.mark.parametrize("block", range(4))
+@pytest.mark.shardy_since(0, 12)
 def test_reshards(shardy, context, block):
     for seed in seeds(block):
         program = random_reshard(random.Random(seed), POWERS_OF_TWO)
@@ -73,6 +74,7 @@ def test_reshards(shardy, context, block):
 
 
 @pytest.mark.parametrize("block", range(3))
+@pytest.mark.shardy_since(0, 12)
 def test_reshards_on_other_meshes(shardy, context, block):
     """Shardy refuses some of its own results; wherever refs coexist, the others are ours."""
     found = Counter()
@@ -127,6 +129,7 @@ func.func @main(%arg0: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@first, {s
 
 
 @pytest.mark.parametrize("block", range(5))
+@pytest.mark.shardy_since(0, 12)
 def test_one_operation(shardy, context, block):
     for seed in seeds(block):
         program = one_operation_program(random.Random(seed), POWERS_OF_TWO)
@@ -135,6 +138,7 @@ def test_one_operation(shardy, context, block):
 
 
 @pytest.mark.parametrize("block", range(3))
+@pytest.mark.shardy_since(0, 12)
 def test_one_operation_on_other_meshes(shardy, context, block):
     found = Counter()
     for seed in seeds(block):
@@ -164,6 +168,7 @@ class Writer(ProgramWriter):
 
 @pytest.mark.parametrize("generate", [random_module, random_module_with_calls])
 @pytest.mark.parametrize("full", [True, False])
+@pytest.mark.shardy_since(0, 12)
 def test_propagated_random_programs(shardy, context, generate, full):
     pipeline = EXPLICIT_RESHARDS if full else "func.func(sdy-insert-explicit-reshards)"
     for seed in range(60):

@@ -55,6 +55,7 @@ def test_small_random_programs(shardy, context):
         compare(shardy, context, random_module(10_000 + seed, max_operations=3))
 
 
+@pytest.mark.shardy_since(0, 12)
 def test_conservative(shardy, context):
     options = "{conservative-propagation=true}"
     for seed in range(80):
@@ -62,6 +63,7 @@ def test_conservative(shardy, context):
         compare(shardy, context, text, options, conservative_propagation=True)
 
 
+@pytest.mark.shardy_since(0, 12)
 def test_keep_sharding_rules(shardy, context):
     options = "{keep-sharding-rules=true}"
     for seed in range(40):
@@ -70,6 +72,7 @@ def test_keep_sharding_rules(shardy, context):
 
 
 @pytest.mark.parametrize("num_passes", range(1, len(PIPELINE)))
+@pytest.mark.shardy_since(0, 12)
 def test_pipeline_pass_by_pass(shardy, context, num_passes):
     pipeline = ",".join(PIPELINE[:num_passes])
     for seed in range(15):
@@ -81,6 +84,7 @@ def test_pipeline_pass_by_pass(shardy, context, num_passes):
 
 
 @pytest.mark.parametrize("block", range(4))
+@pytest.mark.shardy_since(0, 12)
 def test_pipeline(shardy, context, block):
     seeds = range(block * CASES_PER_TEST, (block + 1) * CASES_PER_TEST)
     texts = [random_module_with_calls(50_000 + seed) for seed in seeds]

@@ -82,6 +82,7 @@ def compare(shardy: Shardy, context: Context, text: str, theirs: str, ours: str)
     ),
     dedup=st.booleans(),
 )
+@pytest.mark.shardy_since(0, 12)
 def test_pipeline(shardy, context, text, dedup):
     pipeline = "sdy-propagation-pipeline"
     options = "dedup-functions-fully=true" if dedup else ""
@@ -95,6 +96,7 @@ def test_pipeline(shardy, context, text, dedup):
     propagation=st.sampled_from(PASSES),
     has_edges=st.booleans(),
 )
+@pytest.mark.shardy_since(0, 12)
 def test_passes(shardy, context, text, propagation, has_edges):
     before = "sdy-add-data-flow-edges," if has_edges else ""
     name, _, options = propagation.rstrip("}").partition("{")

@@ -57,6 +57,16 @@ def populated(shardy: Shardy, module: ir.Module, *, conservative: bool = False) 
     return parse(answer, module.context)
 
 
+CHANGED_IN_0_12 = frozenset(
+    f"stablehlo.{name}" for name in ("convolution", "dynamic_update_slice", "pad", "reshape")
+)
+"""The operations whose rules are others since jaxlib 0.12."""
+
+
+def is_otherwise(shardy: Shardy, operation: ir.Operation) -> bool:
+    return shardy.release < (0, 12) and operation.name in CHANGED_IN_0_12
+
+
 def compare(shardy: Shardy, context: Context, text: str, *, conservative: bool = False) -> int:
     """Compare the rule of each operation in `text`; how many have one."""
     module = parse(text, context)
@@ -66,7 +76,8 @@ def compare(shardy: Shardy, context: Context, text: str, *, conservative: bool =
     for own, theirs in zip(operations_of(module), operations_of(expected), strict=True):
         assert own.name == theirs.name
         rule = lookup.rule(own)
-        assert str(rule) == str(attached_rule(theirs)), str(own)
+        if not is_otherwise(shardy, own):
+            assert str(rule) == str(attached_rule(theirs)), str(own)
         count += rule is not None
     return count
 
@@ -110,7 +121,8 @@ def test_the_pass_writes_the_same(shardy, context):
     with collect():
         run_pipeline(module, POPULATE)
     for own, theirs in zip(operations_of(module), operations_of(expected), strict=True):
-        assert str(attached_rule(own)) == str(attached_rule(theirs)), str(own)
+        if not is_otherwise(shardy, own):
+            assert str(attached_rule(own)) == str(attached_rule(theirs)), str(own)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -44,6 +44,12 @@ def all_to_all(
     ]
 
 
+def collective_reduce(parts: Sequence[Array], combine: Combine) -> list[Array]:
+    """The first member gets the parts combined, from first to last; the others get zeros."""
+    combined = reduce(combine, parts)
+    return [combined, *(np.zeros_like(combined) for _ in parts[1:])]
+
+
 def collective_broadcast(parts: Sequence[Array]) -> list[Array]:
     """Everybody gets the part of the first member."""
     return [parts[0]] * len(parts)

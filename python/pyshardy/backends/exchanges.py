@@ -8,13 +8,17 @@ from functools import partial
 
 import numpy as np
 
+from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends import collectives
 from pyshardy.backends.engine import Engine
+from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.backends.reductions import combination
 from pyshardy.backends.specs import Array
 from pyshardy.backends.values import spec_of
+
+_REDUCE_TO_ROOT = "stablehlo.collective_reduce"
 
 Exchange = Callable[[Sequence[Array]], "list[Array]"]
 """What the processes of a group get for what each of them has."""
@@ -35,7 +39,10 @@ def exchanged(
         everybody = (tuple(range(layout.size)),)
         return everybody, [partial(collectives.collective_permute, pairs=pairs)]
     groups = process_groups(operation, layout)
-    if operation.name in ("stablehlo.all_reduce", "stablehlo.reduce_scatter"):
+    if operation.name == _REDUCE_TO_ROOT and "has_dynamic_root" in operation.attributes:
+        message = "'stablehlo.collective_reduce' op with a dynamic root can't be run"
+        raise ExecutionError(error(message, location_of(operation.location)))
+    if operation.name in ("stablehlo.all_reduce", "stablehlo.reduce_scatter", _REDUCE_TO_ROOT):
         return groups, _reductions(operation, engine)
     return groups, [_move(operation)] * len(operation.operands)
 
@@ -62,6 +69,8 @@ def _reductions(operation: ir.Operation, engine: Engine) -> list[Exchange]:
         combine = combination(operation.regions[0], spec, engine)
         if operation.name == "stablehlo.all_reduce":
             exchange = partial(collectives.all_reduce, combine=combine)
+        elif operation.name == _REDUCE_TO_ROOT:
+            exchange = partial(collectives.collective_reduce, combine=combine)
         else:
             dim = operation.attributes["scatter_dimension"].value
             exchange = partial(collectives.reduce_scatter, dim=dim, combine=combine)

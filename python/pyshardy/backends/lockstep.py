@@ -28,6 +28,7 @@ from pyshardy.backends.modules import copy_of
 from pyshardy.backends.pieces import CALLS, COLLECTIVES, Cutter, Piece, Step
 from pyshardy.backends.specs import Array
 from pyshardy.partition.static_forms import make_static
+from pyshardy.passes.async_operations import make_synchronous
 from pyshardy.passes.walks import operations_with
 from pyshardy.rules import SHARDING_RULE
 
@@ -256,13 +257,14 @@ _Step = Callable[[Active, "dict[ir.Value, Held]"], None]
 def _lowered(module: ir.Module) -> ir.Module:
     """A copy of `module` in fewer kinds of operations.
 
-    Without composites, CHLO, sizes in operands, operations that StableHLO gives up, and sharding
+    Without asynchronous operations, composites, CHLO, sizes in operands, operations that StableHLO gives up, and sharding
     rules.
     """
     copy = copy_of(module)
     # A user's rule stays with its custom call; engines know nothing of it.
     for operation in operations_with(SHARDING_RULE, copy):
         del operation.attributes[SHARDING_RULE]
+    make_synchronous(copy)
     make_static(copy.operation)
     try:
         passmanager.PassManager.parse(f"builtin.module({_LOWER})", module.context).run(

@@ -26,6 +26,7 @@ COLLECTIVES = frozenset(
         "all_to_all",
         "collective_broadcast",
         "collective_permute",
+        "collective_reduce",
         "reduce_scatter",
     )
 )

@@ -33,6 +33,7 @@ _ADVICE: dict[str, str] = {
             "stablehlo.all_to_all",
             "stablehlo.collective_broadcast",
             "stablehlo.collective_permute",
+            "stablehlo.collective_reduce",
             "stablehlo.reduce_scatter",
             "stablehlo.cross-replica-sum",
             "stablehlo.partition_id",

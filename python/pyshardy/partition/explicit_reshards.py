@@ -68,6 +68,7 @@ from pyshardy.partition.static_forms import make_static
 from pyshardy.partition.unreduced import origin_of
 from pyshardy.partition.user_collectives import resolve_user_collectives
 from pyshardy.partition.uses import UseConverter, insertion_point_after
+from pyshardy.passes.async_operations import make_synchronous
 from pyshardy.passes.constants import use_sdy_constants
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules import quiet_rules
@@ -117,6 +118,7 @@ def insert_explicit_reshards(
         from pyshardy.partition.halo import find_exchange  # noqa: PLC0415
         from pyshardy.partition.local import CONVERSIONS  # noqa: PLC0415
 
+        make_synchronous(function)
         resolve_user_collectives(function.operation)
         make_static(function)
         resharder.finder.local_forms = CONVERSIONS.keys()

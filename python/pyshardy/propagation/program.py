@@ -19,6 +19,7 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import COMPUTATIONS, DATA_FLOW_OPERATIONS, OWN_SHARDING, SHARDING
 from pyshardy.propagation.data_flow import DataFlowEdge, Use, data_flow_edges
+from pyshardy.passes.async_operations import ASYNC_DONE, ASYNC_START
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, TensorType
 
 NOWHERE = 0
@@ -34,7 +35,15 @@ TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
 """The operations that end blocks."""
 
 _NOTED = frozenset(
-    {"func.call", "func.func", DATA_FLOW_EDGE, SHARDING_GROUP, *TERMINATORS, *OWN_SHARDING}
+    {
+        "func.call",
+        "func.func",
+        ASYNC_DONE,
+        DATA_FLOW_EDGE,
+        SHARDING_GROUP,
+        *TERMINATORS,
+        *OWN_SHARDING,
+    }
     | DATA_FLOW_OPERATIONS
 )
 """Operations of which reading takes note, beside those with shardings."""
@@ -65,7 +74,8 @@ class Program:
         calls: the calls of each function by its name.
         with_own_rule: the operations that have their rule as an attribute.
         edges: the data-flow edge for which each `sdy.data_flow_edge` stands.
-        woken_edges: the `sdy.data_flow_edge` to visit again for each use of a changed value.
+        woken_edges: the `sdy.data_flow_edge`, or the `stablehlo.async_done`, to visit again for
+            each use of a changed value.
         groups: the `sdy.sharding_group` operations.
         function_results: the slots of the results of each function.
         main: the main function; None if the module has no function.
@@ -92,6 +102,7 @@ class Program:
         self._given: dict[int, TensorSharding | None] = {}
         self._data_flow: list[int] = []
         self._edge_operations: list[int] = []
+        self._waits: list[int] = []
         self._without_results: dict[ir.Operation, int] = {}
         self._type_key = lookup.type_key
         self._tensor_type = lookup.tensor_type
@@ -170,6 +181,11 @@ class Program:
         terminators = self.terminators.get(function)
         return self.operands[terminators[0]] if terminators else ()
 
+    def started_by(self, future: int) -> int | None:
+        """Return the `stablehlo.async_start` that makes a future; None if something else does."""
+        maker = self.makers[future]
+        return maker if self.names[maker] == ASYNC_START else None
+
     def held_together(self, slot: int) -> Sequence[int]:
         """The values whose shardings are kept in one list with that in `slot`."""
         maker = self.makers[slot]
@@ -225,6 +241,8 @@ class Program:
             self._data_flow.append(number)
         elif name == DATA_FLOW_EDGE:
             self._edge_operations.append(number)
+        elif name == ASYNC_DONE:
+            self._waits.append(number)
         elif name == SHARDING_GROUP:
             self.groups.append(number)
         elif name == "func.call":
@@ -271,6 +289,12 @@ class Program:
             for operation in self._data_flow
             for at in self.terminators.get(operation, ())
         }
+        for wait in self._waits:
+            start = self.started_by(self.operands[wait][0])
+            if start is not None:
+                (end,) = self.terminators[start]
+                uses = ((end, position) for position in range(len(self.operands[end])))
+                self.woken_edges.update(dict.fromkeys(uses, wait))
         for operation in self._data_flow:
             edges = data_flow_edges(
                 operation,

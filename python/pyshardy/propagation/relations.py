@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import OpShardingRule, PropagationDirection
+from mlir_sdy.model import DimMapping, OpShardingRule, PropagationDirection, TensorMapping
 from mlir_sdy.values import manual_axes
 from pyshardy.propagation.elementwise import ELEMENTWISE_IF_SHAPES_EQUAL, ELEMENTWISE_OPERATIONS
 from pyshardy.propagation.op_priority import (
@@ -17,7 +17,7 @@ from pyshardy.propagation.op_priority import (
 )
 from pyshardy.propagation.program import Program
 from pyshardy.propagation.relation import ManualView, Relation, RelationFamily, RelationTable
-from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, identity_rule
+from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, TensorType, identity_rule
 
 _CUSTOM_CALL = "stablehlo.custom_call"
 
@@ -28,6 +28,7 @@ class RelationReader:
     - An operation with a rule: its operands and results.
     - `sdy.propagation_barrier`: its input and result, in the direction that it allows.
     - `sdy.data_flow_edge`: the sources of the edge that it stands for, and itself.
+    - `stablehlo.async_done`: what the region of the `stablehlo.async_start` returns, and its results.
     - `sdy.func_data_flow_edge` on an argument of a function: the operands of all its calls, and
       the edge. On a result of a call: what the function returns, and the edge.
     """
@@ -153,6 +154,19 @@ class RelationReader:
         index = (arguments if is_argument else program.results[maker]).index(owner)
         return ManualView(outer.shardings[index], manual_axes(operation), is_argument)
 
+    def _wait(self, number: int, operands: Sequence[int], results: range) -> Relation | None:
+        """What an `async_done` waits for is what the region of the `async_start` returns."""
+        program = self._program
+        start = program.started_by(operands[0])
+        if start is None or self._lookup.compatible:
+            return None
+        rule = _identities([self._lookup.tensor_type(program.types[value]) for value in results])
+        if rule is None:
+            return None
+        slots = program.slots
+        tensors = (*program.returned(start), *results)
+        return Relation(self.table.family(rule), tuple(slots[value] for value in tensors))
+
     def _function_edge(self, _: int, operands: Sequence[int], results: range) -> Relation | None:
         program = self._program
         (source,) = operands
@@ -179,4 +193,20 @@ _SPECIAL = {
     "sdy.propagation_barrier": RelationReader._barrier,
     "sdy.data_flow_edge": RelationReader._edge,
     "sdy.func_data_flow_edge": RelationReader._function_edge,
+    "stablehlo.async_done": RelationReader._wait,
 }
+
+
+def _identities(tensors: Sequence[TensorType | None]) -> OpShardingRule | None:
+    """Return the rule of an operation that hands on its operands; None for other types."""
+    sizes: list[int] = []
+    mappings: list[TensorMapping] = []
+    for tensor in tensors:
+        if tensor is None or not tensor.is_static:
+            return None
+        first = len(sizes)
+        sizes += tensor.shape
+        dims = range(first, len(sizes))
+        mappings.append(TensorMapping(tuple(DimMapping((factor,)) for factor in dims)))
+    return OpShardingRule(tuple(sizes), tuple(mappings), tuple(mappings))
+

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pyshardy.passes.async_operations import ASYNC_START
 from pyshardy.propagation.program import NO_OPERATION, NOWHERE, TERMINATORS, Program
 
 _FORWARDING = TERMINATORS | {"func.call"}
@@ -67,6 +68,8 @@ class Users:
             edge = program.woken_edges.get((user, position))
             if edge is not None:
                 found.append(edge)
+            elif name == ASYNC_START:
+                self._add_users(program.arguments[user][position], found, seen)
             elif name not in _FORWARDING:
                 found.append(user)
             elif name == "func.return":

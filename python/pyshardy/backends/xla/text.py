@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.assembly import asm
 from mlir_sdy.host import ir
 from pyshardy.backends.modules import copy_of
+from pyshardy.passes.async_operations import make_synchronous
 
 _MANUAL = "{manual}"
 _APPROXIMATE_TOP_K = "ApproxTopK"
@@ -21,6 +22,7 @@ def text_for_xla(module: ir.Module) -> str:
         module: a local program, as in `PartitionedProgram.module`. It isn't changed.
     """
     local = copy_of(module)
+    make_synchronous(local)  # not every jaxlib reads asynchronous operations
     mark = ir.StringAttr.get(_MANUAL, local.context)
     marked = ir.DictAttr.get({"mhlo.sharding": mark}, local.context)
     for view in local.body.operations:

@@ -38,6 +38,8 @@ no_sharding_rule(
 no_sharding_rule(
     "arith.constant",
     "chlo.constant",
+    "stablehlo.async_done",
+    "stablehlo.async_start",
     "stablehlo.replica_id",
     "stablehlo.tuple",
     beyond_shardy=True,

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`stablehlo.async_start` and `async_done` as the operation that they start and wait for.
+
+    %0 = "stablehlo.async_start"(%a) ({
+    ^bb0(%b: tensor<8xf32>):
+      %2 = "stablehlo.all_gather"(%b) ... : (tensor<8xf32>) -> tensor<16xf32>
+      stablehlo.return %2 : tensor<16xf32>
+    }) : (tensor<8xf32>) -> !stablehlo.future<tensor<16xf32>>
+    %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<16xf32>>) -> tensor<16xf32>
+
+is
+
+    %1 = "stablehlo.all_gather"(%a) ... : (tensor<8xf32>) -> tensor<16xf32>
+"""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.passes.walks import operations_named
+
+ASYNC_START, ASYNC_DONE = "stablehlo.async_start", "stablehlo.async_done"
+
+
+def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> None:
+    """Run asynchronous operations where they start.
+
+    A future that is not the operand of an `async_done` alone, such as one that a function returns,
+    stays with its operation.
+    """
+    for start in operations_named({ASYNC_START}, root, ir.WalkOrder.POST_ORDER):
+        waits = [use.owner.operation for use in start.results[0].uses]
+        if any(wait.name != ASYNC_DONE for wait in waits):
+            continue
+        block = start.regions[0].blocks[0]
+        *body, terminator = (view.operation for view in block.operations)
+        for argument, operand in zip(block.arguments, start.operands, strict=True):
+            argument.replace_all_uses_with(operand)
+        for operation in body:
+            operation.move_before(start)
+        for wait in waits:
+            for result, value in zip(wait.results, terminator.operands, strict=True):
+                result.replace_all_uses_with(value)
+            wait.erase()
+        start.erase()
