@@ -3,11 +3,16 @@
 
     python bench/communication.py                    # the corpus
     python bench/communication.py transformer_scan   # programs of the corpus, or files
+    python bench/communication.py --against=shardy   # C++ Shardy's partitioner (jaxlib 0.12)
 
 Both sides get the same annotated program. XLA propagates by its Shardy and partitions; ours is
 propagated and partitioned here, and then compiled by XLA as it is, so that both are counted by one
 parser in optimised HLO, where both have lost what is dead or there twice. See `hlo.py` for how
 bytes are counted. Loops count as often as they run.
+
+C++ Shardy propagates and partitions by itself, in a process with jaxlib 0.12 (see
+`tools/oracle_environment.py`). There, the collectives of both local programs are counted in
+StableHLO, as `PartitionedProgram.collectives` tells.
 
 Prints both counts, their ratio (below 1: ours sends less), and the kinds of collectives; at the
 end the geometric mean, in which a program counts as 1 if neither side communicates. Needs the
@@ -18,7 +23,9 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,10 +36,44 @@ from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.dialect import Context
 from pyshardy.api import propagate
 from pyshardy.backends.groups import Layout
+from pyshardy.backends.traffic import Collective
 from pyshardy.backends.xla.program import XlaProgram, local_xla_program
 from pyshardy.program import partition
 
-CORPUS = Path(__file__).parents[1] / "test" / "corpus" / "mlir"
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "test" / "oracle")]
+
+from shardy import Shardy, ShardyAborted, ShardyRefused  # noqa: E402
+from shardy_partition import partitioned_by_shardy  # noqa: E402
+
+from oracle_environment import MISSING, oracle_python  # noqa: E402 (found by the lines above)
+
+CORPUS = ROOT / "test" / "corpus" / "mlir"
+
+
+@dataclass(frozen=True)
+class LocalCollective:
+    """A collective of a local program; see `HloCollective`."""
+
+    kind: str
+    group_size: int
+    sent_bytes: float
+    times: int
+    source: str
+
+    @classmethod
+    def of(cls, collective: Collective) -> LocalCollective:
+        """Return what `PartitionedProgram.collectives` tells."""
+        return cls(
+            collective.kind.replace("_", "-"),
+            collective.group_size,
+            collective.nbytes_sent,
+            collective.repetitions or 1,
+            str(collective.location or ""),
+        )
+
+
+Sent = HloCollective | LocalCollective
 
 
 @dataclass(frozen=True)
@@ -40,8 +81,8 @@ class Row:
     """A program, and what both sides send."""
 
     name: str
-    ours: list[HloCollective]
-    theirs: list[HloCollective]
+    ours: Sequence[Sent]
+    theirs: Sequence[Sent]
 
     @property
     def ratio(self) -> float:
@@ -52,12 +93,12 @@ class Row:
         return ours / theirs if theirs else math.inf
 
 
-def total(collectives: list[HloCollective]) -> float:
+def total(collectives: Sequence[Sent]) -> float:
     """The bytes that a device sends."""
     return sum(collective.sent_bytes * collective.times for collective in collectives)
 
 
-def kinds(collectives: list[HloCollective]) -> str:
+def kinds(collectives: Sequence[Sent]) -> str:
     """How many of each kind there are: `2 all-gather, 1 all-reduce`."""
     counts = Counter(collective.kind for collective in collectives)
     return ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
@@ -76,7 +117,20 @@ def compare(path: Path) -> Row:
     return Row(path.stem, collectives_of(ours.hlo, count), collectives_of(theirs.hlo, count))
 
 
-def show(collectives: list[HloCollective], side: str) -> None:
+def compare_with_shardy(path: Path, shardy: Shardy) -> Row:
+    """Both sides' collectives of one program, where the other side is C++ Shardy."""
+    context = Context()
+    module = parse(path.read_text(), context)
+    theirs = partitioned_by_shardy(shardy, asm(module), context)
+    propagate(module)
+    return Row(
+        path.stem,
+        list(map(LocalCollective.of, partition(module).collectives)),
+        list(map(LocalCollective.of, theirs.collectives)),
+    )
+
+
+def show(collectives: Sequence[Sent], side: str) -> None:
     """A line for each collective, the largest first."""
     for c in sorted(collectives, key=lambda c: -c.sent_bytes * c.times):
         bytes_and_times = f"{c.sent_bytes:>10,.0f} x {c.times:<4}"
@@ -87,17 +141,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("programs", nargs="*", help="names in the corpus, or files")
     parser.add_argument("--collectives", action="store_true", help="show each of them")
+    parser.add_argument("--against", choices=["xla", "shardy"], default="xla")
     arguments = parser.parse_args()
+    if arguments.against == "shardy":
+        python = oracle_python()
+        if python is None:
+            parser.error(MISSING)
+        shardy = Shardy((0, 12), python)
+    else:
+        shardy = None
+    peer = "XLA" if shardy is None else "Shardy"
     named = [
         Path(name) if name.endswith(".mlir") else CORPUS / f"{name}.mlir"
         for name in arguments.programs
     ]
     rows: list[Row] = []
-    print(f"{'program':34} {'ours':>12} {'XLA':>12} {'ratio':>7}  ours | XLA")
+    print(f"{'program':34} {'ours':>12} {peer:>12} {'ratio':>7}  ours | {peer}")
     for path in named or sorted(CORPUS.glob("*.mlir")):
         try:
-            row = compare(path)
-        except SdyError as failure:
+            row = compare(path) if shardy is None else compare_with_shardy(path, shardy)
+        except (SdyError, ShardyAborted, ShardyRefused) as failure:
             print(f"{path.stem:34} {str(failure).splitlines()[0]}")
             continue
         rows.append(row)
@@ -106,13 +169,13 @@ def main() -> None:
         print(f"{row.name:34} {ours:12,.0f} {theirs:12,.0f} {row.ratio:7.2f}  {what}", flush=True)
         if arguments.collectives:
             show(row.ours, "ours")
-            show(row.theirs, "XLA")
+            show(row.theirs, peer)
     finite = [row.ratio for row in rows if 0 < row.ratio < math.inf]
     if finite:
         mean = math.exp(sum(map(math.log, finite)) / len(finite))
         print(f"geometric mean of {len(finite)} programs: {mean:.2f}; largest: {max(finite):.2f}")
-    print(f"ours sends nothing, XLA does: {sum(row.ratio == 0 for row in rows)}; ", end="")
-    print(f"XLA sends nothing, ours does: {sum(row.ratio == math.inf for row in rows)}")
+    print(f"ours sends nothing, {peer} does: {sum(row.ratio == 0 for row in rows)}; ", end="")
+    print(f"{peer} sends nothing, ours does: {sum(row.ratio == math.inf for row in rows)}")
 
 
 main()

@@ -5,15 +5,13 @@ import importlib.metadata
 import sys
 
 import pytest
-from oracle_environment import MISSING, oracle_python
 from shardy import Shardy
 
 from mlir_sdy.dialect import Context
-
+from oracle_environment import MISSING, oracle_python
 
 INSTALLED = tuple(map(int, importlib.metadata.version("jaxlib").split(".")[:2]))
 NEWEST = (0, 12)
-
 
 
 def pytest_generate_tests(metafunc):

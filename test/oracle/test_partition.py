@@ -30,8 +30,12 @@ from shardy import Shardy, ShardyAborted, ShardyRefused
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.dialect import Context
+from mlir_sdy.host import ir
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import get_sharding
 from mlir_sdy.verify import verify
 from pyshardy.api import propagate
+from pyshardy.passes.walks import operations_named
 from pyshardy.pipeline import run_pipeline
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
@@ -73,16 +77,33 @@ def test_reshards(shardy, context, block):
         check_same(shardy, context, program.text, TO_COLLECTIVES)
 
 
+def is_padded(text: str, context: Context) -> bool:
+    """Whether a dimension of the reshard isn't divisible, before or after it."""
+    module = parse(text, context)
+    meshes = meshes_of(module)
+    (reshard,) = operations_named({"sdy.reshard"}, module)
+    shape = ir.RankedTensorType(reshard.results[0].type).shape
+    return any(
+        size % meshes["mesh"].axes_size(axes)
+        for value in (reshard.operands[0], reshard.results[0])
+        for size, axes in zip(shape, get_sharding(value).dim_axes, strict=True)
+    )
+
+
 @pytest.mark.parametrize("block", range(3))
 @pytest.mark.shardy_since(0, 12)
 def test_reshards_on_other_meshes(shardy, context, block):
-    """Shardy refuses some of its own results; wherever refs coexist, the others are ours."""
+    """Shardy refuses some of its own results; wherever refs coexist, the others are ours.
+
+    But where the padding of a dimension would change: Shardy may find a way that keeps it whole,
+    and here it is gathered.
+    """
     found = Counter()
     for seed in seeds(block):
         program = random_reshard(random.Random(seed), OTHER_SIZES)
         printed, own, expected = answers(shardy, context, program.text, TO_COLLECTIVES)
         assert "sdy.reshard" not in own, printed
-        if program.refs_coexist and expected is not None:
+        if program.refs_coexist and expected is not None and not is_padded(printed, context):
             assert own == expected, printed
         found[own == expected] += 1
     assert found[True] > 0.9 * CASES_PER_TEST

@@ -7,6 +7,7 @@ program that it could find. PYSHARDY_RANDOM_PROGRAMS says how many programs to t
 
 import os
 
+import pytest
 from flow_programs import random_flow_module
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st

@@ -6,9 +6,8 @@ from flow_programs import random_flow_module
 from programs import random_module
 from shardy import Shardy, ShardyAborted, ShardyRefused
 
-from mlir_sdy.diagnostics import VerificationError
-
 from mlir_sdy.assembly import asm, parse
+from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.dialect import Context
 from pyshardy.pipeline import run_pipeline
 

@@ -257,8 +257,8 @@ _Step = Callable[[Active, "dict[ir.Value, Held]"], None]
 def _lowered(module: ir.Module) -> ir.Module:
     """A copy of `module` in fewer kinds of operations.
 
-    Without asynchronous operations, composites, CHLO, sizes in operands, operations that StableHLO gives up, and sharding
-    rules.
+    Without asynchronous operations, composites, CHLO, sizes in operands, operations that StableHLO
+    gives up, and sharding rules.
     """
     copy = copy_of(module)
     # A user's rule stays with its custom call; engines know nothing of it.

@@ -18,6 +18,7 @@ from mlir_sdy.values import (
     result_shardings_of,
 )
 
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """An operand whose value flows somewhere.

@@ -32,8 +32,8 @@ from pyshardy.partition.find_agreement import is_agreed
 from pyshardy.partition.known_shardings import KnownShardings
 from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyTypesChange
 from pyshardy.partition.local.registry import Conversion
-from pyshardy.partition.module_metadata import write_module_metadata
 from pyshardy.partition.local_checks import FLOWS, STAY, LocalChecks, check_no_inner_modules
+from pyshardy.partition.module_metadata import write_module_metadata
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules.known_operation import KnownOperation
 

@@ -103,7 +103,7 @@ def plan_reshard(
     and to 8, its shards begin at different elements.
     """
     steps = _plan(source, target, shape, mesh, reorder=reorder)
-    changing = {dim for dim in _repadded(source, target, shape, mesh)}
+    changing = _repadded(source, target, shape, mesh)
     states = [source, *(step.result for step in steps)]
     if not any(_repadded(*pair, shape, mesh) for pair in itertools.pairwise(states)):
         return steps

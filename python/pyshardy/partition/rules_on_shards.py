@@ -13,6 +13,7 @@ from dataclasses import replace
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.rules.builder import NEED_REPLICATION, REDUCTION, RuleBuilder
+from pyshardy.rules.families.reshape import reshape_factors
 from pyshardy.rules.signature import OperationSignature, TensorType
 
 
@@ -61,6 +62,39 @@ def _dynamic_slice_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardin
             builder.factor(size, (dim,), kind=REDUCTION)
             builder.factor(length, (), (dim,), NEED_REPLICATION)
     return builder.build()
+
+
+@_rule_of("stablehlo.dynamic_update_slice")
+def _dynamic_update_slice_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
+    """Each device writes the elements of the update that belong to its shard.
+
+    Example:
+        stablehlo.dynamic_update_slice %a, %b, %c, %d
+            : (tensor<4x6xf32>, tensor<4x2xf32>, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>
+        // ([i, j], [i, k], [], [])->([i, j]) {i=4, j=6, k=2} need_replication={k}
+    """
+    sizes, update_sizes = (
+        tuple(ir.RankedTensorType(value.type).shape) for value in list(operation.operands)[:2]
+    )
+    builder = RuleBuilder(_signature(operation))
+    for dim, (size, update_size) in enumerate(zip(sizes, update_sizes, strict=True)):
+        if size == update_size:
+            builder.point_factor(dim, size)
+        else:
+            builder.factor(size, (dim,), (dim,))
+            builder.factor(update_size, (None, dim), kind=NEED_REPLICATION)
+    return builder.build()
+
+
+@_rule_of("stablehlo.reshape")
+def _reshape_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
+    """Shards hold the same data on both sides, once they have exchanged what they lack.
+
+    Example:
+        stablehlo.reshape %a : (tensor<4x9xf32>) -> tensor<6x6xf32>
+        // ([ij, ln])->([ik, mn]) {i=2, j=2, k=3, l=3, m=2, n=3}
+    """
+    return reshape_factors(_signature(operation))
 
 
 @_rule_of("chlo.top_k")

@@ -19,7 +19,6 @@ from mlir_sdy.values import (
 from pyshardy.passes.walks import operations_named, values_of_attribute
 from pyshardy.pipeline.analyses import module_analysis
 
-
 MODULE_SHARDING_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
 """The attributes of a local module that hold the shardings of the global `@main`."""
 

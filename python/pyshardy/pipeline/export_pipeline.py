@@ -9,7 +9,6 @@ from pyshardy.pipeline.dumps import Dumps
 from pyshardy.pipeline.options import pass_text
 from pyshardy.pipeline.registry import register_pipeline
 
-
 PartitionerStage = Literal[
     "none",
     "resolve-permutation-factors",

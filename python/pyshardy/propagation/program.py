@@ -18,8 +18,8 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import COMPUTATIONS, DATA_FLOW_OPERATIONS, OWN_SHARDING, SHARDING
-from pyshardy.propagation.data_flow import DataFlowEdge, Use, data_flow_edges
 from pyshardy.passes.async_operations import ASYNC_DONE, ASYNC_START
+from pyshardy.propagation.data_flow import DataFlowEdge, Use, data_flow_edges
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, TensorType
 
 NOWHERE = 0

@@ -28,7 +28,8 @@ class RelationReader:
     - An operation with a rule: its operands and results.
     - `sdy.propagation_barrier`: its input and result, in the direction that it allows.
     - `sdy.data_flow_edge`: the sources of the edge that it stands for, and itself.
-    - `stablehlo.async_done`: what the region of the `stablehlo.async_start` returns, and its results.
+    - `stablehlo.async_done`: what the region of the `stablehlo.async_start` returns, and its
+      results.
     - `sdy.func_data_flow_edge` on an argument of a function: the operands of all its calls, and
       the edge. On a result of a call: what the function returns, and the edge.
     """
@@ -154,8 +155,8 @@ class RelationReader:
         index = (arguments if is_argument else program.results[maker]).index(owner)
         return ManualView(outer.shardings[index], manual_axes(operation), is_argument)
 
-    def _wait(self, number: int, operands: Sequence[int], results: range) -> Relation | None:
-        """What an `async_done` waits for is what the region of the `async_start` returns."""
+    def _wait(self, _: int, operands: Sequence[int], results: range) -> Relation | None:
+        """Tie the results of an `async_done` to what the region of the `async_start` returns."""
         program = self._program
         start = program.started_by(operands[0])
         if start is None or self._lookup.compatible:
@@ -209,4 +210,3 @@ def _identities(tensors: Sequence[TensorType | None]) -> OpShardingRule | None:
         dims = range(first, len(sizes))
         mappings.append(TensorMapping(tuple(DimMapping((factor,)) for factor in dims)))
     return OpShardingRule(tuple(sizes), tuple(mappings), tuple(mappings))
-

@@ -50,8 +50,8 @@ def apply_sharding_constraints(
     2. A constraint gives its sharding to its input if the input can have one, has none or one that
        is open in all dimensions and has no axes, and has no other constraint with another sharding,
        and if the constraint's sharding is closed in all dimensions.
-    3. Where the input stands for a data-flow edge, also one of functions, which has the sharding of all that flows
-       through it, the input's other uses move to the constraint instead: a
+    3. Where the input stands for a data-flow edge, also one of functions, which has the sharding of
+       all that flows through it, the input's other uses move to the constraint instead: a
        `sdy.sharding_constraint` moves up to its input, a manual computation gets one there. The
        edge takes over the unreduced axes, as these don't propagate.
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from mlir_sdy.model import OpShardingRule
-from pyshardy.rules.builder import NEED_REPLICATION, PERMUTATION, RuleBuilder
+from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, PERMUTATION, RuleBuilder
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature
 
@@ -35,6 +35,17 @@ def reshape_rule(op: OperationSignature) -> OpShardingRule | None:
     return None if 0 in op.operand_shape() else _reshape(op).build()
 
 
+def reshape_factors(op: OperationSignature) -> OpShardingRule:
+    """Return the rule of a reshape whose shards hold the same data before and after it.
+
+    Factors that only one shape has pass through: they say how its own dimensions are divided.
+
+    Example: from 4 x 9 to 6 x 6 elements,
+    `([ij, ln])->([ik, mn]) {i=2, j=2, k=3, l=3, m=2, n=3}`.
+    """
+    return _reshape(op, own_kind=PASS_THROUGH, exchanges=False).build()
+
+
 @sharding_rule("stablehlo.dynamic_reshape", reads=(), beyond_shardy=True)
 def dynamic_reshape_rule(op: OperationSignature) -> OpShardingRule | None:
     """As the static operation; all devices need the shape.
@@ -46,16 +57,25 @@ def dynamic_reshape_rule(op: OperationSignature) -> OpShardingRule | None:
     return None if 0 in op.operand_shape() else _reshape(op).whole_operands(1).build()
 
 
-def _reshape(op: OperationSignature) -> RuleBuilder:
-    """The factors of both shapes, from major to minor."""
+def _reshape(
+    op: OperationSignature, own_kind: FactorType = NEED_REPLICATION, *, exchanges: bool = True
+) -> RuleBuilder:
+    """Add the factors of both shapes, from major to minor.
+
+    Args:
+        op: the operation.
+        own_kind: the kind of factors that only one shape has.
+        exchanges: whether dimensions with coprime rests have one factor, along which shards
+            exchange elements, instead of one each.
+    """
     builder = RuleBuilder(op)
     operand, result = _Side(op.operand_shape()), _Side(op.result_shape())
     while not (operand.is_done and result.is_done):
         if operand.at_size_one:
-            builder.factor(1, (operand.take(1),), kind=NEED_REPLICATION)
+            builder.factor(1, (operand.take(1),), kind=own_kind)
             continue
         if result.at_size_one:
-            builder.factor(1, (), (result.take(1),), NEED_REPLICATION)
+            builder.factor(1, (), (result.take(1),), own_kind)
             continue
         operand.open()
         result.open()
@@ -66,13 +86,17 @@ def _reshape(op: OperationSignature) -> RuleBuilder:
             else:
                 for_operand, for_result = operand.left, result.left
                 dims = (operand.take(for_operand),), (result.take(for_result),)
-                builder.factor(for_operand, *dims, PERMUTATION)
+                if exchanges:
+                    builder.factor(for_operand, *dims, PERMUTATION)
+                else:
+                    builder.factor(for_operand, dims[0], kind=own_kind)
+                    builder.factor(for_result, (), dims[1], own_kind)
         elif operand.emitted < result.emitted:
             size = operand.next_own_factor(result)
-            builder.factor(size, (operand.take(size),), kind=NEED_REPLICATION)
+            builder.factor(size, (operand.take(size),), kind=own_kind)
         else:
             size = result.next_own_factor(operand)
-            builder.factor(size, (), (result.take(size),), NEED_REPLICATION)
+            builder.factor(size, (), (result.take(size),), own_kind)
         operand.close()
         result.close()
     return builder
