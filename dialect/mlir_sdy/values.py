@@ -47,6 +47,8 @@ DATA_FLOW_OPERATIONS = COMPUTATIONS | {
 }
 """The operations through which values flow from sources to targets unchanged."""
 
+ASYNC_START, ASYNC_DONE = "stablehlo.async_start", "stablehlo.async_done"
+
 OWN_SHARDING = {
     name: attribute
     for name, declaration in OPERATIONS.items()
@@ -95,7 +97,7 @@ def shardable_value(value: ir.Value) -> ir.Value | None:
     parent = value.owner.owner.operation
     if parent.name == "func.func":
         return value
-    if parent.name == "stablehlo.async_start":
+    if parent.name == ASYNC_START:
         return shardable_value(parent.operands[value.arg_number])
     return None
 

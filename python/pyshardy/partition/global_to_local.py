@@ -90,7 +90,6 @@ class _ModuleConverter:
 
     def run(self) -> None:
         new_types, operations = self._new_types()
-        write_module_metadata(self.module, self.meshes)
         functions = operations_named({"func.func"}, self.module)
         function_types = [self._function_type(function) for function in functions]
         to_convert = self._to_convert(new_types, operations)
@@ -102,6 +101,7 @@ class _ModuleConverter:
         for operation, conversion in reversed(to_convert):
             with operation.location, ir.InsertionPoint(operation):
                 conversion(operation, self.builder)
+        write_module_metadata(self.module, self.meshes)
 
     def _new_types(self) -> tuple[dict[ir.Value, ir.Type], list[tuple[ir.Operation, str]]]:
         """The local types of all values that have another one than they had.

@@ -72,6 +72,7 @@ def pad_for_divisibility(module: ir.Module) -> None:
     with module.context:
         padders = [_FunctionPadder(function) for function in functions_of(module)]
         for padder in padders:
+            padder.drop_barriers()
             padder.check_interface()
         for padder in padders:
             padder.run()
@@ -91,7 +92,6 @@ class _FunctionPadder:
         self._known: dict[tuple[int, int], bool] = {}
 
     def run(self) -> None:
-        self._drop_barriers()
         uneven = self._uneven_operations()
         if not uneven:
             return
@@ -119,7 +119,7 @@ class _FunctionPadder:
                 self._fit(operation, rule, builder)
         drop_useless(resized)
 
-    def _drop_barriers(self) -> None:
+    def drop_barriers(self) -> None:
         """Drop propagation barriers, which have done their work, where shardings differ at them."""
         for barrier in operations_named({"sdy.propagation_barrier"}, self.function):
             ends: tuple[ir.Value, ...] = (*barrier.operands, *barrier.results)

@@ -16,9 +16,8 @@ is
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from mlir_sdy.values import ASYNC_DONE, ASYNC_START
 from pyshardy.passes.walks import operations_named
-
-ASYNC_START, ASYNC_DONE = "stablehlo.async_start", "stablehlo.async_done"
 
 
 def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> None:

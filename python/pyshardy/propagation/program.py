@@ -17,8 +17,14 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import COMPUTATIONS, DATA_FLOW_OPERATIONS, OWN_SHARDING, SHARDING
-from pyshardy.passes.async_operations import ASYNC_DONE, ASYNC_START
+from mlir_sdy.values import (
+    ASYNC_DONE,
+    ASYNC_START,
+    COMPUTATIONS,
+    DATA_FLOW_OPERATIONS,
+    OWN_SHARDING,
+    SHARDING,
+)
 from pyshardy.propagation.data_flow import DataFlowEdge, Use, data_flow_edges
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, TensorType
 
@@ -325,7 +331,7 @@ class Program:
         elif name in COMPUTATIONS:
             given = value_shardings.body_argument_shardings(operation)
             self._given.update(zip(arguments, given, strict=False))
-        elif name == "stablehlo.async_start":
+        elif name == ASYNC_START:
             for argument, operand in zip(arguments, self.operands[number], strict=False):
                 self.slots[argument] = self.slots[operand]
         elif name not in DATA_FLOW_OPERATIONS:

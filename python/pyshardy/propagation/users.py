@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyshardy.passes.async_operations import ASYNC_START
+from mlir_sdy.values import ASYNC_START
 from pyshardy.propagation.program import NO_OPERATION, NOWHERE, TERMINATORS, Program
 
 _FORWARDING = TERMINATORS | {"func.call"}

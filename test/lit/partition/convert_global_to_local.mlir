@@ -1,13 +1,13 @@
-// RUN: sdy-opt %s -sdy-convert-global-to-local | FileCheck %s
-// RUN: sdy-opt %s "-sdy-convert-global-to-local=replica-count=4" \
+// RUN: sdy-opt %s -sdy-convert-global-to-local=enable-rgv3=false | FileCheck %s
+// RUN: sdy-opt %s "-sdy-convert-global-to-local=replica-count=4 enable-rgv3=false" \
 // RUN:   | FileCheck %s --check-prefix=REPLICAS
-// RUN: sdy-opt %s "-sdy-convert-global-to-local=per-dim-all-gather=true" \
+// RUN: sdy-opt %s "-sdy-convert-global-to-local=per-dim-all-gather=true enable-rgv3=false" \
 // RUN:   | FileCheck %s --check-prefix=PER-DIM
-// RUN: sdy-opt %s "-sdy-convert-global-to-local=combine-multi-dimension-reduce-scatter=true" \
+// RUN: sdy-opt %s "-sdy-convert-global-to-local=combine-multi-dimension-reduce-scatter=true enable-rgv3=false" \
 // RUN:   | FileCheck %s --check-prefix=COMBINED
-// RUN: sdy-opt %s "-sdy-convert-global-to-local=enable-rgv3=true" \
+// RUN: sdy-opt %s -sdy-convert-global-to-local \
 // RUN:   | FileCheck %s --check-prefix=BY-AXES
-// RUN: sdy-opt %s "-sdy-convert-global-to-local=enable-rgv3=true" -sdy-drop-sharding-and-mesh \
+// RUN: sdy-opt %s -sdy-convert-global-to-local -sdy-drop-sharding-and-mesh \
 // RUN:   | FileCheck %s --check-prefix=DROPPED
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>

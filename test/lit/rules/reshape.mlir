@@ -5,7 +5,7 @@
 // Dimensions of size 1 have factors of their own.
 // CHECK-LABEL: func.func @sizes_one
 func.func @sizes_one(%a: tensor<1x14x1xf32>) {
-  // CHECK: #sdy.op_sharding_rule<([i, jk, l])->([j, k]) {i=1, j=2, k=7, l=1}>
+  // CHECK: #sdy.op_sharding_rule<([i, jk, l])->([j, k]) {i=1, j=2, k=7, l=1} need_replication={i, l}>
   stablehlo.reshape %a : (tensor<1x14x1xf32>) -> tensor<2x7xf32>
   return
 }

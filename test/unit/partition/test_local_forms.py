@@ -20,6 +20,7 @@ COMPUTED_WHOLE = {
     "stablehlo.get_tuple_element": "tuples have no shardings",
     "stablehlo.tuple": "tuples have no shardings",
 }
+MADE_SYNCHRONOUS = {"stablehlo.async_done", "stablehlo.async_start"}
 WITHOUT_DIMENSIONS = {
     "stablehlo.after_all",
     "stablehlo.create_token",
@@ -36,4 +37,5 @@ def test_every_operation():
         *COMPUTED_WHOLE,
         *WITHOUT_DIMENSIONS,
         *STATIC_FORMS,
+        *MADE_SYNCHRONOUS,
     }

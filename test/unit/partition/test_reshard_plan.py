@@ -138,14 +138,23 @@ def test_axes_of_different_sizes(source, target, steps):
 
 def test_axes_whose_sizes_do_not_divide_one_another():
     mesh = mesh_of_sizes(p=2, q=3)
-    assert plan("p | q", "q | p", mesh) == ["move p 0->1", "permute | p q", "move q 1->0"]
+    steps = ["move p 0->1", "permute | p q", "move q 1->0"]
+    assert plan("p | q", "q | p", mesh, shape=(12, 12)) == steps
+
+
+def test_dimensions_whose_padding_changes():
+    mesh = mesh_of_sizes(p=2, q=3)
+    assert plan("p | q", "q | p", mesh, shape=(16, 16)) == ["gather p | q", "slice q | p"]
+    assert plan("p |", "p q |", mesh, shape=(8, 8)) == ["gather p |", "slice p q |"]
+    assert plan("p |", "p q |", mesh, shape=(12, 8)) == ["slice q |"]
+    assert plan("p q |", "q p |", mesh, shape=(8, 8)) == ["permute q p |"]
 
 
 def test_refs_that_cut_an_axis_differently():
     mesh = mesh_of_sizes(u=6)
     assert plan("u:(1)2 |", "u:(1)3 |", mesh) == ["gather u:(1)2 |", "slice u:(1)3 |"]
     mesh = mesh_of_sizes(u=6, v=2)
-    assert plan("v u:(1)2 |", "u:(1)3 | v", mesh) == [
+    assert plan("v u:(1)2 |", "u:(1)3 | v", mesh, shape=(12, 12)) == [
         "gather u:(1)2 |",
         "slice u:(1)3 |",
         "permute u:(1)3 v |",

@@ -51,6 +51,7 @@ def test_explicit_collectives():
         "sdy-insert-explicit-reshards{enable-full-version=true}",
         "canonicalize{enable-patterns=sdy-reshard}",
         "sdy-reshard-to-collectives",
+        "sdy-optimize-collectives",
         "sdy-remove-all-gather-reduce-scatter-for-cmv1",
     }
 

@@ -38,7 +38,7 @@ NUM_FACTORS = {
     "ragged_dot_rule": 2,
     "reduce_rule": 3,
     "reduce_window_rule": 1,
-    "reshape_rule": 9,
+    "reshape_rule": 7,
     "reverse_rule": 1,
     "select_and_scatter_rule": 1,
     "select_rule": 2,

@@ -15,16 +15,27 @@ After:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding, result_shardings, set_result_shardings
 from pyshardy.passes.functions import functions_of, main_function, returned_values
+
+
+def is_maximal(sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:
+    """Whether a sharding is on a single device."""
+    mesh = mesh_of(sharding, meshes)
+    return mesh is not None and mesh.is_maximal
 
 
 def propagate_to_func_results(module: ir.Module) -> None:
     """Copy the shardings of returned values to the results of functions.
 
-    1. A result of the main function keeps its sharding, which is the user's, if it has one.
+    1. A result of the main function keeps its sharding, which is the user's, if it has one. A
+       sharding on a single device is not copied to it.
     2. Any other result takes over the sharding of its value, or loses its own if that has none.
 
     Raises:
@@ -32,6 +43,7 @@ def propagate_to_func_results(module: ir.Module) -> None:
     """
     main = main_function(module)
     cache = AttributeCache(module.context)
+    meshes = meshes_of(module)
     for function in functions_of(module):
         returned = returned_values(function)
         if not returned:
@@ -42,6 +54,8 @@ def propagate_to_func_results(module: ir.Module) -> None:
             shardings = {
                 index: sharding
                 for index, sharding in shardings.items()
-                if sharding is not None and given[index] is None
+                if sharding is not None
+                and given[index] is None
+                and not is_maximal(sharding, meshes)
             }
         set_result_shardings(function, shardings, cache)

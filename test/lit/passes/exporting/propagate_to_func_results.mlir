@@ -2,11 +2,12 @@
 
 sdy.mesh @mesh = <["a"=2, "b"=2]>
 
-// The results of the main function are the user's.
+// Shardings of the main function's results are the user's.
 // CHECK-LABEL: func.func @main
-// CHECK-SAME: -> tensor<8xf32>
-func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}) -> tensor<8xf32> {
-  return %arg0 : tensor<8xf32>
+// CHECK-SAME: -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}]>})
+func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>})
+    -> (tensor<8xf32>, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}]>}) {
+  return %arg0, %arg0 : tensor<8xf32>, tensor<8xf32>
 }
 
 // Other attributes stay.

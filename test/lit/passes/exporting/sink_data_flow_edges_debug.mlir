@@ -4,17 +4,17 @@
 
 sdy.mesh @mesh = <["a"=2, "b"=2]>
 
-// Edges that say nothing leave no gap.
+// Edges that say nothing have empty entries.
 // CHECK-LABEL: func.func @main
 func.func @main(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: stablehlo.optimization_barrier
   // CHECK-SAME: sdy.block_arg_propagation_edges = []
   // CHECK-SAME: sdy.block_arg_sharding_origins = []
-  // CHECK-SAME: sdy.result_propagation_edges = [#sdy.propagation_edges<[{step-0 = [{"a" = operand-0 -> [result-0]}]}]>]
-  // CHECK-SAME: sdy.result_sharding_origins = [{a = "input: 1"}]
+  // CHECK-SAME: sdy.result_propagation_edges = [#sdy.propagation_edges<[]>, #sdy.propagation_edges<[{step-0 = [{"a" = operand-0 -> [result-0]}]}]>]
+  // CHECK-SAME: sdy.result_sharding_origins = [{}, {a = "input: 1"}]
   // ORIGINS: stablehlo.optimization_barrier
   // ORIGINS-NOT: propagation_edges
-  // ORIGINS-SAME: sdy.result_sharding_origins = [{a = "input: 1"}]
+  // ORIGINS-SAME: sdy.result_sharding_origins = [{}, {a = "input: 1"}]
   // NEITHER-NOT: origins
   // NEITHER-NOT: propagation_edges
   %0:2 = stablehlo.optimization_barrier %arg0, %arg1 : tensor<8xf32>, tensor<8xf32>
@@ -23,7 +23,7 @@ func.func @main(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> (tensor<8xf32>, t
       sdy.propagation_edges = #sdy.propagation_edges<[{step-0 = [{"a" = operand-0 -> [result-0]}]}]>,
       sdy.sharding_origins = {a = "input: 1"}} : tensor<8xf32>
   // CHECK: sdy.manual_computation
-  // CHECK: } {sdy.block_arg_propagation_edges = [], sdy.block_arg_sharding_origins = [{b = "mc_0_input: 0"}],
+  // CHECK: } {sdy.block_arg_propagation_edges = [#sdy.propagation_edges<[]>], sdy.block_arg_sharding_origins = [{b = "mc_0_input: 0"}],
   // CHECK-SAME: sdy.result_propagation_edges = [], sdy.result_sharding_origins = []}
   %3 = sdy.manual_computation(%1) in_shardings=[<@mesh, [{"a"}]>] out_shardings=[<@mesh, [{"a"}]>]
       manual_axes={"a"} (%arg2: tensor<4xf32>) {

@@ -4,8 +4,8 @@
 // CHECK:      sdy.mesh @m = <["a"=2, "b"=2]>
 // CHECK-NEXT: func.func @main(%arg0: tensor<8x8xf32>, %arg1: !stablehlo.token, %arg2: tensor<i32>, %arg3: tensor<i1>) {
 // CHECK-NEXT: %0 = sdy.manual_computation(%arg0) in_shardings=[<@m, [{"a", "b", ?}, {}]>] out_shardings=[<@m, [{"a", ?}, {}]>] manual_axes={"a"} (%arg4: tensor<4x8xf32>) {
-// CHECK-NEXT: %10 = sdy.data_flow_edge %arg4 sharding=<@m, [{"b", ?}, {}]> : tensor<4x8xf32>
-// CHECK-NEXT: sdy.return %10 : tensor<4x8xf32>
+// CHECK-NEXT: %11 = sdy.data_flow_edge %arg4 sharding=<@m, [{"b", ?}, {}]> : tensor<4x8xf32>
+// CHECK-NEXT: sdy.return %11 : tensor<4x8xf32>
 // CHECK-NEXT: } : (tensor<8x8xf32>) -> tensor<8x8xf32>
 // CHECK-NEXT: %1 = sdy.data_flow_edge %0 sharding=<@m, [{"a", ?}, {}]> : tensor<8x8xf32>
 // CHECK-NEXT: %2:2 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {"b"}]>, <@m, []>]>} %arg0, %arg1 : tensor<8x8xf32>, !stablehlo.token
@@ -14,15 +14,15 @@
 // CHECK-NEXT: cond {
 // CHECK-NEXT: stablehlo.return %arg3 : tensor<i1>
 // CHECK-NEXT: } do {
-// CHECK-NEXT: %10 = stablehlo.optimization_barrier %iterArg : tensor<8x8xf32>
-// CHECK-NEXT: %11 = sdy.data_flow_edge %10 : tensor<8x8xf32>
-// CHECK-NEXT: stablehlo.return %11, %iterArg_0 : tensor<8x8xf32>, tensor<i32>
+// CHECK-NEXT: %11 = stablehlo.optimization_barrier %iterArg : tensor<8x8xf32>
+// CHECK-NEXT: %12 = sdy.data_flow_edge %11 : tensor<8x8xf32>
+// CHECK-NEXT: stablehlo.return %12, %iterArg_0 : tensor<8x8xf32>, tensor<i32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %5 = sdy.data_flow_edge %4#0 : tensor<8x8xf32>
 // CHECK-NEXT: %6 = sdy.data_flow_edge %4#1 : tensor<i32>
 // CHECK-NEXT: %7 = sdy.named_computation<"f">(%5) in_shardings=[<@m, [{"b"}, {?}]>] (%arg4: tensor<8x8xf32>) {
-// CHECK-NEXT: %10 = sdy.data_flow_edge %arg4 sharding=<@m, [{"b"}, {?}]> : tensor<8x8xf32>
-// CHECK-NEXT: sdy.return %10 : tensor<8x8xf32>
+// CHECK-NEXT: %11 = sdy.data_flow_edge %arg4 sharding=<@m, [{"b"}, {?}]> : tensor<8x8xf32>
+// CHECK-NEXT: sdy.return %11 : tensor<8x8xf32>
 // CHECK-NEXT: } : (tensor<8x8xf32>) -> tensor<8x8xf32>
 // CHECK-NEXT: %8 = sdy.data_flow_edge %7 : tensor<8x8xf32>
 // CHECK-NEXT: %9 = "stablehlo.if"(%arg3) ({
@@ -30,6 +30,7 @@
 // CHECK-NEXT: }, {
 // CHECK-NEXT: stablehlo.return %1 : tensor<8x8xf32>
 // CHECK-NEXT: }) : (tensor<i1>) -> tensor<8x8xf32>
+// CHECK-NEXT: %10 = sdy.data_flow_edge %9 : tensor<8x8xf32>
 // CHECK-NEXT: return
 // CHECK-NEXT: }
 sdy.mesh @m = <["a"=2, "b"=2]>
