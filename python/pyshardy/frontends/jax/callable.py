@@ -199,18 +199,22 @@ def _uncut_mesh(mesh: Mesh, given: Any, structure: Structure | None) -> jax.shar
 
 
 def _laid_out(function: Callable[..., Any], shardings: Sequence[Any]) -> Callable[..., Any]:
-    """The function, with its arguments laid out as it takes them.
+    """Return the function with its arguments laid out as it takes them.
 
-    Where axes are for the compiler to use, it sees to that. Where they are part of types, an array
-    of another type is refused.
+    Where all axes are the compiler's to use, it lays out the arguments itself. Where axes are part
+    of the types of arrays, on the mesh of the program or on that of an argument, the layout has to
+    be asked for: JAX refuses such an argument, or (from 0.11 on) lowers an invalid program.
     """
     import jax  # noqa: PLC0415
 
     explicit = jax.sharding.AxisType.Explicit
 
     def lay_out(array: Any, sharding: Any) -> Any:
-        is_typed = explicit in sharding.mesh.axis_types
-        return jax.sharding.reshard(array, sharding) if is_typed else array
+        if explicit in sharding.mesh.axis_types:
+            return jax.sharding.reshard(array, sharding)
+        if explicit in jax.typeof(array).sharding.mesh.axis_types:
+            return jax.device_put(array, sharding)
+        return array
 
     return lambda *arrays: function(*map(lay_out, arrays, shardings))
 
