@@ -136,7 +136,9 @@ def main() -> int:
     if arguments.version is not None:
         chosen = pythons.get(arguments.version)
     else:
-        newest = max((version for version in pythons if version >= arguments.at_least), default=None)
+        newest = max(
+            (version for version in pythons if version >= arguments.at_least), default=None
+        )
         chosen = None if newest is None else pythons[newest]
     if chosen is None:
         print("there is no such Python here", file=sys.stderr)

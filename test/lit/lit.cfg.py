@@ -30,6 +30,7 @@ config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
 # `not` and pipes come from lit's own shell.
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.substitutions += [
+    (r"\bsdy-explain\b", f"'{sys.executable}' -m pyshardy.cli.explain"),
     (r"\bsdy-opt\b", f"'{sys.executable}' -m pyshardy.cli.opt"),
     (r"\bsdy-run\b", f"'{sys.executable}' -m pyshardy.cli.run"),
     (r"\bsdy-translate\b", f"'{sys.executable}' -m pyshardy.cli.translate"),
