@@ -2,6 +2,7 @@
 """The lit suite: `lit test/lit`. Each test names the tools it runs in its RUN lines."""
 
 import importlib.util
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -24,6 +25,9 @@ def tool(name: str) -> str:
 
 config.name = "pyshardy"
 config.suffixes = [".mlir"]
+# lit drops it, and another copy of the project than the one asked for would be tested.
+if "PYTHONPATH" in os.environ:
+    config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 config.excludes = ["Inputs"]
 config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
