@@ -125,7 +125,7 @@ def _specific_elements(attribute: ir.Attribute) -> ir.DenseElementsAttr:
     return ir.DenseElementsAttr(attribute)
 
 
-_TORCH_TO_STABLEHLO = (
+TORCH_TO_STABLEHLO = (
     "builtin.module("
     "func.func(torch-match-quantized-custom-ops),"
     "torchdynamo-export-to-torch-backend-pipeline,"
@@ -160,7 +160,7 @@ def stablehlo_of_torch(graph: Any) -> str:
     importer = FxImporter(context=context)
     importer.import_stateless_graph(graph, func_name="main")
     with context:
-        passmanager.PassManager.parse(_TORCH_TO_STABLEHLO).run(importer.module.operation)
+        passmanager.PassManager.parse(TORCH_TO_STABLEHLO).run(importer.module.operation)
     return importer.module.operation.get_asm(enable_debug_info=True)
 
 

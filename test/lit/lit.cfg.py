@@ -38,7 +38,8 @@ config.substitutions += [
     (r"\bsdy-opt\b", f"'{sys.executable}' -m pyshardy.cli.opt"),
     (r"\bsdy-run\b", f"'{sys.executable}' -m pyshardy.cli.run"),
     (r"\bsdy-translate\b", f"'{sys.executable}' -m pyshardy.cli.translate"),
-    (r"%python", f"'{sys.executable}'"),
+    (r"%python\b", f"'{sys.executable}'"),
+    (r"%{pythonpath}", os.environ.get("PYTHONPATH", "")),
     (r"\bFileCheck\b", f"'{tool('filecheck')}'"),
 ]
 # lit can stop a test that hangs only with psutil.
