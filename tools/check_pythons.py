@@ -5,9 +5,9 @@
     make pythons
 
 1. Build the sdist, and the wheel from it; check their metadata and that no module is missing.
-2. For each working Python 3.10 to 3.13 (see `pythons.py`): install the wheel into a new environment,
-   and there run the README's first command, `--version` of every tool, and the quick tier of the
-   tests (`quick.py`).
+2. For each working Python 3.10 to 3.13 (see `pythons.py`): install the wheel into an environment of
+   its own, and there run the README's first command, `--version` of every tool, and the quick tier
+   of the tests (`quick.py`).
 3. Print a table. A Python that isn't there is reported as such, and so is an extra of the package
    that a Python can't have.
 

@@ -108,9 +108,10 @@ def typed_names() -> None:
         name = ".".join(parts).removesuffix(".__init__")
         module = importlib.import_module(name)
         for node in ast.parse(stub.read_text()).body:
-            if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
-                if not hasattr(module, node.name):
-                    missing.append(f"{name}.{node.name}")
+            if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            if not hasattr(module, node.name):
+                missing.append(f"{name}.{node.name}")
     expect(missing, [], "names that are missing")
 
 
