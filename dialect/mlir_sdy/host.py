@@ -25,6 +25,9 @@ from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, emit
 from mlir_sdy.ods.irdl_groups import without_group_sizes
 
 __all__ = [
+    "COPIES_TO_LOOPS",
+    "EXPAND_FOR_LLVM",
+    "TORCH_TO_STABLEHLO",
     "cext",
     "current_context",
     "decompositions_of_torch",
@@ -80,6 +83,13 @@ def load_stablehlo(context: ir.Context) -> None:
 def load_loop_passes() -> None:
     """Register the passes that make loops and LLVM code of tensor programs, beside MLIR's own."""
     importlib.import_module("torch_mlir.dialects.torch")
+
+
+COPIES_TO_LOOPS = "func.func(refback-munge-memref-copy)"
+"""A pass of the host's own, see `load_loop_passes`: copies become loops, not calls of a library."""
+
+EXPAND_FOR_LLVM = "func.func(refback-expand-ops-for-llvm)"
+"""Another one: operations that have no form in LLVM's dialect become others."""
 
 
 def function_address(module: ir.Module, name: str, optimization: int) -> tuple[int, object]:

@@ -57,10 +57,9 @@ def test_all_parts_on_the_cpu(artifacts):
 
 
 def test_artifacts_need_only_jax_and_the_script(artifacts, tmp_path):
-    script = shutil.copy(SCRIPT, tmp_path)
+    script, given = shutil.copy(SCRIPT, tmp_path), f"--artifacts={artifacts}"
     ran = subprocess.run(
-        [sys.executable, "-c", ALONE, script, "run", "--device=cpu", "--here=c"]
-        + [f"--artifacts={artifacts}"],
+        [sys.executable, "-c", ALONE, script, "run", "--device=cpu", "--here=c", given],
         capture_output=True,
         text=True,
         check=False,
