@@ -56,6 +56,9 @@ PROGRAMS = (
 )
 """Of the corpus: without calls of LAPACK, random bits of XLA's own, and shapes of shards inside."""
 
+REFUSED_BY_IREE = {"cuda": ("transformer_train_sgd",)}
+"""What IREE 3.13 can't compile for a target: "failed to get neutral element for reduction"."""
+
 PARTS = "abcd"
 EIGHT = 8
 TOLERANCE = 1e-3
@@ -369,17 +372,23 @@ def part_d(options: argparse.Namespace) -> str:
     target, driver = ("cuda", "cuda") if options.device == "cuda" else ("llvm-cpu", "local-task")
     lack = _lack_of_driver(driver)
     worst = 0.0
+    refused: list[str] = []
     for path in paths:
         original, program, inputs = partitioned(path, devices=1)
         try:
             code = vmfb_of(program.module, target)
         except Exception as refusal:
-            raise ValueError(f"{path.stem}: {refusal}") from refusal
+            if path.stem not in REFUSED_BY_IREE.get(target, ()):
+                raise ValueError(f"{path.stem}: {refusal}") from refusal
+            refused.append(path.stem)
+            continue
         if not lack:
             expected = run_unpartitioned(original, inputs, "jit")
             found = _run_vmfb(code, driver, inputs)
             worst = max(worst, compared(path.stem, found, expected))
-    compiled = f"compiled {len(paths)} programs for {target}"
+    compiled = f"compiled {len(paths) - len(refused)} programs for {target}"
+    if refused:
+        compiled += f" (IREE refuses {', '.join(refused)}, as known)"
     if lack:
         return f"{compiled}; running them is not possible: {lack}"
     return f"{compiled}, and ran them, at most {worst:.2g} of what may differ"
