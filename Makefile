@@ -16,6 +16,7 @@ setup: ## Make .venv with the project and all that its tests need
 	bash tools/setup.sh dev
 
 quick: ## Run something of every part of the tests, in less than two minutes
+	@$(PYTHON) -c 'import filecheck, hypothesis, lit, pytest, xdist' 2> /dev/null || bash tools/setup.sh test
 	$(PYTHON) tools/quick.py
 
 test: generate-check lint check-host unit filecheck example site ## Run every check with this Python
