@@ -6,7 +6,8 @@ LIT_JOBS ?= 2
 export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test generate-check lint unit filecheck example docs site generate bench
+.PHONY: help setup quick test generate-check lint check-host unit filecheck example docs site \
+	generate pythons newest-jax bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,7 +15,11 @@ help: ## Show this list
 setup: ## Make .venv with the project and all that its tests need
 	bash tools/setup.sh dev
 
-test: generate-check lint unit filecheck example site ## Run every check
+quick: ## Run something of every part of the tests, in less than two minutes
+	@$(PYTHON) -c 'import filecheck, hypothesis, lit, pytest, xdist' 2> /dev/null || bash tools/setup.sh test
+	$(PYTHON) tools/quick.py
+
+test: generate-check lint check-host unit filecheck example site ## Run every check with this Python
 
 generate-check: ## Check that the generated files follow from td/
 	$(PYTHON) tools/gen_dialect.py --check
@@ -23,6 +28,9 @@ lint: ## Check style and types
 	$(PYTHON) -m ruff check
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m pyright --pythonpath $(PYTHON)
+
+check-host: ## Check that the MLIR host does what the project relies on
+	$(PYTHON) tools/check_host.py
 
 unit: ## Run the tests in Python, and those against C++ Shardy
 	$(PYTHON) -m pytest -n 2
@@ -38,6 +46,12 @@ docs: generate ## Write docs/reference/ from td/, and the pictures of the guide
 
 site: ## Build the documentation into build/site; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict --quiet
+
+pythons: ## Build the package, and test it as installed with each Python of this machine
+	$(PYTHON) tools/check_pythons.py
+
+newest-jax: ## Run the tests of front ends and XLA with the newest JAX, on Python 3.12
+	$(PYTHON) tools/newest_jax.py
 
 generate: ## Write dialect/mlir_sdy/ods/ and docs/reference/ from td/
 	$(PYTHON) tools/gen_dialect.py

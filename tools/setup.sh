@@ -11,6 +11,10 @@ if [[ -z $extras && -x .venv/bin/sdy-run ]]; then
     exit
 fi
 if ! python3 -c 'import ensurepip' 2> /dev/null; then
+    if ! command -v apt-get > /dev/null; then
+        echo "python3 can't make virtual environments: install its module ensurepip" >&2
+        exit 1
+    fi
     echo "Installing python3-venv, which Debian splits off Python" >&2
     as_root=()
     ((EUID == 0)) || as_root=(sudo)

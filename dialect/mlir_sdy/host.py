@@ -25,6 +25,9 @@ from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, emit
 from mlir_sdy.ods.irdl_groups import without_group_sizes
 
 __all__ = [
+    "COPIES_TO_LOOPS",
+    "EXPAND_FOR_LLVM",
+    "TORCH_TO_STABLEHLO",
     "cext",
     "current_context",
     "decompositions_of_torch",
@@ -82,6 +85,13 @@ def load_loop_passes() -> None:
     importlib.import_module("torch_mlir.dialects.torch")
 
 
+COPIES_TO_LOOPS = "func.func(refback-munge-memref-copy)"
+"""A pass of the host's own, see `load_loop_passes`: copies become loops, not calls of a library."""
+
+EXPAND_FOR_LLVM = "func.func(refback-expand-ops-for-llvm)"
+"""Another one: operations that have no form in LLVM's dialect become others."""
+
+
 def function_address(module: ir.Module, name: str, optimization: int) -> tuple[int, object]:
     """Compile a module of LLVM's dialect, and find a function with a C interface in it.
 
@@ -125,7 +135,7 @@ def _specific_elements(attribute: ir.Attribute) -> ir.DenseElementsAttr:
     return ir.DenseElementsAttr(attribute)
 
 
-_TORCH_TO_STABLEHLO = (
+TORCH_TO_STABLEHLO = (
     "builtin.module("
     "func.func(torch-match-quantized-custom-ops),"
     "torchdynamo-export-to-torch-backend-pipeline,"
@@ -160,7 +170,7 @@ def stablehlo_of_torch(graph: Any) -> str:
     importer = FxImporter(context=context)
     importer.import_stateless_graph(graph, func_name="main")
     with context:
-        passmanager.PassManager.parse(_TORCH_TO_STABLEHLO).run(importer.module.operation)
+        passmanager.PassManager.parse(TORCH_TO_STABLEHLO).run(importer.module.operation)
     return importer.module.operation.get_asm(enable_debug_info=True)
 
 

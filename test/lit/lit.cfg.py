@@ -2,6 +2,7 @@
 """The lit suite: `lit test/lit`. Each test names the tools it runs in its RUN lines."""
 
 import importlib.util
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -24,16 +25,21 @@ def tool(name: str) -> str:
 
 config.name = "pyshardy"
 config.suffixes = [".mlir"]
+# lit drops it, and another copy of the project than the one asked for would be tested.
+if "PYTHONPATH" in os.environ:
+    config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 config.excludes = ["Inputs"]
 config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
 # `not` and pipes come from lit's own shell.
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.substitutions += [
+    (r"\bsdy-explain\b", f"'{sys.executable}' -m pyshardy.cli.explain"),
     (r"\bsdy-opt\b", f"'{sys.executable}' -m pyshardy.cli.opt"),
     (r"\bsdy-run\b", f"'{sys.executable}' -m pyshardy.cli.run"),
     (r"\bsdy-translate\b", f"'{sys.executable}' -m pyshardy.cli.translate"),
-    (r"%python", f"'{sys.executable}'"),
+    (r"%python\b", f"'{sys.executable}'"),
+    (r"%{pythonpath}", os.environ.get("PYTHONPATH", "")),
     (r"\bFileCheck\b", f"'{tool('filecheck')}'"),
 ]
 # lit can stop a test that hangs only with psutil.

@@ -44,7 +44,9 @@ class RandomFunction:
         self._spec = self._spec_of((rows, columns))
         names = [axis.name for axis in self.mesh.axes]
         sizes = [axis.size for axis in self.mesh.axes]
-        self._mesh_of_jax = jax.sharding.AbstractMesh(tuple(sizes), tuple(names))
+        self._mesh_of_jax = jax.sharding.AbstractMesh(
+            tuple(sizes), tuple(names), axis_types=(jax.sharding.AxisType.Auto,) * len(names)
+        )
 
     def __call__(self, parameters, x, *, constrained=True):
         y = x @ parameters["w"] + parameters["bias"]

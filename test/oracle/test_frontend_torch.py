@@ -119,7 +119,13 @@ def leaves(tree):
     return _pytree.tree_leaves(tree)
 
 
-@pytest.mark.parametrize("name", CASES)
+# `torch.export` refuses the weights of an LSTM up to 2.9, and gives its states another shape than
+# they have up to 2.12. The importer has no part in it.
+EXPORTS_LSTM = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 13)
+MARKS = {"lstm": pytest.mark.xfail(not EXPORTS_LSTM, reason="PyTorch can't export it", strict=True)}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in CASES])
 def test_numbers(name):
     torch.manual_seed(0)
     make, make_inputs, shardings = CASES[name]

@@ -104,8 +104,21 @@ def layer_of_known(module):
 
 
 def test_one_module_names_the_host():
-    naming = {module for module in SOURCES if "torch_mlir" in SOURCES[module].read_text()}
+    own = ("torch_mlir", "refback-")  # its package, and passes that it has beside MLIR's
+    naming = {
+        module for module, path in SOURCES.items() if any(name in path.read_text() for name in own)
+    }
     assert naming == {"mlir_sdy.host"}
+
+
+def test_one_module_uses_private_parts_of_jax():
+    private = {
+        module
+        for module in SOURCES
+        if any(name.startswith(("jax._", "jaxlib")) for name, _ in imports_of(module))
+        or "._lowering" in SOURCES[module].read_text()
+    }
+    assert private == {"pyshardy.backends.jax_internals"}
 
 
 def test_imports_are_found():
@@ -138,9 +151,10 @@ def loaded_by(program):
 
 
 @pytest.mark.parametrize("tool", ["explain", "opt", "run", "translate"])
-def test_help_needs_no_host(tool):
+@pytest.mark.parametrize("flag", ["--help", "--version"])
+def test_help_and_version_need_no_host(tool, flag):
     program = REPORT.format(
-        arguments=[tool, "--help"], module=f"pyshardy.cli.{tool}", heavy=(*HEAVY, "jinja2", "torch")
+        arguments=[tool, flag], module=f"pyshardy.cli.{tool}", heavy=(*HEAVY, "jinja2", "torch")
     )
     assert not loaded_by(program)
 

@@ -24,6 +24,7 @@
 | `collectives`        | the collectives in NumPy                                               |
 | `exchanges`          | what each collective of a program does                                 |
 | `reductions`         | the bodies of reducing collectives                                     |
+| `jax_internals`      | the private parts of JAX that the project uses                         |
 | `xla`                | XLA, which runs programs with collectives itself                       |
 
 Backends have names; `spmd_program` makes a program run on one. Nothing is imported or started

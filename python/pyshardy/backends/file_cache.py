@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 import tempfile
 from pathlib import Path
 
@@ -44,9 +45,16 @@ class FileCache:
 
 
 def this_cpu() -> str:
-    """What the CPU of this machine can do: code for another one may not run on it."""
+    """Return a text that differs between CPUs of which one can't run the code of the other.
+
+    Linux tells the features of a CPU. Elsewhere the text names this machine, so that what others
+    have compiled isn't taken for it.
+    """
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
-        return ""
-    return next((line for line in lines if line.startswith("flags")), "")
+        lines = []
+    for line in lines:
+        if line.startswith(("flags", "Features")):  # on x86-64 and on aarch64
+            return f"{platform.machine()} {line}"
+    return f"{platform.machine()} {platform.processor()} {platform.node()}"

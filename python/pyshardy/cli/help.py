@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Iterable, Iterator
-from importlib.metadata import version
 
 from pyshardy.cli.flags import FLAGS
 from pyshardy.pipeline import Option, passes, pipelines
@@ -55,11 +54,6 @@ def pass_list() -> str:
         **WELL_KNOWN_HOST_PASSES,
     }
     return "".join(f"{name:<{_COLUMN}}{text}\n" for name, text in summaries.items())
-
-
-def version_text() -> str:
-    """What `--version` prints."""
-    return f"sdy-opt, pyshardy {version('pyshardy')}\n"
 
 
 def _option_entries(options: Iterable[Option]) -> Iterator[str]:

@@ -13,9 +13,10 @@ import sys
 from collections.abc import Sequence
 
 from pyshardy.cli.flags import Arguments, parse_arguments
-from pyshardy.cli.help import help_text, pass_list, version_text
+from pyshardy.cli.help import help_text, pass_list
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.tool import Tool
+from pyshardy.cli.version import version_text
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: Arguments, sources: SourceFiles) -> int:
     for wanted, text in (
         (arguments.help, help_text),
-        (arguments.version, version_text),
+        (arguments.version, lambda: version_text("sdy-opt")),
         (arguments.list_passes, pass_list),
     ):
         if wanted:

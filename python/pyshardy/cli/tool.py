@@ -74,11 +74,27 @@ class Tool:
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports a bad command line as all other errors are reported."""
+    """Reports a bad command line as all other errors are reported, and knows `--version`."""
+
+    def __init__(self, prog: str, description: str):
+        super().__init__(prog=prog, description=description)
+        self.add_argument(
+            "--version", action=_PrintVersion, nargs=0, help="print the versions of all parts"
+        )
 
     def error(self, message: str) -> NoReturn:
         """Raise a `UsageError` that also says where help is."""
         raise UsageError(error(f"{message}; see {self.prog} --help"))
+
+
+class _PrintVersion(argparse.Action):
+    """Finds the versions out only when they are asked for, which takes some milliseconds."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from pyshardy.cli.version import version_text  # noqa: PLC0415
+
+        sys.stdout.write(version_text(parser.prog))
+        parser.exit()
 
 
 def read_input(file: str) -> bytes:

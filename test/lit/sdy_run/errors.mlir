@@ -3,8 +3,8 @@
 // RUN: not sdy-run %s.missing 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: not sdy-run %s --backend=nothing 2>&1 | FileCheck %s --check-prefix=BACKEND
 // RUN: not sdy-run %s --backend=xla-gpu 2>&1 | FileCheck %s --check-prefix=GPU
-// RUN: not env PYTHONPATH=%S/Inputs/without_iree sdy-run %s --backend=iree 2>&1 | FileCheck %s --check-prefix=PACKAGE
-// RUN: not env PYTHONPATH=%S/Inputs/without_iree sdy-run %s --emit=vmfb -o %t 2>&1 | FileCheck %s --check-prefix=PACKAGE
+// RUN: not env PYTHONPATH=%S/Inputs/without_iree:%{pythonpath} sdy-run %s --backend=iree 2>&1 | FileCheck %s --check-prefix=PACKAGE
+// RUN: not env PYTHONPATH=%S/Inputs/without_iree:%{pythonpath} sdy-run %s --emit=vmfb -o %t 2>&1 | FileCheck %s --check-prefix=PACKAGE
 // RUN: not sdy-run %s -o %t 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: not sdy-run %s --emit=stablehlo -o %t.missing/file 2>&1 | FileCheck %s --check-prefix=WRITE
 // RUN: not sdy-run %s --profile=0 2>&1 | FileCheck %s --check-prefix=PROFILE

@@ -42,6 +42,10 @@ child.ask(sys.argv[1])
 
 
 def is_alive(process_id: int) -> bool:
+    if not Path("/proc").exists():  # macOS
+        command = ["ps", "-o", "stat=", "-p", str(process_id)]
+        told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        return bool(told) and "Z" not in told
     try:
         return "Z" not in Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:

@@ -70,3 +70,40 @@ print("loaded:", *(name for name in ("torch" + "_mlir", "numpy", "jax") if name 
     )
     assert "--target-version VERSION" in process.stdout
     assert process.stdout.endswith("loaded:\n")
+
+
+OLD = """
+import importlib.metadata
+installed = importlib.metadata.version
+importlib.metadata.version = lambda name: {version!r} if name == {package!r} else installed(name)
+importlib.metadata.requires = lambda name: [
+    "torch-mlir==1", "torch<2.16,>=2.7; extra == 'torch'", "jax<0.13,>=0.10.2; extra == 'jax'"
+]
+import pyshardy as sdy
+try:
+    {statement}
+except sdy.UsageError as failure:
+    print(failure.diagnostics[0].message)
+except ModuleNotFoundError:
+    print("missing")
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "needed"),
+    [
+        ("torch", "2.6.0+cu124", "2.7"),
+        ("torch", "2.10.0+cpu", None),
+        ("jax", "0.9.2", "0.10.2"),
+        ("jax", "0.10.2", None),
+    ],
+)
+def test_what_is_too_old_is_told(package, version, needed):
+    pytest.importorskip(package)
+    program = OLD.format(package=package, version=version, statement=f"sdy.{package}.trace(None)")
+    process = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    mend = f"upgrade it by: pip install 'pyshardy[{package}]'"
+    told = f"sdy.{package}.trace needs {package} {needed} or newer, got {version}; {mend}\n"
+    assert (process.stdout == told) is (needed is not None), process.stdout + process.stderr

@@ -8,7 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mlir_sdy.host import function_address, ir, passmanager
+from mlir_sdy.host import (
+    COPIES_TO_LOOPS,
+    EXPAND_FOR_LLVM,
+    function_address,
+    ir,
+    passmanager,
+)
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.jit.control_flow import use_scf
 from pyshardy.backends.jit.empty_tensors import drop_empty_tensors
@@ -24,7 +30,7 @@ TO_LOOPS = (
     "buffer-deallocation-pipeline",
     "canonicalize",
     # Copies of the host's run-time library would be missed.
-    "func.func(refback-munge-memref-copy)",
+    COPIES_TO_LOOPS,
     "func.func(convert-linalg-to-loops)",
     "func.func(llvm-request-c-wrappers)",
 )
@@ -36,7 +42,7 @@ _TO_LLVM = (
     "convert-scf-to-cf",
     "expand-strided-metadata",
     "lower-affine",
-    "func.func(refback-expand-ops-for-llvm)",
+    EXPAND_FOR_LLVM,
     "func.func(arith-expand{include-bf16=true include-f8e8m0=true include-f4e2m1=true})",
     "convert-complex-to-llvm",
     "convert-math-to-llvm",

@@ -17,11 +17,8 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax._src.interpreters.mlir import make_ir_context
-from jax._src.lax.linalg import initialize_lapack
-from jax._src.lib import _jax
-from jax._src.lib.mlir import ir as jax_ir
 
+from pyshardy.backends import jax_internals
 from pyshardy.backends.file_cache import FileCache, this_cpu
 from pyshardy.backends.worker import Parent
 
@@ -68,14 +65,14 @@ def compile(  # noqa: A001
     number = _NUMBERS.get(key)
     is_known = number is not None
     if number is None:
-        client, placed = devices[0].client, _jax.DeviceList(tuple(devices))
-        options = _options(replicas, partitions, shardy)
+        client, placed = devices[0].client, jax_internals.device_list(devices)
+        options = jax_internals.compile_options(replicas, partitions, shardy)
         cache = FileCache(None if callbacks else cache_directory, ".xla")
         # What another version has compiled, or for another kind of device, is of no use.
         file_key = (jax.__version__, devices[0].device_kind, this_cpu(), *key)
         serialized = cache.load(*file_key)
         if _LAPACK in (text if isinstance(text, bytes) else text.encode()):
-            initialize_lapack()
+            jax_internals.initialize_lapack()
         is_known = serialized is not None
         if serialized is not None:
             executable = client.deserialize_executable(serialized, placed, options)
@@ -93,10 +90,7 @@ def compile(  # noqa: A001
 def _with_callbacks(text: str | bytes, placed: Any, options: Any, count: int) -> Any:
     """An executable that asks the parent what its custom calls give."""
     functions = [functools.partial(_call_back, number) for number in range(count)]
-    with make_ir_context():
-        module = jax_ir.Module.parse(text)
-        client = placed[0].client
-        return client.compile_and_load(module, placed, options, functions)
+    return jax_internals.compile_with_callbacks(text, placed, options, functions)
 
 
 @functools.cache
@@ -120,18 +114,6 @@ def _devices(platform: str, count: int) -> list[Any]:
     if len(devices) < count:
         raise RuntimeError(f"the program runs on {count} {platform.upper()} devices{reason}")
     return devices[:count]
-
-
-def _options(replicas: int, partitions: int, shardy: bool) -> Any:
-    assignment = np.arange(replicas * partitions).reshape(replicas, partitions)
-    options = _jax.CompileOptions()
-    build_options = options.executable_build_options
-    for part in (options, build_options):
-        part.num_replicas, part.num_partitions = replicas, partitions
-        part.device_assignment = _jax.DeviceAssignment.create(assignment)
-    build_options.use_spmd_partitioning = partitions > 1
-    build_options.use_shardy_partitioner = shardy
-    return options
 
 
 def hlo(number: int) -> str:

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import Mesh, TensorSharding
+from pyshardy.backends import jax_internals
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.specs import TensorSpec
 from pyshardy.frontends.jax.dtypes import dtype_of
@@ -199,18 +199,22 @@ def _uncut_mesh(mesh: Mesh, given: Any, structure: Structure | None) -> jax.shar
 
 
 def _laid_out(function: Callable[..., Any], shardings: Sequence[Any]) -> Callable[..., Any]:
-    """The function, with its arguments laid out as it takes them.
+    """Return the function with its arguments laid out as it takes them.
 
-    Where axes are for the compiler to use, it sees to that. Where they are part of types, an array
-    of another type is refused.
+    Where all axes are the compiler's to use, it lays out the arguments itself. Where axes are part
+    of the types of arrays, on the mesh of the program or on that of an argument, the layout has to
+    be asked for: JAX refuses such an argument, or (from 0.11 on) lowers an invalid program.
     """
     import jax  # noqa: PLC0415
 
     explicit = jax.sharding.AxisType.Explicit
 
     def lay_out(array: Any, sharding: Any) -> Any:
-        is_typed = explicit in sharding.mesh.axis_types
-        return jax.sharding.reshard(array, sharding) if is_typed else array
+        if explicit in sharding.mesh.axis_types:
+            return jax.sharding.reshard(array, sharding)
+        if explicit in jax.typeof(array).sharding.mesh.axis_types:
+            return jax.device_put(array, sharding)
+        return array
 
     return lambda *arrays: function(*map(lay_out, arrays, shardings))
 
@@ -245,7 +249,6 @@ def _local_function(
     import jax  # noqa: PLC0415
     import jax.export  # noqa: PLC0415
     from jax import numpy as jnp  # noqa: PLC0415
-    from jaxlib.mlir.dialects import stablehlo as its  # noqa: PLC0415
 
     arguments, results = (
         [jax.ShapeDtypeStruct(p.local_spec.shape, dtype_of(p.local_spec.element)) for p in ports]
@@ -263,12 +266,11 @@ def _local_function(
     if mesh.device_ids:
         renumber(local, mesh.device_ids)
     version = stablehlo.get_smaller_version(
-        stablehlo.get_current_version(), its.get_current_version()
+        stablehlo.get_current_version(), jax_internals.stablehlo_version()
     )
     artifact = serialize(local, version)
     # The gradient of what stands in is not that of the program.
-    program = dataclasses.replace(exported, mlir_module_serialized=artifact, _get_vjp=None)
-    return program.call
+    return jax_internals.with_artifact(exported, artifact).call
 
 
 def _fitting(value: Any, port: Port) -> Any:

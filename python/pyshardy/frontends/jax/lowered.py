@@ -16,6 +16,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
+from pyshardy.backends.jax_internals import compile_arguments
 from pyshardy.frontends.jax.locations import locate_by_calls
 from pyshardy.frontends.jax.random_keys import implementations
 from pyshardy.frontends.jax.structure import Structure, remember
@@ -51,7 +52,7 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
     module = parse(lowered.as_text(debug_info=True), context or Context())
     locate_by_calls(module)
     # JAX tells nowhere else which arguments it has dropped, and where the function is to run.
-    found = lowered._lowering.compile_args
+    found = compile_arguments(lowered)
     structure = Structure(
         lowered.in_tree,
         lowered.out_tree,

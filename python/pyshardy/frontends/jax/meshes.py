@@ -20,11 +20,17 @@ if TYPE_CHECKING:
 
 
 def abstract_mesh(mesh: Mesh) -> AbstractMesh:
-    """The mesh without devices; they need not be there to lower a function for it."""
-    from jax.sharding import AbstractMesh  # noqa: PLC0415
+    """Return the mesh without devices; they need not be there to lower a function for it.
+
+    Its axes are the compiler's to use, as those of `device_mesh`: what JAX makes of axes by default
+    changed with version 0.11.
+    """
+    from jax.sharding import AbstractMesh, AxisType  # noqa: PLC0415
 
     return AbstractMesh(
-        tuple(axis.size for axis in mesh.axes), tuple(axis.name for axis in mesh.axes)
+        tuple(axis.size for axis in mesh.axes),
+        tuple(axis.name for axis in mesh.axes),
+        axis_types=(AxisType.Auto,) * len(mesh.axes),
     )
 
 

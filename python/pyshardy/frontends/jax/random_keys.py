@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from pyshardy.backends.jax_internals import key_implementation
+
 
 def implementations(types: Iterable[Any]) -> tuple[str | None, ...]:
     """For each type of an array the generator whose keys it has; None if it has none.
@@ -20,7 +22,9 @@ def implementations(types: Iterable[Any]) -> tuple[str | None, ...]:
 
     return tuple(
         # JAX tells it of arrays only.
-        one.dtype._impl.name if jax.dtypes.issubdtype(one.dtype, jax.dtypes.prng_key) else None
+        key_implementation(one.dtype)
+        if jax.dtypes.issubdtype(one.dtype, jax.dtypes.prng_key)
+        else None
         for one in types
     )
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Portable artifacts from modules, and back."""
 
-# pyright: reportMissingTypeStubs=false
-
 from __future__ import annotations
 
 from importlib.util import find_spec
@@ -11,6 +9,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import Diagnostic, ParseError, PassError, SourceLocation, error, redirect
 from mlir_sdy.host import diagnostics_emitted, ir, passmanager, stablehlo
 from mlir_sdy.verify import verify
+from pyshardy.backends.jax_internals import text_of_artifact
 from pyshardy.backends.modules import copy_of
 from pyshardy.frontends.portable.from_strings import from_strings
 from pyshardy.frontends.portable.to_strings import to_strings
@@ -84,12 +83,4 @@ def _text_by_jax(data: bytes, filename: str) -> str:
             "install the package 'jaxlib' by: pip install 'pyshardy[jax]'"
         )
         raise ParseError(error(message, SourceLocation(filename, 0, 0)))
-    import jaxlib.mlir.dialects.sdy as sdy_of_jax  # noqa: PLC0415
-    import jaxlib.mlir.dialects.stablehlo as stablehlo_of_jax  # noqa: PLC0415
-    import jaxlib.mlir.ir as ir_of_jax  # noqa: PLC0415
-
-    context = ir_of_jax.Context()
-    stablehlo_of_jax.register_dialect(context)
-    sdy_of_jax.register_dialect(context)
-    module = stablehlo_of_jax.deserialize_portable_artifact(context, data)
-    return str(module.operation.get_asm(enable_debug_info=True))
+    return text_of_artifact(data)

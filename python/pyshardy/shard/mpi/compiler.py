@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import error
-from mlir_sdy.host import function_address, ir, load_loop_passes, passmanager
+from mlir_sdy.host import EXPAND_FOR_LLVM, function_address, ir, load_loop_passes, passmanager
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.edges import ENTRY, with_plain_edges
 from pyshardy.backends.errors import ExecutionError
@@ -33,7 +33,7 @@ _TO_LLVM = (
     "convert-scf-to-cf",
     "expand-strided-metadata",
     "lower-affine",
-    "func.func(refback-expand-ops-for-llvm)",
+    EXPAND_FOR_LLVM,
     "func.func(arith-expand{include-bf16=true})",
     "convert-complex-to-llvm",
     "convert-math-to-llvm",

@@ -117,7 +117,7 @@ def _path() -> str:
     """Where the library is: as the environment says, beside this Python, or with the system's."""
     if given := os.environ.get(LIBRARY):
         return given
-    for name in ("libmpi.so.12", "libmpi.so", "libmpich.so.12"):
+    for name in ("libmpi.so.12", "libmpi.so", "libmpich.so.12", "libmpi.12.dylib"):
         beside = Path(sys.prefix) / "lib" / name
         if beside.exists():
             return str(beside)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The private parts of JAX that the project uses: no other module names them.
+
+JAX may change these in any release. They exist, with these meanings, in jax 0.10.2 to 0.12.0.1;
+`docs/support.md` lists the versions that the tests have run with. To admit another version, run
+`make newest-jax` with it, adapt this module, and raise the bound in `pyproject.toml`.
+
+Nothing is imported before its use, and nothing of the MLIR host, which the process of XLA does
+without.
+"""
+
+# pyright: basic, reportPrivateImportUsage=false, reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import jax
+    import jax.export
+
+
+def compile_options(replicas: int, partitions: int, shardy: bool) -> Any:
+    """Return the options of XLA for a program on so many devices, which are numbered in order.
+
+    Args:
+        replicas: the number of replicas.
+        partitions: the number of partitions of each.
+        shardy: whether XLA's own pass of Shardy lowers `sdy.manual_computation`.
+    """
+    import numpy as np  # noqa: PLC0415
+    from jax._src.lib import _jax  # noqa: PLC0415
+
+    assignment = np.arange(replicas * partitions).reshape(replicas, partitions)
+    options = _jax.CompileOptions()
+    build_options = options.executable_build_options
+    for part in (options, build_options):
+        part.num_replicas, part.num_partitions = replicas, partitions
+        part.device_assignment = _jax.DeviceAssignment.create(assignment)
+    build_options.use_spmd_partitioning = partitions > 1
+    build_options.use_shardy_partitioner = shardy
+    return options
+
+
+def device_list(devices: Sequence[Any]) -> Any:
+    """Return devices as the methods of XLA's client take them."""
+    from jax._src.lib import _jax  # noqa: PLC0415
+
+    return _jax.DeviceList(tuple(devices))
+
+
+def compile_with_callbacks(text: str | bytes, devices: Any, options: Any, callbacks: Any) -> Any:
+    """Compile a program whose custom calls to Python call functions by their index.
+
+    Args:
+        text: the program.
+        devices: what `device_list` returns.
+        options: what `compile_options` returns.
+        callbacks: the functions.
+    """
+    from jax._src.interpreters.mlir import make_ir_context  # noqa: PLC0415
+    from jax._src.lib.mlir import ir  # noqa: PLC0415
+
+    with make_ir_context():
+        module = ir.Module.parse(text)
+        return devices[0].client.compile_and_load(module, devices, options, callbacks)
+
+
+def initialize_lapack() -> None:
+    """Fill in the LAPACK functions that programs on CPUs may call; else a call is a crash."""
+    from jax._src.lax.linalg import initialize_lapack  # noqa: PLC0415
+
+    initialize_lapack()
+
+
+def compile_arguments(lowered: jax.stages.Lowered) -> Mapping[str, Any]:
+    """Return `kept_var_idx`, `in_shardings` and `out_shardings` of a lowered function, and more."""
+    return lowered._lowering.compile_args  # type: ignore[attr-defined]
+
+
+def key_implementation(dtype: Any) -> str:
+    """Return the name of the generator whose keys an element type stands for."""
+    return dtype._impl.name
+
+
+def with_artifact(exported: jax.export.Exported, artifact: bytes) -> jax.export.Exported:
+    """Return an exported function with another program, and without a gradient."""
+    return dataclasses.replace(exported, mlir_module_serialized=artifact, _get_vjp=None)
+
+
+def stablehlo_version() -> str:
+    """Return the version of StableHLO in jaxlib."""
+    from jaxlib.mlir.dialects import stablehlo  # noqa: PLC0415
+
+    return stablehlo.get_current_version()
+
+
+def text_of_artifact(data: bytes) -> str:
+    """Return the text, with locations, of a portable artifact that may hold sdy in binary form."""
+    from jaxlib.mlir import ir  # noqa: PLC0415
+    from jaxlib.mlir.dialects import sdy, stablehlo  # noqa: PLC0415
+
+    context = ir.Context()
+    stablehlo.register_dialect(context)
+    sdy.register_dialect(context)
+    module = stablehlo.deserialize_portable_artifact(context, data)
+    return str(module.operation.get_asm(enable_debug_info=True))

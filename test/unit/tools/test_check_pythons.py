@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the check of Pythons reports; `make pythons` runs it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("packaging", reason="the extra 'dev' isn't installed")
+import check_pythons
+import quick
+from check_pythons import CheckFailed, Report, missing_extras, run, table
+
+ROOT = Path(__file__).resolve().parents[3]
+PIP = """#!/bin/sh
+case "$*" in
+*jax*)
+  echo "ERROR: Ignored the following versions that require a different python version:" \
+    "0.7.0 Requires-Python >=3.10; 0.10.2 Requires-Python >=3.11; 0.12.0 Requires-Python >=3.12" >&2
+  echo "ERROR: No matching distribution found for jax" >&2
+  exit 1 ;;
+*mpich*) echo "ERROR: the index can't be reached" >&2; exit 1 ;;
+esac
+"""
+
+
+def test_a_python_that_is_missing_and_an_extra_that_cannot_be_had():
+    report = Report((3, 10), {"install": "ok, 9 s"}, missing_extras={"jax": "it needs more"})
+    told = table({(3, 10): report}).splitlines()
+    assert told[:2] == [
+        "Python 3.10: install ok, 9 s",
+        "Python 3.10: extra 'jax' is not available: it needs more",
+    ]
+    assert told[2] == "Python 3.11: not run: no Python 3.11 on the PATH or among pyenv's"
+    assert len(told) == 5
+
+
+def test_reasons_for_extras_that_are_missing(tmp_path):
+    pip = tmp_path / "python"
+    pip.write_text(PIP)
+    pip.chmod(0o755)
+    assert missing_extras(pip, {}) == {
+        "jax": "jax<0.13,>=0.10.2 needs Python >=3.11",
+        "mpi": "ERROR: the index can't be reached",
+    }
+
+
+def test_a_failure_carries_the_output():
+    with pytest.raises(CheckFailed, match=r"status 3:\nlast words"):
+        run([sys.executable, "-c", "print('last words'); raise SystemExit(3)"])
+
+
+def test_a_python_whose_check_fails(tmp_path, monkeypatch):
+    monkeypatch.setattr(check_pythons, "FOLDER", tmp_path)
+    report = check_pythons.check((3, 11), Path("/bin/false"), Path("none.whl"))
+    assert report.results == {"install": "FAILED"}
+    assert "/bin/false -m venv" in report.failure
+
+
+def test_the_quick_tier_is_there():
+    for folder, names in (("test/unit", quick.UNIT_TESTS), ("test/lit", quick.TOOL_TESTS)):
+        assert [name for name in names if not (ROOT / folder / name).exists()] == []
+
+
+def test_the_quick_tier_needs_the_package():
+    ran = subprocess.run(
+        [sys.executable, "-S", "-E", str(ROOT / "tools" / "quick.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert "pyshardy isn't installed for this Python" in ran.stderr

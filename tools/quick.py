@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Run the quick tier of the tests: something of every part, in less than two minutes.
+
+    make quick                       # in .venv
+    ENVIRONMENT/bin/python tools/quick.py --processes=1
+
+The tests need the package with its extra `test`, and none of JAX, PyTorch, IREE and MPI. They test
+the package that this Python imports, which need not be the one of this folder, and say which.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import subprocess
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+UNIT_TESTS = (
+    "assembly",
+    "backends/test_collectives.py",
+    "backends/test_decompositions.py",
+    "backends/test_interpreter.py",
+    "backends/test_jit.py",
+    "backends/test_lockstep.py",
+    "cli",
+    "explain/test_cost.py",
+    "fold/test_canonicalize.py",
+    "frontends/test_files.py",
+    "model/test_axes.py",
+    "model/test_axis_lists.py",
+    "model/test_collectives.py",
+    "model/test_editing.py",
+    "model/test_rule_and_moves.py",
+    "model/test_text.py",
+    "partition/test_global_to_local.py",
+    "partition/test_halo_forms.py",
+    "partition/test_halo_window.py",
+    "partition/test_padding.py",
+    "partition/test_wrong_states.py",
+    "passes",
+    "pipeline/test_export_pipeline.py",
+    "pipeline/test_plan.py",
+    "pipeline/test_runner.py",
+    "propagation",
+    "rules",
+    "shard",
+    "test_attributes.py",
+    "test_dialect.py",
+    "test_ods.py",
+    "test_program.py",
+    "test_traversal.py",
+    "test_values.py",
+    "verify",
+)
+"""Below test/unit: every layer of the project, without what searches long for counterexamples."""
+
+TOOL_TESTS = ("collectives", "dialect", "sdy_opt", "sdy_translate")
+"""Below test/lit."""
+
+
+def _unit_tests(processes: int) -> list[str]:
+    paths = [f"test/unit/{name}" for name in UNIT_TESTS]
+    # Skipped tests are listed with their reasons: nothing is left out silently.
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *paths]
+    return [*command, "-n", str(processes)] if processes > 1 else command
+
+
+def _tool_tests(processes: int) -> list[str]:
+    # lit's entry point is a script beside the interpreter; its module has the same function.
+    code = "import sys; from lit.main import main; sys.exit(main())"
+    paths = [f"test/lit/{name}" for name in TOOL_TESTS]
+    return [sys.executable, "-c", code, "-q", f"-j{processes}", *paths]
+
+
+def main() -> int:
+    """Run both kinds of tests; the exit status is 0 when all pass."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--processes", type=int, default=2, help="of the tests (default: 2)")
+    processes = parser.parse_args().processes
+    package = importlib.util.find_spec("pyshardy")
+    if package is None or package.origin is None:
+        print("pyshardy isn't installed for this Python: run 'make setup'", file=sys.stderr)
+        return 1
+    print(f"Testing pyshardy {version('pyshardy')} in {Path(package.origin).parent}", flush=True)
+    start = time.monotonic()
+    commands = [_unit_tests(processes), _tool_tests(processes)]
+    statuses = [subprocess.run(each, cwd=ROOT, check=False).returncode for each in commands]
+    seconds = time.monotonic() - start
+    print(f"The quick tier {'failed' if any(statuses) else 'passed'} in {seconds:.0f} seconds")
+    return 1 if any(statuses) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
