@@ -18,6 +18,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import ParseError, VerificationError
 from mlir_sdy.host import ir
 from mlir_sdy.shard.spellings import in_current_spelling
+from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify_shard, verify_shardings, violation_before_host
 
 __all__ = ["asm", "parse"]
@@ -44,6 +45,13 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
         ParseError: the text can't be read.
         VerificationError: an operation or attribute breaks a rule.
     """
+    name = "the text" if filename == "-" else f"'{filename}'"
+    part = f" from line {first_line} on" if first_line > 1 else ""
+    with stage(f"parsing {name}{part}"):
+        return _parsed(text, context, filename, first_line)
+
+
+def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> ir.Module:
     text = in_current_spelling(text)
     source = Source("\n" * (first_line - 1) + text, filename)
     _check_strings_of_resources(source)

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from pyshardy.cli.flags import Arguments, parse_arguments
 from pyshardy.cli.help import help_text, pass_list, version_text
-from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.tool import Tool
 
 
@@ -22,18 +21,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool.
 
     Args:
-        argv: the arguments without the name of the program; those of the process by default.
+        argv: the arguments without the name of the program; those of the process by default, which
+            is then guarded against crashes (see `Tool.guard`).
 
     Returns:
         The exit status.
     """
-    tool = Tool("sdy-opt")
+    tool = Tool("sdy-opt", argv)
     arguments = Arguments()
 
     def work() -> int:
         nonlocal arguments
-        arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
-        return _run(arguments, tool.sources)
+        arguments = parse_arguments(tool.arguments)
+        return _run(arguments, tool)
 
     return tool.run(
         work,
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
 
 
-def _run(arguments: Arguments, sources: SourceFiles) -> int:
+def _run(arguments: Arguments, tool: Tool) -> int:
     for wanted, text in (
         (arguments.help, help_text),
         (arguments.version, version_text),
@@ -51,10 +51,15 @@ def _run(arguments: Arguments, sources: SourceFiles) -> int:
         if wanted:
             sys.stdout.write(text())
             return 0
+    tool.guard(
+        [] if arguments.show_dialects else [arguments.input],
+        enabled=not arguments.no_guard,
+        shows_dump=arguments.mlir_print_stacktrace_on_diagnostic,
+    )
     # Loads the MLIR host, which the answers above do without.
     from pyshardy.cli.driver import Driver  # noqa: PLC0415
 
-    return Driver(arguments, sources).run()
+    return Driver(arguments, tool).run()
 
 
 if __name__ == "__main__":
