@@ -47,7 +47,7 @@ def parse(
     if guard:
         from pyshardy.guard.parsing import raise_if_crashing  # noqa: PLC0415 (few need it)
 
-        raise_if_crashing(lambda: parse(text_or_path, context))
+        raise_if_crashing(lambda: parse(text_or_path, _context_for_child(context)))
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
         return assembly.parse(text_or_path, context)
     from pyshardy.frontends.files import load  # noqa: PLC0415 (only files need it)
@@ -59,6 +59,15 @@ def parse(
         place = SourceLocation(str(path), 0, 0)
         raise UsageError(error(f"the file can't be read: {reason}", place)) from None
     return load(data, context, str(path))
+
+
+def _context_for_child(context: ir.Context) -> ir.Context:
+    """What a forked process may parse into: a context without threads, which it hasn't got."""
+    if context.get_num_threads() == 1:
+        return context
+    from mlir_sdy.dialect import Context  # noqa: PLC0415 (loads the host)
+
+    return Context(allow_unregistered=context.allow_unregistered_dialects)
 
 
 def _is_path(text: str) -> bool:

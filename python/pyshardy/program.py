@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from mlir_sdy.diagnostics import UsageError, error, note
+from mlir_sdy.diagnostics import SourceLocation, UsageError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
@@ -265,8 +265,9 @@ def partition(
         tuple(map(Port, *columns))
         for columns in zip(names, global_specs, shardings, local_specs, port_meshes, strict=True)
     )
+    place = location_of(_main(local).location)
     for port in (*inputs, *outputs):
-        _check_local_type(port, mesh)
+        _check_local_type(port, mesh, place)
     return PartitionedProgram(local, mesh, inputs, outputs, collectives_of(local, mesh))
 
 
@@ -398,23 +399,23 @@ def _counting_mesh(
     return mesh_of(sharding, meshes) or default
 
 
-def _check_local_type(port: Port, mesh: Mesh) -> None:
+def _check_local_type(port: Port, mesh: Mesh, place: SourceLocation | None) -> None:
     """What the partitioner made of a type must be what the sharding says."""
     if port.mesh.total_size != mesh.total_size:
         message = (
             f"{port.name} is spread over {port.mesh.total_size} devices, but the program runs on "
             f"{mesh.total_size}: all meshes must have as many"
         )
-        raise UsageError(error(message))
+        raise UsageError(error(message, place))
     shape = port.spec.shape
     if port.sharding is not None:
         if port.sharding.unreduced_axes:
             message = f"{port.name} is unreduced: an all-reduce must complete it before it leaves"
-            raise UsageError(error(message))
+            raise UsageError(error(message, place))
         shape = port.sharding.local_shape(shape, port.mesh)
     if port.local_spec.shape != shape:
         message = (
             f"{port.name} should be {port.spec.with_shape(shape)} on each device by its sharding, "
             f"but the partitioned program has {port.local_spec}"
         )
-        raise UsageError(error(message))
+        raise UsageError(error(message, place))

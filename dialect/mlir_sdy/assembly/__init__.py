@@ -11,7 +11,7 @@ import re
 
 from mlir_sdy.assembly.host_text import HostText
 from mlir_sdy.assembly.reader import Reader
-from mlir_sdy.assembly.source import BLANK, Source
+from mlir_sdy.assembly.source import BLANK, STRING, Source
 from mlir_sdy.assembly.unverified import WITNESS
 from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
@@ -27,6 +27,10 @@ _MODULE_FIRST = re.compile(
     rf"(?:{BLANK}[#!][A-Za-z_][\w$.-]*\s*=[^\n]*\n)*{BLANK}\"?(?:builtin\.)?module\b"
 )
 _COMMENT_STRING_OR_RESOURCES = re.compile(r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|"|\{-#')
+_LARGE_RESULT_NUMBER = re.compile(r"%[\w$.-]+#\d{7}")
+_COMMENT_STRING_OR_LARGE_RESULT_NUMBER = re.compile(
+    rf"//[^\n]*|{STRING}|(?P<large>{_LARGE_RESULT_NUMBER.pattern})"
+)
 _SEVERAL_OPERATIONS = "source must contain a single top-level operation"
 
 
@@ -55,6 +59,7 @@ def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> i
     text = in_current_spelling(text)
     source = Source("\n" * (first_line - 1) + text, filename)
     _check_strings_of_resources(source)
+    _check_result_numbers(source)
     reader = Reader(source, AttributeCache(context))
     try:
         reader.rewrite()
@@ -150,3 +155,12 @@ def _check_strings_of_resources(source: Source) -> None:
             in_resources = True
         elif match[0] == '"' and in_resources:
             raise source.error("the string is not closed on its line", match.start())
+
+
+def _check_result_numbers(source: Source) -> None:
+    """Refuse numbers of results of a million and more: MLIR's parser makes room for as many."""
+    if _LARGE_RESULT_NUMBER.search(source.text) is None:
+        return
+    for match in _COMMENT_STRING_OR_LARGE_RESULT_NUMBER.finditer(source.text):
+        if match["large"]:
+            raise source.error("the number of the result is too large", match.start())

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_sdy.assembly.pieces import RewrittenText
 from mlir_sdy.assembly.source import BLANK, Cursor, Source, on_one_line
 from mlir_sdy.assembly.unverified import parse_unverified
-from mlir_sdy.diagnostics import ParseError, SourceLocation
+from mlir_sdy.diagnostics import Diagnostic, ParseError, SourceLocation
 from mlir_sdy.host import diagnostics_of, ir, location_of, parse_operation
 
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*[#!][A-Za-z_][\w$.-]*[ \t]*=[ \t]*", re.MULTILINE)
@@ -60,9 +60,7 @@ class HostText:
         try:
             root = parse_operation(self._source.text, filename, context)
         except ir.MLIRError as failure:
-            raise ParseError(
-                *(diagnostic.moved(self._in_source) for diagnostic in diagnostics_of(failure))
-            ) from None
+            raise ParseError(*map(self._located, diagnostics_of(failure))) from None
         self._restore_locations(root)
         if self.suffix:
             root.location = ir.Location.file(filename, 0, 0, context)  # as MLIR's own module
@@ -89,6 +87,13 @@ class HostText:
                     *(diagnostic.moved(self._in_source) for diagnostic in diagnostics)
                 )
         return None
+
+    def _located(self, diagnostic: Diagnostic) -> Diagnostic:
+        """A diagnostic of the host with its place in the source; in the file, if it has none."""
+        if diagnostic.location is None:
+            whole = SourceLocation(self.rewritten.source.filename, 0, 0)
+            return replace(diagnostic, location=whole)
+        return diagnostic.moved(self._in_source)
 
     def _offset(self, place: SourceLocation) -> int:
         return self._source.offset(place.line, place.column)

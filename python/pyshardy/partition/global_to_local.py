@@ -32,7 +32,7 @@ from pyshardy.partition.find_agreement import is_agreed
 from pyshardy.partition.known_shardings import KnownShardings
 from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyTypesChange
 from pyshardy.partition.local.registry import Conversion
-from pyshardy.partition.local_checks import FLOWS, STAY, LocalChecks, check_no_inner_modules
+from pyshardy.partition.local_checks import FLOWS, STAY, LocalChecks, check_no_inner_modules, check_number_of_devices
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules.known_operation import KnownOperation
 
@@ -65,6 +65,7 @@ def convert_global_to_local(
     """
     replicas = are_replicas(replica_count, partition_count, module.operation)
     check_no_inner_modules(operations_named({"builtin.module"}, module))
+    check_number_of_devices(module)
     builder = LocalBuilder(
         meshes_of(module),
         replicas=replicas,
