@@ -20,8 +20,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(_ROOT / "dialect"), str(_ROOT / "python")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dialect"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from program_fuzzer.processes import Outcome, outcomes, program_of
 from program_fuzzer.sources import Sampler, programs

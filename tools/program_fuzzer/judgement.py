@@ -18,7 +18,8 @@ DEFECT = "defect"
 
 _WARM_UP = """
 sdy.mesh @mesh = <["x"=2]>
-func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> tensor<8xf32> {
   %0 = stablehlo.abs %arg0 : tensor<8xf32>
   return %0 : tensor<8xf32>
 }

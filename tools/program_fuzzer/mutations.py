@@ -30,7 +30,7 @@ _ELEMENT_TYPE = re.compile(
 )
 _TENSOR = re.compile(r"tensor<[^<>]*(?:<[^<>]*>[^<>]*)*>")
 _ATTRIBUTE_NAME = re.compile(r"\b[\w.]+(?= =)")
-_OPERATION_NAME = re.compile(r'(?:stablehlo|sdy|chlo|func|mhlo|shard|arith|math)\.\w+|\breturn\b')
+_OPERATION_NAME = re.compile(r"(?:stablehlo|sdy|chlo|func|mhlo|shard|arith|math)\.\w+|\breturn\b")
 _AXIS = re.compile(r'"\w+"(?::\(\d+\)\d+)?')
 _SHARDING = re.compile(r"<@\w+, \[(?:[^\[\]]|\[[^\[\]]*\])*\]>")
 _DIMENSION_SHARDING = re.compile(r"\{[^{}\n=]*\}(?:p\d+)?")
@@ -118,9 +118,7 @@ def _replace_all_by(pattern: re.Pattern[str], replacements: tuple[str, ...]) -> 
     return mutation
 
 
-def _replace_one(
-    rng: random.Random, text: str, pattern: re.Pattern[str], replacement: str
-) -> str:
+def _replace_one(rng: random.Random, text: str, pattern: re.Pattern[str], replacement: str) -> str:
     matches = list(pattern.finditer(text))
     if not matches:
         return text
@@ -150,9 +148,7 @@ def _change_axis(rng: random.Random, text: str, _: str) -> str:
 
 def _change_dimension_sharding(rng: random.Random, text: str, _: str) -> str:
     found = _DIMENSION_SHARDING.findall(text)
-    return _replace_one(
-        rng, text, _DIMENSION_SHARDING, rng.choice((*_DIMENSION_SHARDINGS, *found))
-    )
+    return _replace_one(rng, text, _DIMENSION_SHARDING, rng.choice((*_DIMENSION_SHARDINGS, *found)))
 
 
 # --- Lines ----------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def _batch(cases: Sequence[int], sampler: Sampler) -> Iterator[Outcome]:
             if not data:
                 how = _end(child)
                 child = 0
-                yield Outcome(cases[done], f"{DEFECT}: {stage} ended the process: {how}")
+                yield Outcome(cases[done], _judged_crash(cases[done], sampler, stage, how))
                 return
             *lines, buffer = (buffer + data).split(b"\n")
             for line in lines:
@@ -99,6 +99,21 @@ def _batch(cases: Sequence[int], sampler: Sampler) -> Iterator[Outcome]:
         if child:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
+
+
+def _judged_crash(case: int, sampler: Sampler, stage: str, how: str) -> str:
+    """The outcome of a case that ended its process.
+
+    No check of ours can foresee all crashes of the host's parser, but a guard has to report them.
+    """
+    if stage == "parse":
+        try:
+            sdy.parse(program_of(case, sampler), sdy.Context(), guard=True)
+        except sdy.HostCrashError:
+            return "crash of the host in parse, reported by the guard"
+        except sdy.SdyError:
+            pass
+    return f"{DEFECT}: {stage} ended the process: {how}"
 
 
 def _end(child: int) -> str:

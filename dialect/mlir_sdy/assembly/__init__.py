@@ -15,8 +15,14 @@ from mlir_sdy.assembly.source import BLANK, STRING, Source
 from mlir_sdy.assembly.unverified import WITNESS
 from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.diagnostics import ParseError, VerificationError
-from mlir_sdy.host import ir
+from mlir_sdy.diagnostics import (
+    ParseError,
+    SdyError,
+    SourceLocation,
+    VerificationError,
+    nesting_error,
+)
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.shard.spellings import in_current_spelling
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify_shard, verify_shardings, violation_before_host
@@ -51,8 +57,11 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
     """
     name = "the text" if filename == "-" else f"'{filename}'"
     part = f" from line {first_line} on" if first_line > 1 else ""
-    with stage(f"parsing {name}{part}"):
-        return _parsed(text, context, filename, first_line)
+    try:
+        with stage(f"parsing {name}{part}"):
+            return _parsed(text, context, filename, first_line)
+    except RecursionError:
+        raise ParseError(nesting_error(SourceLocation(filename, 0, 0))) from None
 
 
 def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> ir.Module:
@@ -92,6 +101,9 @@ def asm(
         large_elements_limit: elide constants with more elements than this.
         assume_verified: don't verify first. Printing an invalid operation in its custom syntax
             can crash, so MLIR verifies and falls back to the generic form.
+
+    Raises:
+        SdyError: operations of the dialect are nested too deeply.
     """
     operation = module.operation
     text = operation.get_asm(
@@ -100,7 +112,10 @@ def asm(
         large_elements_limit=large_elements_limit,
         assume_verified=assume_verified,
     )
-    return Writer(operation.context, generic).rewrite(text)
+    try:
+        return Writer(operation.context, generic).rewrite(text)
+    except RecursionError:
+        raise SdyError(nesting_error(location_of(operation.location))) from None
 
 
 def _parse_rewritten(reader: Reader, context: ir.Context) -> ir.Module:

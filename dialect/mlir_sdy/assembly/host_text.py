@@ -64,7 +64,7 @@ class HostText:
         self._restore_locations(root)
         if self.suffix:
             root.location = ir.Location.file(filename, 0, 0, context)  # as MLIR's own module
-        return _as_module(root)
+        return _as_module(root, is_wrapped=bool(self.suffix))
 
     def parse_unverified(self, context: ir.Context) -> ir.Operation | None:
         """The module of a text that starts with a witness; None if it can't be read."""
@@ -144,9 +144,9 @@ def _skip_attribute_or_type(cursor: Cursor) -> None:
                 cursor.position += 1
 
 
-def _as_module(root: ir.Operation) -> ir.Module:
-    """`root` as a module: itself, the only module that it wraps, or a module around it."""
-    if root.name == "builtin.module":
+def _as_module(root: ir.Operation, *, is_wrapped: bool) -> ir.Module:
+    """`root` as a module: itself, the only module in what was wrapped, or a module around it."""
+    if is_wrapped:
         inner = list(root.regions[0].blocks[0].operations)
         if len(inner) == 1 and inner[0].operation.name == "builtin.module" and not root.attributes:
             root = inner[0].operation

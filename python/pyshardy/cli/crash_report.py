@@ -74,7 +74,9 @@ class CrashReport:
 def _with_input(arguments: Sequence[str], file: str, kept: str) -> list[str]:
     """The arguments with `kept` in place of `file`, which may also stand behind a flag."""
     replaced = [
-        kept if argument == file else argument.removesuffix(f"={file}") + f"={kept}"
+        kept
+        if argument == file
+        else argument.removesuffix(f"={file}") + f"={kept}"
         if argument.endswith(f"={file}")
         else argument
         for argument in arguments

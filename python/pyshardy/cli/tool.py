@@ -11,7 +11,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error, redirect
+from mlir_sdy.diagnostics import (
+    Diagnostic,
+    SdyError,
+    UsageError,
+    error,
+    nesting_error,
+    redirect,
+)
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.pipeline.internal_errors import describe
 
@@ -73,6 +80,8 @@ class Tool:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except KeyboardInterrupt:
             return 130
+        except RecursionError:
+            self.show(nesting_error())
         except Exception as bug:
             print(f"{self.name}: internal error: {describe(bug)}", file=sys.stderr)
             if shows_traceback():

@@ -24,7 +24,7 @@ class SharedState:
     """Memory and a file that outlive a crash of the child. Make it before the fork.
 
     The host and other libraries in C++ write to the file descriptor of standard error, past
-    Python's `sys.stderr`. In the child it is the file's, so that stack dumps can be held back, while
+    Python's `sys.stderr`. In the child that is the file's, so that stack dumps can be held back;
     `sys.stderr` goes where it always went.
     """
 
@@ -41,7 +41,11 @@ class SharedState:
                 sys.stderr.flush()
                 terminal = os.dup(2)
                 sys.stderr = open(  # noqa: SIM115 (for as long as the process lives)
-                    terminal, "w", encoding=sys.stderr.encoding, errors="backslashreplace", buffering=1
+                    terminal,
+                    "w",
+                    encoding=sys.stderr.encoding,
+                    errors="backslashreplace",
+                    buffering=1,
                 )
                 os.dup2(self._said.fileno(), 2)
         faulthandler.enable(self._said)

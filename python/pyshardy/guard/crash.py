@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import SdyError
+from mlir_sdy.last_words import last_words
 
 _DESCRIPTIONS = {
     "SIGSEGV": "segmentation fault: an invalid memory access, or a stack overflow",
@@ -18,25 +18,9 @@ _DESCRIPTIONS = {
     "SIGKILL": "killed, as the system does when memory runs out",
 }
 
-_LAST_WORDS = re.compile(
-    r"^(?:LLVM ERROR: "  # llvm::report_fatal_error
-    r"|F\d{4} \S+ +\d+ [^\]]*\] "  # a fatal error in Abseil's log
-    r"|  what\(\):  "  # an exception of C++ that nobody caught
-    r"|Fatal Python error: (?!Segmentation fault|Aborted|Bus error|Floating|Illegal)"
-    r"|(?=[^\n]*: Assertion `))"
-    r"(.*)$",
-    re.MULTILINE,
-)
-
 
 class HostCrashError(SdyError):
     """The MLIR host crashed in a guarded process; this process is as it was before."""
-
-
-def last_words(said: str) -> str | None:
-    """The reason that a library gave on standard error before it ended the process, if any."""
-    match = _LAST_WORDS.search(said)
-    return match[1].strip() if match else None
 
 
 @dataclass(frozen=True)

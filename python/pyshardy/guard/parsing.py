@@ -21,7 +21,7 @@ def raise_if_crashing(work: Callable[[], object]) -> None:
     An exception there is not raised here: the work is expected to be done again, by this process.
 
     Args:
-        work: what may crash. It must not wait for other threads, which a forked process has none of.
+        work: what may crash. It must not wait for other threads: a forked process has none.
 
     Raises:
         HostCrashError: it ended the process.
@@ -55,7 +55,5 @@ def _work_in_child(work: Callable[[], object], shared: SharedState) -> NoReturn:
         shared.enter_child()
         sys.stderr = None  # what there is to say, the parent says when it does the work again
         work()
-    except BaseException:  # noqa: BLE001, S110 (see above)
-        pass
     finally:
-        os._exit(0)
+        os._exit(0)  # also after an exception

@@ -28,11 +28,12 @@ from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
+from pyshardy.partition.device_limit import check_number_of_devices
 from pyshardy.partition.find_agreement import is_agreed
 from pyshardy.partition.known_shardings import KnownShardings
 from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyTypesChange
 from pyshardy.partition.local.registry import Conversion
-from pyshardy.partition.local_checks import FLOWS, STAY, LocalChecks, check_no_inner_modules, check_number_of_devices
+from pyshardy.partition.local_checks import FLOWS, STAY, LocalChecks, check_no_inner_modules
 from pyshardy.passes.walks import operations_named
 from pyshardy.rules.known_operation import KnownOperation
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
@@ -76,27 +75,6 @@ _OF_KNOWN_SIZES = frozenset(
     }
 )
 """Collectives whose local form says how large things are."""
-
-
-_MOST_DEVICES = 1 << 20
-"""Collectives list their devices, so that memory and time grow with the number of these."""
-
-
-def check_number_of_devices(module: ir.Module) -> None:
-    """Check that the groups of a collective on any mesh of the module can be listed.
-
-    Raises:
-        PassError: a mesh has too many devices.
-    """
-    for view in module.body.operations:
-        if view.operation.name == "sdy.mesh":
-            mesh: Mesh = value_of(view.operation.attributes["mesh"])
-            if mesh.total_size > _MOST_DEVICES:
-                _fail(
-                    view.operation,
-                    f"has {mesh.total_size} devices, but programs can be made for at most "
-                    f"{_MOST_DEVICES}, since collectives list the devices of their groups",
-                )
 
 
 class LocalChecks:

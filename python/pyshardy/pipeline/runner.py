@@ -7,7 +7,7 @@ import functools
 from collections.abc import Sequence
 
 from mlir_sdy import host
-from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error
+from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error, nesting_error
 from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify, verify_shardings
@@ -172,6 +172,8 @@ def _run_host_pass(step: Step, module: ir.Module, verify_each: bool) -> None:
 
 
 def _internal_error(step: Step, place: ir.Operation, bug: Exception) -> Diagnostic:
+    if isinstance(bug, RecursionError):
+        return nesting_error(host.location_of(place.location))
     message = f"internal error in pass '{step.argument}': {describe(bug)}"
     return error(message, host.location_of(place.location))
 
