@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,21 @@ if TYPE_CHECKING:
 _STANDARD_INPUT = "-"
 
 
+@dataclass(frozen=True)
+class PassReproducer:
+    """The reproducer to write when a pass crashes: the input with the pipeline behind it.
+
+    Attributes:
+        path: the file to write.
+        pipeline: the textual pipeline of the run.
+        verify_each: whether the run verifies after each pass.
+    """
+
+    path: Path
+    pipeline: str
+    verify_each: bool
+
+
 class CrashReport:
     """Keeps the inputs of a run of a tool. Make it before the process forks.
 
@@ -24,12 +40,20 @@ class CrashReport:
         tool: the name of the tool.
         arguments: its command line.
         inputs: the input files among the arguments; "-" for standard input.
+        pass_reproducer: what to write beside copies of the inputs, if anything.
     """
 
-    def __init__(self, tool: str, arguments: Sequence[str], inputs: Sequence[str]):
+    def __init__(
+        self,
+        tool: str,
+        arguments: Sequence[str],
+        inputs: Sequence[str],
+        pass_reproducer: PassReproducer | None = None,
+    ):
         self._tool = tool
         self._arguments = arguments
         self._inputs = tuple(dict.fromkeys(inputs))
+        self._pass_reproducer = pass_reproducer
         self._standard_input = memory_file("pyshardy-stdin")
 
     def keep_standard_input(self, data: bytes) -> None:
@@ -49,25 +73,40 @@ class CrashReport:
                 notes.append(note(f"the input is kept in '{kept}'"))
             shown = shlex.join([self._tool, "--no-guard", *command])
             notes.append(note(f"to reproduce the crash: {shown}"))
+            notes += self._pass_reproducer_notes(crash)
         except OSError as refusal:
             reason = refusal.strerror or refusal
             notes.append(note(f"the input could not be kept: {reason}"))
         return error(crash.message, notes=notes)
 
+    def _pass_reproducer_notes(self, crash: Crash) -> list[Diagnostic]:
+        wanted = self._pass_reproducer
+        if wanted is None or not any(stage.startswith("running pass") for stage in crash.stages):
+            return []
+        from pyshardy.pipeline.reproducer import Reproducer  # noqa: PLC0415
+
+        text = self._content(self._inputs[0]).decode(errors="surrogateescape")
+        reproducer = str(Reproducer(text, wanted.pipeline, wanted.verify_each))
+        wanted.path.write_bytes(reproducer.encode(errors="surrogateescape"))
+        return [
+            note(f"reproducer generated at '{wanted.path}'"),
+            note(f"to reproduce: sdy-opt --run-reproducer '{wanted.path}'"),
+        ]
+
+    def _content(self, file: str) -> bytes:
+        if file != _STANDARD_INPUT:
+            return Path(file).read_bytes()
+        self._standard_input.seek(0)
+        return self._standard_input.read()
+
     def _keep(self, file: str) -> str:
         """Copy an input to a temporary file of its own."""
-        import shutil  # noqa: PLC0415
         import tempfile  # noqa: PLC0415
 
         suffix = ".mlir" if file == _STANDARD_INPUT else Path(file).suffix
         handle, kept = tempfile.mkstemp(suffix, f"{self._tool}-crash-")
         with os.fdopen(handle, "wb") as copy:
-            if file == _STANDARD_INPUT:
-                self._standard_input.seek(0)
-                shutil.copyfileobj(self._standard_input, copy)
-            else:
-                with Path(file).open("rb") as original:
-                    shutil.copyfileobj(original, copy)
+            copy.write(self._content(file))
         return kept
 
 

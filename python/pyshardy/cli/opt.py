@@ -11,10 +11,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyshardy.cli.flags import Arguments, parse_arguments
 from pyshardy.cli.help import help_text, pass_list, version_text
 from pyshardy.cli.tool import Tool
+
+if TYPE_CHECKING:
+    from pyshardy.cli.crash_report import PassReproducer
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,11 +60,23 @@ def _run(arguments: Arguments, tool: Tool) -> int:
         [] if arguments.show_dialects else [arguments.input],
         enabled=not arguments.no_guard,
         shows_dump=arguments.mlir_print_stacktrace_on_diagnostic,
+        pass_reproducer=_pass_reproducer(arguments),
     )
     # Loads the MLIR host, which the answers above do without.
     from pyshardy.cli.driver import Driver  # noqa: PLC0415
 
     return Driver(arguments, tool).run()
+
+
+def _pass_reproducer(arguments: Arguments) -> PassReproducer | None:
+    file = arguments.mlir_pass_pipeline_crash_reproducer
+    if not file or arguments.run_reproducer or arguments.split_input_file:
+        return None
+    from pyshardy.cli.crash_report import PassReproducer  # noqa: PLC0415
+
+    flags = ",".join(map(str, arguments.passes))
+    pipeline = arguments.pass_pipeline or f"builtin.module({flags})"
+    return PassReproducer(Path(file), pipeline, arguments.verify_each)
 
 
 if __name__ == "__main__":

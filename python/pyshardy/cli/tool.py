@@ -23,7 +23,7 @@ from pyshardy.cli.source_files import SourceFiles
 from pyshardy.pipeline.internal_errors import describe
 
 if TYPE_CHECKING:
-    from pyshardy.cli.crash_report import CrashReport
+    from pyshardy.cli.crash_report import CrashReport, PassReproducer
     from pyshardy.guard.crash import Crash
 
 NO_GUARD = (
@@ -98,6 +98,7 @@ class Tool:
         *,
         enabled: bool,
         shows_dump: bool = False,
+        pass_reproducer: PassReproducer | None = None,
     ) -> None:
         """Let the rest of the run survive a crash of the host; call it before the host is loaded.
 
@@ -108,6 +109,7 @@ class Tool:
             inputs: the input files of the command line, which a reproducer needs.
             enabled: whether to do so.
             shows_dump: whether to show the stack dump of a crash.
+            pass_reproducer: what to write when a pass crashes.
         """
         if not enabled or not self._owns_process or not hasattr(os, "fork"):
             return
@@ -115,7 +117,9 @@ class Tool:
         from pyshardy.cli.crash_report import CrashReport  # noqa: PLC0415
         from pyshardy.cli.supervisor import continue_in_child  # noqa: PLC0415
 
-        report = self._crash_report = CrashReport(self.name, self.arguments, inputs)
+        report = self._crash_report = CrashReport(
+            self.name, self.arguments, inputs, pass_reproducer
+        )
 
         def show(crash: Crash) -> None:
             if shows_dump:
