@@ -82,7 +82,7 @@ def judged(text: str, context: sdy.ir.Context, note_stage: Callable[[str], None]
     return "partitioned"
 
 
-_RESOURCE = re.compile(r"\b(weights|blob\w*?)_\d+\b")
+_RESOURCE = re.compile(r"\b(weights)(?:_\d+)+\b")
 """Resources, of which MLIR gives new names to those that its context knows."""
 
 

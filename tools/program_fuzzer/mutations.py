@@ -53,7 +53,7 @@ _DIMENSION_SHARDINGS = ("{}", "{?}", "{}p0", "{?}p1", '{"x"}', '{"x", ?}', '{"x"
 def mutated(rng: random.Random, sampler: Sampler) -> str:
     """A program of the sampler after one or a few mutations."""
     text = sampler.draw(rng)
-    for _ in range(rng.choice((1, 1, 1, 1, 1, 2, 2, 4))):
+    for _ in range(rng.choice((1, 1, 1, 1, 1, 1, 2, 3))):
         mutation = rng.choices(_MUTATIONS, _WEIGHTS)[0]
         text = mutation(rng, text, sampler.draw(rng))
     return text

@@ -33,10 +33,17 @@ _MODULE_FIRST = re.compile(
     rf"(?:{BLANK}[#!][A-Za-z_][\w$.-]*\s*=[^\n]*\n)*{BLANK}\"?(?:builtin\.)?module\b"
 )
 _COMMENT_STRING_OR_RESOURCES = re.compile(r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|"|\{-#')
-_LARGE_RESULT_NUMBER = re.compile(r"%[\w$.-]+#\d{7}")
-_COMMENT_STRING_OR_LARGE_RESULT_NUMBER = re.compile(
-    rf"//[^\n]*|{STRING}|(?P<large>{_LARGE_RESULT_NUMBER.pattern})"
-)
+_LIST = r"\[[^\[\]]{0,200}\]\s*"
+_LARGE_DIMENSION = rf"(?:{_LIST}x\s*(?:{_LIST}->\s*)?)?\[[^\[\]]{{0,200}}?\b\d{{7}}"
+_LARGE_NUMBERS = {
+    # Each begins with a literal, so that the search is fast.
+    r"#\d{7}": "the number of the result is too large",
+    rf"dim_numbers\s*=\s*{_LARGE_DIMENSION}": "the number of a dimension is too large",
+    rf"conv<\s*{_LARGE_DIMENSION}": "the number of a dimension is too large",
+    r"padding\s*=\s*dense<[^<>]*>\s*:\s*tensor<\d{7}": "there is too much padding",
+}
+"""Where MLIR's parser makes room for as many things as a number says, and what is wrong then."""
+
 _SEVERAL_OPERATIONS = "source must contain a single top-level operation"
 
 
@@ -68,7 +75,7 @@ def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> i
     text = in_current_spelling(text)
     source = Source("\n" * (first_line - 1) + text, filename)
     _check_strings_of_resources(source)
-    _check_result_numbers(source)
+    _check_numbers(source)
     reader = Reader(source, AttributeCache(context))
     try:
         reader.rewrite()
@@ -172,10 +179,11 @@ def _check_strings_of_resources(source: Source) -> None:
             raise source.error("the string is not closed on its line", match.start())
 
 
-def _check_result_numbers(source: Source) -> None:
-    """Refuse numbers of results of a million and more: MLIR's parser makes room for as many."""
-    if _LARGE_RESULT_NUMBER.search(source.text) is None:
-        return
-    for match in _COMMENT_STRING_OR_LARGE_RESULT_NUMBER.finditer(source.text):
-        if match["large"]:
-            raise source.error("the number of the result is too large", match.start())
+def _check_numbers(source: Source) -> None:
+    """Refuse numbers of a million and more that would take all memory."""
+    for pattern, message in _LARGE_NUMBERS.items():
+        if re.search(pattern, source.text) is None:
+            continue
+        for match in re.finditer(rf"//[^\n]*|{STRING}|(?P<large>{pattern})", source.text):
+            if match["large"]:
+                raise source.error(message, match.start())

@@ -220,6 +220,8 @@ class Driver:
         data = separator.join(output or b"" for output in outputs)
         output = self._arguments.output
         try:
+            if output == "-" and sys.stdout is None:
+                raise UsageError(error("cannot write standard output: it is closed"))
             if output == "-":
                 sys.stdout.buffer.write(data)
                 sys.stdout.buffer.flush()

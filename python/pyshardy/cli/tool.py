@@ -71,13 +71,15 @@ class Tool:
         try:
             with redirect(self.show):
                 status = work()
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except SdyError as failure:
             for diagnostic in failure.diagnostics:
                 self.show(diagnostic)
         except BrokenPipeError:
             # The reader has gone. Python flushes once more at exit, which must not fail again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if sys.stdout is not None:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except KeyboardInterrupt:
             return 130
         except RecursionError:
@@ -137,6 +139,8 @@ class Tool:
         try:
             if file != "-":
                 return Path(file).read_bytes()
+            if sys.stdin is None:
+                raise UsageError(error("cannot read standard input: it is closed"))
             data = sys.stdin.buffer.read()
         except OSError as refusal:
             reason = refusal.strerror or refusal
