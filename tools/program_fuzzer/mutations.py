@@ -126,15 +126,19 @@ def _replace_one(rng: random.Random, text: str, pattern: re.Pattern[str], replac
     return text[: match.start()] + replacement + text[match.end() :]
 
 
-def _exchange_values(rng: random.Random, text: str, _: str) -> str:
-    """Let two names of values change places, everywhere or from some place on."""
-    names = sorted(set(_VALUE.findall(text)))
-    if len(names) < 2:
-        return text
-    one, other = rng.sample(names, 2)
-    swap = {one: other, other: one}
-    start = rng.choice((0, rng.randrange(len(text))))
-    return text[:start] + _VALUE.sub(lambda match: swap.get(match[0], match[0]), text[start:])
+def _exchange(pattern: re.Pattern[str]) -> Mutation:
+    """Let two different matches change places, everywhere or from some place on."""
+
+    def mutation(rng: random.Random, text: str, _: str) -> str:
+        found = sorted({match[0] for match in pattern.finditer(text)})
+        if len(found) < 2:
+            return text
+        one, other = rng.sample(found, 2)
+        swap = {one: other, other: one}
+        start = rng.choice((0, rng.randrange(len(text))))
+        return text[:start] + pattern.sub(lambda match: swap.get(match[0], match[0]), text[start:])
+
+    return mutation
 
 
 def _change_axis(rng: random.Random, text: str, _: str) -> str:
@@ -189,8 +193,15 @@ _WEIGHTED: dict[Mutation, int] = {
     _duplicate_token: 1,
     _swap_tokens: 1,
     _replace_token: 2,
-    _swap_within(_VALUE): 7,
-    _exchange_values: 3,
+    _swap_within(_VALUE): 5,
+    _exchange(_VALUE): 6,
+    _exchange(_SYMBOL): 3,
+    _exchange(_DIMENSION): 4,
+    _exchange(_ELEMENT_TYPE): 2,
+    _exchange(_OPERATION_NAME): 3,
+    _exchange(_SHARDING): 6,
+    _exchange(_DIMENSION_SHARDING): 6,
+    _exchange(_AXIS): 3,
     _swap_within(_SYMBOL): 3,
     _swap_within(_NUMBER): 3,
     _swap_within(_TENSOR): 2,
@@ -206,12 +217,12 @@ _WEIGHTED: dict[Mutation, int] = {
     _replace_all_by(_DIMENSION, _DIMENSIONS): 10,
     _replace_by(_ELEMENT_TYPE, _ELEMENT_TYPES): 1,
     _replace_all_by(_ELEMENT_TYPE, _ELEMENT_TYPES): 8,
-    _change_axis: 7,
-    _change_dimension_sharding: 14,
+    _change_axis: 4,
+    _change_dimension_sharding: 16,
     _delete_lines: 3,
     _move_lines: 4,
     _copy_lines: 3,
-    _join_programs: 1,
+    _join_programs: 3,
 }
 _MUTATIONS = list(_WEIGHTED)
 _WEIGHTS = list(_WEIGHTED.values())
