@@ -36,7 +36,8 @@ def parse(
             text, bytecode of MLIR, or a portable artifact of StableHLO.
         context: a context with the dialect (see `Context`).
         guard: try it in a forked process first, for texts that may be anything. A crash of MLIR's
-            parser is an exception then, not the end of this process. It takes GUARDCOST.
+            parser is an exception then, not the end of this process. That takes about 9 ms and
+            one more parse; see docs/guide/errors.md.
 
     Raises:
         UsageError: the file can't be read; the system has no `fork` for a guard.

@@ -36,11 +36,15 @@ def rule(op):
 CRASH = "ctypes.string_at(0)"
 
 ABORT = """\
-func.func @main(%a: tensor<1x8x8x2xf32>, %b: tensor<3x3x2x4xf32>) -> tensor<1x8x8x4xf32> {
-  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 4294967296, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
-    window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
-    : (tensor<1x8x8x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x8x8x4xf32>
-  return %0 : tensor<1x8x8x4xf32>
+#p = dense<0> : tensor<4611686018427387904x2xi64>
+func.func @main(%a: tensor<8xf32>, %b: tensor<f32>) -> tensor<4xf32> {
+  %0 = "stablehlo.reduce_window"(%a, %b)
+      <{padding = #p, window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %1 = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %1 : tensor<f32>
+  }) : (tensor<8xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
 }
 """
 """MLIR's parser ends the process on it, by a message of LLVM."""
