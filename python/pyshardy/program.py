@@ -319,6 +319,12 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
             found = f"it has {len(functions)} functions, none of them '@{ENTRY}'"
             raise UsageError(error(f"the program has no entry: {found}", place))
         functions[0].attributes["sym_name"] = ir.StringAttr.get(ENTRY, module.context)
+        entry = functions[0]
+    else:
+        entry = functions[names.index(ENTRY)]
+    if "sym_visibility" in entry.attributes:
+        # A private function goes when its last call is inlined, and the entry must stay.
+        entry.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
     return copy
 
 
