@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error, note
+from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
@@ -356,10 +357,8 @@ def _result_names(function: ir.Operation) -> list[str]:
     attributes = function.attributes.get("res_attrs")
     names: list[str] = []
     for index in range(count):
-        name = f"result {index}"
-        if attributes is not None and "jax.result_info" in attributes[index]:
-            name = attributes[index]["jax.result_info"].value or name
-        names.append(name)
+        given = None if attributes is None else text_of(attributes[index], "jax.result_info")
+        names.append(given or f"result {index}")
     return names
 
 

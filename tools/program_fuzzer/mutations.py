@@ -30,6 +30,10 @@ _ELEMENT_TYPE = re.compile(
 )
 _TENSOR = re.compile(r"tensor<[^<>]*(?:<[^<>]*>[^<>]*)*>")
 _ATTRIBUTE_NAME = re.compile(r"\b[\w.]+(?= =)")
+_DISCARDABLE_VALUE = re.compile(
+    r"(?P<key>\b(?:sdy|jax|mhlo)\.[\w.]+ = )"
+    r"(?:\"[^\"]*\"|-?\d+ : \w+|\[[^\[\]]*\]|\{[^{}]*\}|true|false|#\w+(?:\.\w+)?<[^<>\n]*>)"
+)
 _OPERATION_NAME = re.compile(r"(?:stablehlo|sdy|chlo|func|mhlo|shard|arith|math)\.\w+|\breturn\b")
 _AXIS = re.compile(r'"\w+"(?::\(\d+\)\d+)?')
 _SHARDING = re.compile(r"<@\w+, \[(?:[^\[\]]|\[[^\[\]]*\])*\]>")
@@ -45,6 +49,30 @@ _ELEMENT_TYPES = (
     *("f32", "f64", "f16", "bf16", "i1", "i4", "i8", "i16", "i32", "i64", "ui8", "ui32", "ui64"),
     *("si32", "complex<f32>", "complex<f64>", "f8E4M3FN", "f8E5M2", "index", "f80", "i128", "i2"),
     *("f4E2M1FN", "f8E8M0FNU", "tf32", "i3", "i0", "none", "!quant.uniform<i8:f32, 1.0>"),
+)
+_KEYS = (
+    *("sdy.sharding", "sdy.sharding_rule", "sdy.propagation_edges", "sdy.sharding_origins"),
+    *("sdy.original_func_name", "sdy.func_manual_axes", "sdy.origin", "sdy.axis_names"),
+    *(
+        "jax.result_info",
+        "jax.buffer_donor",
+        "jax.structure",
+        "mhlo.sharding",
+        "tf.aliasing_output",
+    ),
+    *("mhlo.frontend_attributes", "mhlo.num_partitions", "channel_handle", "stablehlo.mesh"),
+)
+_VALUES = (
+    '"text"',
+    "1 : i32",
+    "[]",
+    "{}",
+    "unit",
+    "@main",
+    "f32",
+    "true",
+    "[1 : i64, 2]",
+    '{"a" = 1}',
 )
 _AXIS_SHAPES = ('"{}":(1)2', '"{}":(2)2', '"{}":(1)4', '"{}":(2)4', '"{}":(1)1', '"{}":(0)2')
 _DIMENSION_SHARDINGS = ("{}", "{?}", "{}p0", "{?}p1", '{"x"}', '{"x", ?}', '{"x"}p0', '{"y", "x"}')
@@ -141,6 +169,20 @@ def _exchange(pattern: re.Pattern[str]) -> Mutation:
     return mutation
 
 
+def _change_discardable(rng: random.Random, text: str, _: str) -> str:
+    """Give a discardable attribute a value of another kind, or add one."""
+    value = rng.choice(_VALUES)
+    matches = list(_DISCARDABLE_VALUE.finditer(text))
+    if matches and rng.random() < 0.5:
+        match = rng.choice(matches)
+        return text[: match.start()] + match["key"] + value + text[match.end() :]
+    places = [match.end() for match in re.finditer(r"[^<=]\s\{(?=[a-z])", text)]
+    if not places:
+        return text
+    at = rng.choice(places)
+    return f"{text[:at]}{rng.choice(_KEYS)} = {value}, {text[at:]}"
+
+
 def _change_axis(rng: random.Random, text: str, _: str) -> str:
     axes = _AXIS.findall(text)
     if not axes:
@@ -218,6 +260,7 @@ _WEIGHTED: dict[Mutation, int] = {
     _replace_by(_ELEMENT_TYPE, _ELEMENT_TYPES): 1,
     _replace_all_by(_ELEMENT_TYPE, _ELEMENT_TYPES): 8,
     _change_axis: 4,
+    _change_discardable: 5,
     _change_dimension_sharding: 16,
     _delete_lines: 3,
     _move_lines: 4,
