@@ -324,3 +324,62 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unr
     line, _, message = refusal(text, context)
     assert line == 2
     assert message
+
+
+# --- Attributes that hold what they usually don't -------------------------------------------------
+
+VALUES = ['"text"', "1 : i32", "-1 : i64", "[]", "{}", "unit", "@main", "f32", "true"]
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize(
+    "name",
+    ["jax.result_info", "mhlo.sharding", "mhlo.frontend_attributes", "sdy.origin"],
+)
+def test_attributes_of_results(context, name, value):
+    text = function("  %0 = stablehlo.abs %a : tensor<8xf32>").replace(
+        "-> tensor<8xf32>", f"-> (tensor<8xf32> {{{name} = {value}}})"
+    )
+    assert "stablehlo.abs %arg0 : tensor<4xf32>" in partitioned(text, context)
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("name", ["sdy.original_func_name", "sdy.func_manual_axes"])
+def test_attributes_of_functions(context, name, value):
+    text = (
+        function("  %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>")
+        + f"""func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32>
+    attributes {{{name} = {value}}} {{
+  %0 = stablehlo.abs %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}}
+"""
+    )
+    assert "stablehlo.abs %arg0 : tensor<4xf32>" in partitioned(text, context)
+
+
+@pytest.mark.parametrize("name", ["jax.result_info", "mhlo.sharding", "tf.aliasing_output"])
+@pytest.mark.parametrize("value", VALUES)
+def test_attributes_of_tuples(context, name, value):
+    text = f"""sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tuple<tensor<8xf32>> {{{name} = {value}}}) -> tensor<8xf32> {{
+  %0 = stablehlo.get_tuple_element %a[0] : (tuple<tensor<8xf32>>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}}
+"""
+    try:
+        assert "tensor<8xf32>" in partitioned(text, context)
+    except sdy.SdyError as failure:
+        (first, *_) = failure.diagnostics
+        assert first.location.line == 2
+        assert "has a tuple that can't be taken apart" in first.message
+    else:
+        assert name != "tf.aliasing_output"
+
+
+def test_structure_that_jax_has_not_written(context):
+    from pyshardy.frontends.jax.structure import structure_of  # noqa: PLC0415
+
+    for value in VALUES:
+        module = sdy.parse(f"module attributes {{jax.structure = {value}}} {{}}", context)
+        assert structure_of(module, arguments=0, results=0) is None

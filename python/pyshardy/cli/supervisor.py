@@ -46,8 +46,8 @@ def continue_in_child(report: Callable[[Crash], None]) -> None:
     shared = SharedState()
     watched = {*_PASSED_ON, signal.SIGCHLD}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
-    # A parent that ignores it can't wait for its children.
-    disposition = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # Systems may drop signals that nobody handles, and then there is nothing to wait for.
+    disposition = signal.signal(signal.SIGCHLD, lambda *_: None)
     _flush()
     gc.freeze()  # what a collection in the child looks at would be copied, page by page
     child = os.fork()
