@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from pyshardy.guard.child import SharedState
@@ -47,7 +48,7 @@ def continue_in_child(report: Callable[[Crash], None]) -> None:
     watched = {*_PASSED_ON, signal.SIGCHLD}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     # Systems may drop signals that nobody handles, and then there is nothing to wait for.
-    disposition = signal.signal(signal.SIGCHLD, lambda *_: None)
+    disposition = signal.signal(signal.SIGCHLD, _do_nothing)
     _flush()
     gc.freeze()  # what a collection in the child looks at would be copied, page by page
     child = os.fork()
@@ -61,9 +62,15 @@ def continue_in_child(report: Callable[[Crash], None]) -> None:
         status = _wait(child, watched)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         exit_status = _exit_status(status, shared, report)
+    except Exception:
+        sys.excepthook(*sys.exc_info())
     finally:
         _flush()
         os._exit(exit_status)  # there is nothing to clean up, and that takes milliseconds
+
+
+def _do_nothing(_number: int, _frame: FrameType | None) -> None:
+    pass
 
 
 def _flush() -> None:
