@@ -62,8 +62,8 @@ def continue_in_child(report: Callable[[Crash], None]) -> None:
         status = _wait(child, watched)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         exit_status = _exit_status(status, shared, report)
-    except Exception:
-        sys.excepthook(*sys.exc_info())
+    except Exception as bug:
+        sys.excepthook(type(bug), bug, bug.__traceback__)
     finally:
         _flush()
         os._exit(exit_status)  # there is nothing to clean up, and that takes milliseconds
