@@ -113,6 +113,13 @@ class PassError(SdyError):
     """A pass could not do its work."""
 
 
+def nesting_error(location: SourceLocation | None = None) -> Diagnostic:
+    """What to say in place of a `RecursionError`."""
+    limit = sys.getrecursionlimit()
+    message = f"the program is nested too deeply for Python's limit of {limit} calls in one another"
+    return error(message, location, [note("'sys.setrecursionlimit' changes the limit", location)])
+
+
 class UsageError(SdyError):
     """An unknown pass, a bad option, an unreadable file: the request itself is wrong."""
 

@@ -30,6 +30,21 @@ def meshes_of(module: ir.Module | ir.Operation | ir.OpView) -> dict[str, model.M
     return meshes
 
 
+class MeshesInScope:
+    """Finds the meshes that operations may name, in modules that don't change meanwhile."""
+
+    def __init__(self) -> None:
+        self._meshes: dict[ir.Operation | None, dict[str, model.Mesh]] = {}
+
+    def around(self, operation: ir.Operation | ir.OpView) -> dict[str, model.Mesh]:
+        """The meshes of the nearest module around `operation`, by the names of their symbols."""
+        module = enclosing_module(operation)
+        meshes = self._meshes.get(module)
+        if meshes is None:
+            meshes = self._meshes[module] = {} if module is None else meshes_of(module)
+        return meshes
+
+
 def mesh_operation(operation: ir.Operation, name: str) -> ir.Operation | None:
     """The `sdy.mesh` of that name in the nearest module around `operation`, if there is one."""
     module = enclosing_module(operation)

@@ -19,7 +19,7 @@ Shardings are plain values of `mlir_sdy.model`. To write many of them, pass one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 
 from mlir_sdy.attributes import AttributeCache, attribute_of, value_of
@@ -383,14 +383,21 @@ SHARDING_ENTRIES = {
 def map_shardings(
     root: ir.Operation | ir.OpView | ir.Module,
     change: Callable[[TensorSharding], TensorSharding],
+    *,
+    leaving_out: Collection[str] = (),
 ) -> None:
     """Replace each sharding written in `root` by what `change` makes of it.
 
     The order is that of the text: for a function its arguments, its results and then its body.
     What `change` makes of a sharding may depend on nothing else: it is asked once for equal lists.
+
+    Args:
+        root: the operation to begin with.
+        change: makes a new sharding of one.
+        leaving_out: the names of operations whose regions are left out.
     """
     changes = _Changes(change, root.operation.context)
-    for operation, name in named_operations_in(root):
+    for operation, name in named_operations_in(root, leaving_out=leaving_out):
         attributes = operation.attributes
         if name == "func.func":
             _map_interface(attributes, changes)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pyshardy import shard as shard
     from pyshardy.api import parse, propagate, sharding, write
     from pyshardy.backends import CompileOptions, Registration, register_backend
+    from pyshardy.guard.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
     from pyshardy.program import PartitionedProgram, ShardedArray, partition
     from pyshardy.propagation.observer import observed_by
@@ -53,6 +54,7 @@ __all__ = [
     "Diagnostic",
     "DimensionSharding",
     "Drawing",
+    "HostCrashError",
     "Mesh",
     "ModelError",
     "ParseError",
@@ -104,6 +106,7 @@ _HOMES = {
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
     "pyshardy.api": ("parse", "propagate", "sharding", "write"),
+    "pyshardy.guard.crash": ("HostCrashError",),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),
     "pyshardy.program": ("PartitionedProgram", "ShardedArray", "partition"),

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _SUFFIXES = (".mlir", ".mlirbc")
 
 
-def parse(text_or_path: str | os.PathLike[str], context: ir.Context) -> ir.Module:
+def parse(
+    text_or_path: str | os.PathLike[str], context: ir.Context, *, guard: bool = False
+) -> ir.Module:
     """Read a module in MLIR assembly with custom sdy syntax, or a file of any kind.
 
     Args:
@@ -33,12 +35,20 @@ def parse(text_or_path: str | os.PathLike[str], context: ir.Context) -> ir.Modul
             string of one line that ends with ".mlir" or ".mlirbc". What it holds tells its kind:
             text, bytecode of MLIR, or a portable artifact of StableHLO.
         context: a context with the dialect (see `Context`).
+        guard: try it in a forked process first, for texts that may be anything. A crash of MLIR's
+            parser is an exception then, not the end of this process. That takes about 9 ms and
+            one more parse; see docs/guide/errors.md.
 
     Raises:
-        UsageError: the file can't be read.
+        UsageError: the file can't be read; the system has no `fork` for a guard.
         ParseError: the text can't be.
         VerificationError: an operation or attribute breaks a rule.
+        HostCrashError: the MLIR host would crash on it; only with `guard`.
     """
+    if guard:
+        from pyshardy.guard.parsing import raise_if_crashing  # noqa: PLC0415 (few need it)
+
+        raise_if_crashing(lambda: parse(text_or_path, _context_for_child(context)))
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
         return assembly.parse(text_or_path, context)
     from pyshardy.frontends.files import load  # noqa: PLC0415 (only files need it)
@@ -50,6 +60,15 @@ def parse(text_or_path: str | os.PathLike[str], context: ir.Context) -> ir.Modul
         place = SourceLocation(str(path), 0, 0)
         raise UsageError(error(f"the file can't be read: {reason}", place)) from None
     return load(data, context, str(path))
+
+
+def _context_for_child(context: ir.Context) -> ir.Context:
+    """What a forked process may parse into: a context without threads, which it hasn't got."""
+    if context.get_num_threads() == 1:
+        return context
+    from mlir_sdy.dialect import Context  # noqa: PLC0415 (loads the host)
+
+    return Context(allow_unregistered=context.allow_unregistered_dialects)
 
 
 def _is_path(text: str) -> bool:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from mlir_sdy.diagnostics import UsageError, error, note
+from mlir_sdy.diagnostics import SourceLocation, UsageError, error, note
+from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
@@ -265,8 +266,9 @@ def partition(
         tuple(map(Port, *columns))
         for columns in zip(names, global_specs, shardings, local_specs, port_meshes, strict=True)
     )
+    place = location_of(_main(local).location)
     for port in (*inputs, *outputs):
-        _check_local_type(port, mesh)
+        _check_local_type(port, mesh, place)
     return PartitionedProgram(local, mesh, inputs, outputs, collectives_of(local, mesh))
 
 
@@ -318,6 +320,12 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
             found = f"it has {len(functions)} functions, none of them '@{ENTRY}'"
             raise UsageError(error(f"the program has no entry: {found}", place))
         functions[0].attributes["sym_name"] = ir.StringAttr.get(ENTRY, module.context)
+        entry = functions[0]
+    else:
+        entry = functions[names.index(ENTRY)]
+    if "sym_visibility" in entry.attributes:
+        # A private function goes when its last call is inlined, and the entry must stay.
+        entry.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
     return copy
 
 
@@ -349,10 +357,8 @@ def _result_names(function: ir.Operation) -> list[str]:
     attributes = function.attributes.get("res_attrs")
     names: list[str] = []
     for index in range(count):
-        name = f"result {index}"
-        if attributes is not None and "jax.result_info" in attributes[index]:
-            name = attributes[index]["jax.result_info"].value or name
-        names.append(name)
+        given = None if attributes is None else text_of(attributes[index], "jax.result_info")
+        names.append(given or f"result {index}")
     return names
 
 
@@ -398,23 +404,23 @@ def _counting_mesh(
     return mesh_of(sharding, meshes) or default
 
 
-def _check_local_type(port: Port, mesh: Mesh) -> None:
+def _check_local_type(port: Port, mesh: Mesh, place: SourceLocation | None) -> None:
     """What the partitioner made of a type must be what the sharding says."""
     if port.mesh.total_size != mesh.total_size:
         message = (
             f"{port.name} is spread over {port.mesh.total_size} devices, but the program runs on "
             f"{mesh.total_size}: all meshes must have as many"
         )
-        raise UsageError(error(message))
+        raise UsageError(error(message, place))
     shape = port.spec.shape
     if port.sharding is not None:
         if port.sharding.unreduced_axes:
             message = f"{port.name} is unreduced: an all-reduce must complete it before it leaves"
-            raise UsageError(error(message))
+            raise UsageError(error(message, place))
         shape = port.sharding.local_shape(shape, port.mesh)
     if port.local_spec.shape != shape:
         message = (
             f"{port.name} should be {port.spec.with_shape(shape)} on each device by its sharding, "
             f"but the partitioned program has {port.local_spec}"
         )
-        raise UsageError(error(message))
+        raise UsageError(error(message, place))

@@ -33,6 +33,9 @@ config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(Path(__file__).parents[2] / "build" / "lit")
 # `not` and pipes come from lit's own shell.
 config.test_format = lit.formats.ShTest(execute_external=False)
+# A tree that isn't the installed one is tested by its path.
+if "PYTHONPATH" in os.environ:
+    config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 config.substitutions += [
     (r"\bsdy-explain\b", f"'{sys.executable}' -m pyshardy.cli.explain"),
     (r"\bsdy-opt\b", f"'{sys.executable}' -m pyshardy.cli.opt"),

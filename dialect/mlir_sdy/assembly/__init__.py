@@ -11,13 +11,20 @@ import re
 
 from mlir_sdy.assembly.host_text import HostText
 from mlir_sdy.assembly.reader import Reader
-from mlir_sdy.assembly.source import BLANK, Source
+from mlir_sdy.assembly.source import BLANK, STRING, Source
 from mlir_sdy.assembly.unverified import WITNESS
 from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.diagnostics import ParseError, VerificationError
-from mlir_sdy.host import ir
+from mlir_sdy.diagnostics import (
+    ParseError,
+    SdyError,
+    SourceLocation,
+    VerificationError,
+    nesting_error,
+)
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.shard.spellings import in_current_spelling
+from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify_shard, verify_shardings, violation_before_host
 
 __all__ = ["asm", "parse"]
@@ -26,6 +33,17 @@ _MODULE_FIRST = re.compile(
     rf"(?:{BLANK}[#!][A-Za-z_][\w$.-]*\s*=[^\n]*\n)*{BLANK}\"?(?:builtin\.)?module\b"
 )
 _COMMENT_STRING_OR_RESOURCES = re.compile(r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"|"|\{-#')
+_LIST = r"\[[^\[\]]{0,200}\]\s*"
+_LARGE_DIMENSION = rf"(?:{_LIST}x\s*(?:{_LIST}->\s*)?)?\[[^\[\]]{{0,200}}?\b\d{{7}}"
+_LARGE_NUMBERS = {
+    # Each begins with a literal, so that the search is fast.
+    r"#\d{7}": "the number of the result is too large",
+    rf"dim_numbers\s*=\s*{_LARGE_DIMENSION}": "the number of a dimension is too large",
+    rf"conv<\s*{_LARGE_DIMENSION}": "the number of a dimension is too large",
+    r"padding\s*=\s*dense<[^<>]*>\s*:\s*tensor<\d{7}": "there is too much padding",
+}
+"""Where MLIR's parser makes room for as many things as a number says, and what is wrong then."""
+
 _SEVERAL_OPERATIONS = "source must contain a single top-level operation"
 
 
@@ -44,9 +62,20 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
         ParseError: the text can't be read.
         VerificationError: an operation or attribute breaks a rule.
     """
+    name = "the text" if filename == "-" else f"'{filename}'"
+    part = f" from line {first_line} on" if first_line > 1 else ""
+    try:
+        with stage(f"parsing {name}{part}"):
+            return _parsed(text, context, filename, first_line)
+    except RecursionError:
+        raise ParseError(nesting_error(SourceLocation(filename, 0, 0))) from None
+
+
+def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> ir.Module:
     text = in_current_spelling(text)
     source = Source("\n" * (first_line - 1) + text, filename)
     _check_strings_of_resources(source)
+    _check_numbers(source)
     reader = Reader(source, AttributeCache(context))
     try:
         reader.rewrite()
@@ -79,6 +108,9 @@ def asm(
         large_elements_limit: elide constants with more elements than this.
         assume_verified: don't verify first. Printing an invalid operation in its custom syntax
             can crash, so MLIR verifies and falls back to the generic form.
+
+    Raises:
+        SdyError: operations of the dialect are nested too deeply.
     """
     operation = module.operation
     text = operation.get_asm(
@@ -87,7 +119,10 @@ def asm(
         large_elements_limit=large_elements_limit,
         assume_verified=assume_verified,
     )
-    return Writer(operation.context, generic).rewrite(text)
+    try:
+        return Writer(operation.context, generic).rewrite(text)
+    except RecursionError:
+        raise SdyError(nesting_error(location_of(operation.location))) from None
 
 
 def _parse_rewritten(reader: Reader, context: ir.Context) -> ir.Module:
@@ -142,3 +177,13 @@ def _check_strings_of_resources(source: Source) -> None:
             in_resources = True
         elif match[0] == '"' and in_resources:
             raise source.error("the string is not closed on its line", match.start())
+
+
+def _check_numbers(source: Source) -> None:
+    """Refuse numbers of a million and more that would take all memory."""
+    for pattern, message in _LARGE_NUMBERS.items():
+        if re.search(pattern, source.text) is None:
+            continue
+        for match in re.finditer(rf"//[^\n]*|{STRING}|(?P<large>{pattern})", source.text):
+            if match["large"]:
+                raise source.error(message, match.start())

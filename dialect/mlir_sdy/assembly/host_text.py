@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_sdy.assembly.pieces import RewrittenText
 from mlir_sdy.assembly.source import BLANK, Cursor, Source, on_one_line
 from mlir_sdy.assembly.unverified import parse_unverified
-from mlir_sdy.diagnostics import ParseError, SourceLocation
+from mlir_sdy.diagnostics import Diagnostic, ParseError, SourceLocation
 from mlir_sdy.host import diagnostics_of, ir, location_of, parse_operation
 
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*[#!][A-Za-z_][\w$.-]*[ \t]*=[ \t]*", re.MULTILINE)
@@ -60,13 +60,11 @@ class HostText:
         try:
             root = parse_operation(self._source.text, filename, context)
         except ir.MLIRError as failure:
-            raise ParseError(
-                *(diagnostic.moved(self._in_source) for diagnostic in diagnostics_of(failure))
-            ) from None
+            raise ParseError(*map(self._located, diagnostics_of(failure))) from None
         self._restore_locations(root)
         if self.suffix:
             root.location = ir.Location.file(filename, 0, 0, context)  # as MLIR's own module
-        return _as_module(root)
+        return _as_module(root, is_wrapped=bool(self.suffix))
 
     def parse_unverified(self, context: ir.Context) -> ir.Operation | None:
         """The module of a text that starts with a witness; None if it can't be read."""
@@ -89,6 +87,13 @@ class HostText:
                     *(diagnostic.moved(self._in_source) for diagnostic in diagnostics)
                 )
         return None
+
+    def _located(self, diagnostic: Diagnostic) -> Diagnostic:
+        """A diagnostic of the host with its place in the source; in the file, if it has none."""
+        if diagnostic.location is None:
+            whole = SourceLocation(self.rewritten.source.filename, 0, 0)
+            return replace(diagnostic, location=whole)
+        return diagnostic.moved(self._in_source)
 
     def _offset(self, place: SourceLocation) -> int:
         return self._source.offset(place.line, place.column)
@@ -139,9 +144,9 @@ def _skip_attribute_or_type(cursor: Cursor) -> None:
                 cursor.position += 1
 
 
-def _as_module(root: ir.Operation) -> ir.Module:
-    """`root` as a module: itself, the only module that it wraps, or a module around it."""
-    if root.name == "builtin.module":
+def _as_module(root: ir.Operation, *, is_wrapped: bool) -> ir.Module:
+    """`root` as a module: itself, the only module in what was wrapped, or a module around it."""
+    if is_wrapped:
         inner = list(root.regions[0].blocks[0].operations)
         if len(inner) == 1 and inner[0].operation.name == "builtin.module" and not root.attributes:
             root = inner[0].operation

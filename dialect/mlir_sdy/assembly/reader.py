@@ -46,6 +46,16 @@ _ATTRIBUTE = re.compile(rf"#sdy(?:\.\w+)?<(?:{_PLAIN}|<(?:{_PLAIN})*>)*>")
 _ATTRIBUTE_KEY_END = re.compile(r"\s*=")
 
 
+def _is_in_dictionary(text: str, position: int) -> bool:
+    """Whether an entry of a dictionary may start at `position`."""
+    while position and text[position - 1].isspace():
+        position -= 1
+    line = text.rfind("\n", 0, position) + 1
+    if text.find("//", line, position) >= 0:
+        return True  # behind a comment; rare enough to leave it to the host
+    return text[position - 1 : position] in ("{", ",")
+
+
 @dataclass
 class Reader:
     """Rewrites one source; use `rewrite` once, then the definitions and the text."""
@@ -86,9 +96,9 @@ class Reader:
                 after, alias = self._attribute(start)
                 out.replace(start, after, alias)
             elif first == "s":
-                if _ATTRIBUTE_KEY_END.match(text, position) or (
-                    start and _PART_OF_LONGER_NAME.match(text, start - 1)
-                ):
+                if start and _PART_OF_LONGER_NAME.match(text, start - 1):
+                    continue
+                if _ATTRIBUTE_KEY_END.match(text, position) and _is_in_dictionary(text, start):
                     continue
                 out.copy(copied, start)
                 after = self._operation(match[0], start, position, out)

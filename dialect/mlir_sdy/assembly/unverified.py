@@ -27,9 +27,32 @@ class _Witness(ir.DynamicOpTrait):
     @staticmethod
     def verify_invariants(witness: ir.OpView) -> bool:
         parent = witness.operation.parent
-        if parent is not None:
+        if parent is not None and _uses_only_enclosing_values(parent.operation):
             _seen.get().append(parent.operation.clone(ip=False).operation)
         return False  # Nothing after it is verified: of what is invalid that can crash.
+
+
+def _uses_only_enclosing_values(
+    operation: ir.Operation, enclosing: frozenset[ir.Block] = frozenset()
+) -> bool:
+    """Whether every operand inside of `operation` is defined in a region around its use.
+
+    MLIR's parser resolves a use to a definition in another function, and leaves it to the verifier
+    to refuse that. A clone of such a use refers to the original value, and so crashes the process
+    when the original is erased.
+    """
+    for region in operation.regions:
+        blocks = enclosing.union(region.blocks)
+        for block in region.blocks:
+            for inner in block.operations:
+                for operand in inner.operands:
+                    owner = operand.owner
+                    block_of_owner = owner if isinstance(owner, ir.Block) else owner.operation.block
+                    if block_of_owner not in blocks:
+                        return False
+                if not _uses_only_enclosing_values(inner.operation, blocks):
+                    return False
+    return True
 
 
 def parse_unverified(text: str, filename: str, context: ir.Context) -> ir.Operation | None:

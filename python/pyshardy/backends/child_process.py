@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import re
 import signal
 import subprocess
 import sys
@@ -22,9 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import IO, Any
 
+from mlir_sdy.last_words import last_words
 from pyshardy.backends.worker import Question
-
-_LAST_WORDS = re.compile(r"^(?:LLVM ERROR: |F\d{4} \S+ +\d+ [^\]]*\] )(.*)$", re.MULTILINE)
 
 
 class ChildDiedError(Exception):
@@ -90,8 +88,8 @@ class ChildProcess:
         status = self.process.wait()
         self._messages.seek(0)
         said = self._messages.read().decode(errors="replace")
-        if match := _LAST_WORDS.search(said):
-            return match[1].strip()
+        if reason := last_words(said):
+            return reason
         if status < 0:
             return f"its process was ended by {signal.Signals(-status).name}"
         lines = said.strip().splitlines()

@@ -24,10 +24,10 @@ from mlir_sdy.diagnostics import (
 )
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
+from mlir_sdy.stages import stage
 from pyshardy.cli.flags import FLAGS, Arguments
-from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.split_input import SEPARATOR, Piece, near_misses, split_input
-from pyshardy.cli.tool import read_input
+from pyshardy.cli.tool import Tool
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load
 from pyshardy.pipeline import passes, pipelines
@@ -49,12 +49,13 @@ class Driver:
 
     Args:
         arguments: the command line.
-        sources: gets the texts that diagnostics point into.
+        tool: reads the input, and gets the texts that diagnostics point into.
     """
 
-    def __init__(self, arguments: Arguments, sources: SourceFiles):
+    def __init__(self, arguments: Arguments, tool: Tool):
         self._arguments = arguments
-        self._sources = sources
+        self._tool = tool
+        self._sources = tool.sources
         self._filename = "<stdin>" if arguments.input == "-" else arguments.input
         self._pipeline = arguments.pass_pipeline or ",".join(map(str, arguments.passes))
         self._verify_each = arguments.verify_each
@@ -74,7 +75,7 @@ class Driver:
         self._check_pipeline()
         for path in self._arguments.load_rules:
             load_rules(path)
-        data = read_input(self._arguments.input)
+        data = self._tool.read_input(self._arguments.input)
         context = Context(allow_unregistered=self._arguments.allow_unregistered_dialect)
         if Kind.of(data) is not Kind.TEXT:
             outputs = [self._output_for(data, context)]
@@ -165,7 +166,7 @@ class Driver:
                     # A module that failed is thrown away.
                     restore_on_failure=False,
                 )
-            with self._timing.measure("Output"):
+            with self._timing.measure("Output"), stage("writing the program"):
                 return self._serialized(module)
         except SdyError as failure:
             for diagnostic in failure.diagnostics:
@@ -219,6 +220,8 @@ class Driver:
         data = separator.join(output or b"" for output in outputs)
         output = self._arguments.output
         try:
+            if output == "-" and sys.stdout is None:
+                raise UsageError(error("cannot write standard output: it is closed"))
             if output == "-":
                 sys.stdout.buffer.write(data)
                 sys.stdout.buffer.flush()

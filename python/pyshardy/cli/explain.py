@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.cli.tool import Parser, Tool, read_input
+from pyshardy.cli.tool import Parser, Tool
 
 if TYPE_CHECKING:
     from pyshardy.explain.find import ValueFinder
@@ -37,16 +37,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool.
 
     Args:
-        argv: the arguments without the name of the program; those of the process by default.
+        argv: the arguments without the name of the program; those of the process by default, which
+            is then guarded against crashes (see `Tool.guard`).
 
     Returns:
         The exit status.
     """
-    tool = Tool("sdy-explain")
-    return tool.run(lambda: _run(_parser().parse_args(argv), tool))
+    tool = Tool("sdy-explain", argv)
+    return tool.run(lambda: _run(_parser().parse_args(tool.arguments), tool))
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     parser = Parser(
         prog="sdy-explain",
         description="Propagates and partitions a program, and says why its values are sharded as "
@@ -81,10 +82,13 @@ def _parser() -> argparse.ArgumentParser:
         "--model-explorer", metavar="FILE", help="write the graph for the viewer Model Explorer"
     )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_guard_flag()
     return parser
 
 
 def _run(arguments: argparse.Namespace, tool: Tool) -> int:
+    inputs = [file for file in (arguments.file, arguments.diff) if file]
+    tool.guard(inputs, enabled=not arguments.no_guard)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.cli.explain_report import Report  # noqa: PLC0415
     from pyshardy.explain.cost.difference import compare  # noqa: PLC0415
@@ -136,7 +140,7 @@ def _explained(file: str, tool: Tool) -> tuple[ExplainedProgram, ValueFinder]:
     from pyshardy.explain.program import explain_program  # noqa: PLC0415
     from pyshardy.frontends.files import Kind, load  # noqa: PLC0415
 
-    data = read_input(file)
+    data = tool.read_input(file)
     text = data.decode(errors="replace") if Kind.of(data) is Kind.TEXT else None
     if text is not None:
         tool.sources.add(_shown(file), text)

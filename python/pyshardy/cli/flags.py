@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.cli.tool import NO_GUARD
 
 _BOOLEANS = {"": True, "true": True, "1": True, "false": False, "0": False}
 
@@ -106,6 +107,7 @@ class Arguments:
     )
     strict_rules: bool = switch(_RUN, "make an operation without a sharding rule an error")
     run_reproducer: bool = switch(_RUN, "run the pipeline that the input file carries")
+    no_guard: bool = switch(_RUN, NO_GUARD)
 
     mlir_print_ir_before: tuple[str, ...] = names(_WATCH, "print the IR before these passes")
     mlir_print_ir_after: tuple[str, ...] = names(_WATCH, "print the IR after these passes")

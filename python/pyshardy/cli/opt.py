@@ -11,30 +11,35 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyshardy.cli.flags import Arguments, parse_arguments
 from pyshardy.cli.help import help_text, pass_list
-from pyshardy.cli.source_files import SourceFiles
 from pyshardy.cli.tool import Tool
 from pyshardy.cli.version import version_text
+
+if TYPE_CHECKING:
+    from pyshardy.cli.crash_report import PassReproducer
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool.
 
     Args:
-        argv: the arguments without the name of the program; those of the process by default.
+        argv: the arguments without the name of the program; those of the process by default, which
+            is then guarded against crashes (see `Tool.guard`).
 
     Returns:
         The exit status.
     """
-    tool = Tool("sdy-opt")
+    tool = Tool("sdy-opt", argv)
     arguments = Arguments()
 
     def work() -> int:
         nonlocal arguments
-        arguments = parse_arguments(sys.argv[1:] if argv is None else argv)
-        return _run(arguments, tool.sources)
+        arguments = parse_arguments(tool.arguments)
+        return _run(arguments, tool)
 
     return tool.run(
         work,
@@ -43,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
 
 
-def _run(arguments: Arguments, sources: SourceFiles) -> int:
+def _run(arguments: Arguments, tool: Tool) -> int:
     for wanted, text in (
         (arguments.help, help_text),
         (arguments.version, lambda: version_text("sdy-opt")),
@@ -52,10 +57,27 @@ def _run(arguments: Arguments, sources: SourceFiles) -> int:
         if wanted:
             sys.stdout.write(text())
             return 0
+    tool.guard(
+        [] if arguments.show_dialects else [arguments.input],
+        enabled=not arguments.no_guard,
+        shows_dump=arguments.mlir_print_stacktrace_on_diagnostic,
+        pass_reproducer=_pass_reproducer(arguments),
+    )
     # Loads the MLIR host, which the answers above do without.
     from pyshardy.cli.driver import Driver  # noqa: PLC0415
 
-    return Driver(arguments, sources).run()
+    return Driver(arguments, tool).run()
+
+
+def _pass_reproducer(arguments: Arguments) -> PassReproducer | None:
+    file = arguments.mlir_pass_pipeline_crash_reproducer
+    if not file or arguments.run_reproducer or arguments.split_input_file:
+        return None
+    from pyshardy.cli.crash_report import PassReproducer  # noqa: PLC0415
+
+    flags = ",".join(map(str, arguments.passes))
+    pipeline = arguments.pass_pipeline or f"builtin.module({flags})"
+    return PassReproducer(Path(file), pipeline, arguments.verify_each)
 
 
 if __name__ == "__main__":

@@ -19,9 +19,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, emit, error, remarks, warning
+from mlir_sdy.stages import stage
 from pyshardy.backends import CompileOptions
 from pyshardy.cli.run_flags import SAME, parser
-from pyshardy.cli.tool import Tool, read_input
+from pyshardy.cli.tool import Tool
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from pyshardy.backends.specs import Array
     from pyshardy.cli.run_profile import Profile
     from pyshardy.cli.run_report import Report
-    from pyshardy.cli.source_files import SourceFiles
     from pyshardy.program import PartitionedProgram
 
 _PROPAGATION = "sdy-propagation-pipeline"
@@ -40,17 +40,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool.
 
     Args:
-        argv: the arguments without the name of the program; those of the process by default.
+        argv: the arguments without the name of the program; those of the process by default, which
+            is then guarded against crashes (see `Tool.guard`).
 
     Returns:
         The exit status.
     """
-    tool = Tool("sdy-run")
-    return tool.run(lambda: _run(parser().parse_args(argv), tool.sources))
+    tool = Tool("sdy-run", argv)
+    return tool.run(lambda: _run(parser().parse_args(tool.arguments), tool))
 
 
-def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
+def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     _check(arguments)
+    tool.guard([arguments.file], enabled=not arguments.no_guard)
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from pyshardy.backends.modules import copy_of  # noqa: PLC0415
     from pyshardy.backends.random_inputs import random_inputs  # noqa: PLC0415
@@ -66,7 +68,7 @@ def _run(arguments: argparse.Namespace, sources: SourceFiles) -> int:
     options = CompileOptions(arguments.optimization, arguments.cache, functions)
     profile = Profile(arguments.profile)
     filename = "<stdin>" if arguments.file == "-" else arguments.file
-    module = _module(arguments, filename, sources)
+    module = _module(arguments, filename, tool)
     original = copy_of(module)
     program = _partitioned(module, arguments, profile)
     if arguments.emit:
@@ -112,16 +114,16 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(error(message))
 
 
-def _module(arguments: argparse.Namespace, filename: str, sources: SourceFiles) -> ir.Module:
+def _module(arguments: argparse.Namespace, filename: str, tool: Tool) -> ir.Module:
     """The program of the command line, on the mesh of the command line."""
     from mlir_sdy.dialect import Context  # noqa: PLC0415
     from pyshardy.cli.run_mesh import give_mesh, read_mesh  # noqa: PLC0415
     from pyshardy.frontends.files import Kind, load  # noqa: PLC0415
 
     mesh = read_mesh(arguments.mesh) if arguments.mesh else None
-    data = read_input(arguments.file)
+    data = tool.read_input(arguments.file)
     if Kind.of(data) is Kind.TEXT:
-        sources.add(filename, data.decode(errors="replace"))
+        tool.sources.add(filename, data.decode(errors="replace"))
     module = load(data, Context(), filename)
     if mesh is not None:
         give_mesh(module, *mesh)
@@ -201,14 +203,15 @@ def _agree(
 
 @contextlib.contextmanager
 def _activity(what: str) -> Iterator[None]:
-    """Show on a terminal that work is under way."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console  # noqa: PLC0415
+    """Say that work is under way: on a terminal, and to a guard."""
+    with stage(what):
+        if not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console  # noqa: PLC0415
 
-    with Console(stderr=True).status(f"{what} ..."):
-        yield
+        with Console(stderr=True).status(f"{what} ..."):
+            yield
 
 
 if __name__ == "__main__":

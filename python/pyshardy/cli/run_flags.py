@@ -119,4 +119,5 @@ def parser() -> argparse.ArgumentParser:
         "--print-module", action="store_true", help="print the partitioned program first"
     )
     made.add_argument("--no-check", action="store_true", help="don't run the unpartitioned program")
+    made.add_guard_flag()
     return made

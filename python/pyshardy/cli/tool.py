@@ -7,26 +7,52 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error, redirect
+from mlir_sdy.diagnostics import (
+    Diagnostic,
+    SdyError,
+    UsageError,
+    error,
+    nesting_error,
+    redirect,
+)
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.pipeline.internal_errors import describe
+
+if TYPE_CHECKING:
+    from pyshardy.cli.crash_report import CrashReport, PassReproducer
+    from pyshardy.guard.crash import Crash
+
+NO_GUARD = (
+    "do all work in the process that was started, where a crash of the MLIR host ends it; "
+    "for debuggers"
+)
+"""The description of the flag `--no-guard`, which all tools have."""
 
 
 class Tool:
     """One run of a tool.
 
-    Attributes:
+    Args:
         name: what messages without a place in a file begin with.
+        argv: the arguments, for a caller in the same process; None for those of the process, which
+            is then the tool's own.
+
+    Attributes:
+        name: see above.
+        arguments: the command line without the name of the tool.
         sources: the texts that diagnostics point into.
     """
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, argv: Sequence[str] | None = None):
         self.name = name
+        self.arguments = list(sys.argv[1:] if argv is None else argv)
         self.sources = SourceFiles()
+        self._owns_process = argv is None
+        self._crash_report: CrashReport | None = None
 
     def run(
         self,
@@ -45,15 +71,19 @@ class Tool:
         try:
             with redirect(self.show):
                 status = work()
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except SdyError as failure:
             for diagnostic in failure.diagnostics:
                 self.show(diagnostic)
         except BrokenPipeError:
             # The reader has gone. Python flushes once more at exit, which must not fail again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if sys.stdout is not None:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except KeyboardInterrupt:
             return 130
+        except RecursionError:
+            self.show(nesting_error())
         except Exception as bug:
             print(f"{self.name}: internal error: {describe(bug)}", file=sys.stderr)
             if shows_traceback():
@@ -64,13 +94,68 @@ class Tool:
             return status
         return 1
 
+    def guard(
+        self,
+        inputs: Sequence[str],
+        *,
+        enabled: bool,
+        shows_dump: bool = False,
+        pass_reproducer: PassReproducer | None = None,
+    ) -> None:
+        """Let the rest of the run survive a crash of the host; call it before the host is loaded.
+
+        The rest is done by a forked process, if this process is the tool's own and can fork. This
+        one waits, and ends with the exit status of the other.
+
+        Args:
+            inputs: the input files of the command line, which a reproducer needs.
+            enabled: whether to do so.
+            shows_dump: whether to show the stack dump of a crash.
+            pass_reproducer: what to write when a pass crashes.
+        """
+        if not enabled or not self._owns_process or not hasattr(os, "fork"):
+            return
+        # --help does without.
+        from pyshardy.cli.crash_report import CrashReport  # noqa: PLC0415
+        from pyshardy.cli.supervisor import continue_in_child  # noqa: PLC0415
+
+        report = self._crash_report = CrashReport(
+            self.name, self.arguments, inputs, pass_reproducer
+        )
+
+        def show(crash: Crash) -> None:
+            if shows_dump:
+                sys.stderr.write(crash.said)
+            self.show(report.diagnostic(crash))
+
+        continue_in_child(show)
+
+    def read_input(self, file: str) -> bytes:
+        """The content of a file, or of standard input for "-".
+
+        Raises:
+            UsageError: the file can't be read.
+        """
+        try:
+            if file != "-":
+                return Path(file).read_bytes()
+            if sys.stdin is None:
+                raise UsageError(error("cannot read standard input: it is closed"))
+            data = sys.stdin.buffer.read()
+        except OSError as refusal:
+            reason = refusal.strerror or refusal
+            raise UsageError(error(f"cannot open input file '{file}': {reason}")) from None
+        if self._crash_report is not None:
+            self._crash_report.keep_standard_input(data)
+        return data
+
     def show(self, diagnostic: Diagnostic) -> None:
         """Print a diagnostic with the source line that it is about, if it has a place."""
         if diagnostic.location is not None:
-            text = self.sources.render(diagnostic)
-        else:
-            text = f"{self.name}: {diagnostic.severity.value}: {diagnostic.message}"
-        print(text, file=sys.stderr)
+            print(self.sources.render(diagnostic), file=sys.stderr)
+            return
+        for part in (diagnostic, *diagnostic.notes):
+            print(f"{self.name}: {part.severity.value}: {part.message}", file=sys.stderr)
 
 
 class Parser(argparse.ArgumentParser):
@@ -81,6 +166,10 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(
             "--version", action=_PrintVersion, nargs=0, help="print the versions of all parts"
         )
+
+    def add_guard_flag(self) -> None:
+        """Add `--no-guard`."""
+        self.add_argument("--no-guard", action="store_true", help=NO_GUARD)
 
     def error(self, message: str) -> NoReturn:
         """Raise a `UsageError` that also says where help is."""
@@ -95,16 +184,3 @@ class _PrintVersion(argparse.Action):
 
         sys.stdout.write(version_text(parser.prog))
         parser.exit()
-
-
-def read_input(file: str) -> bytes:
-    """The content of a file, or of standard input for "-".
-
-    Raises:
-        UsageError: the file can't be read.
-    """
-    try:
-        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot open input file '{file}': {reason}")) from None

@@ -18,23 +18,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.cli.tool import Parser, Tool, read_input
+from pyshardy.cli.tool import Parser, Tool
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool.
 
     Args:
-        argv: the arguments without the name of the program; those of the process by default.
+        argv: the arguments without the name of the program; those of the process by default, which
+            is then guarded against crashes (see `Tool.guard`).
 
     Returns:
         The exit status.
     """
-    tool = Tool("sdy-translate")
-    return tool.run(lambda: _run(_parser().parse_args(argv), tool))
+    tool = Tool("sdy-translate", argv)
+    return tool.run(lambda: _run(_parser().parse_args(tool.arguments), tool))
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     parser = Parser(
         prog="sdy-translate",
         description="Reads a program as text, bytecode of MLIR or a portable artifact of "
@@ -57,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-o", dest="output", default="-", metavar="FILE", help="where to write it (default: -)"
     )
+    parser.add_guard_flag()
     return parser
 
 
@@ -66,11 +68,12 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     if arguments.to != "text" and arguments.output == "-" and sys.stdout.isatty():
         message = f"{arguments.to} is no text, and is not written to a terminal; give '-o FILE'"
         raise UsageError(error(message))
+    tool.guard([arguments.file], enabled=not arguments.no_guard)
     # These load the MLIR host; --help and bad usage do without.
     from mlir_sdy.dialect import Context  # noqa: PLC0415
     from pyshardy.frontends.files import Kind, dump, load  # noqa: PLC0415
 
-    data = read_input(arguments.file)
+    data = tool.read_input(arguments.file)
     filename = "<stdin>" if arguments.file == "-" else arguments.file
     if Kind.of(data) is Kind.TEXT:
         tool.sources.add(filename, data.decode(errors="replace"))

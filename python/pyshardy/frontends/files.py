@@ -9,6 +9,7 @@ import io
 from mlir_sdy import assembly
 from mlir_sdy.diagnostics import ParseError, SourceLocation, UsageError, error
 from mlir_sdy.host import diagnostics_of, ir
+from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify
 from pyshardy.frontends.portable import deserialize, serialize
 from pyshardy.frontends.portable.versions import CURRENT
@@ -65,10 +66,10 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
         VerificationError: an operation or attribute breaks a rule.
     """
     kind = Kind.of(data)
-    if kind is Kind.PORTABLE:
-        return deserialize(data, context, filename)
-    if kind is Kind.BYTECODE:
-        return _from_bytecode(data, context, filename)
+    if kind is not Kind.TEXT:
+        with stage(f"reading '{filename}'"):
+            read = deserialize if kind is Kind.PORTABLE else _from_bytecode
+            return read(data, context, filename)
     try:
         text = data.decode()
     except UnicodeDecodeError as broken:
@@ -90,13 +91,14 @@ def dump(module: ir.Module, kind: Kind, version: str = CURRENT) -> bytes:
         UsageError: there is no such version.
         PassError: the program can't be written so.
     """
-    if kind is Kind.PORTABLE:
-        return serialize(module, version)
-    if kind is Kind.BYTECODE:
-        buffer = io.BytesIO()
-        module.operation.write_bytecode(buffer)
-        return buffer.getvalue()
-    return (assembly.asm(module).rstrip("\n") + "\n").encode()
+    with stage("writing the program"):
+        if kind is Kind.PORTABLE:
+            return serialize(module, version)
+        if kind is Kind.BYTECODE:
+            buffer = io.BytesIO()
+            module.operation.write_bytecode(buffer)
+            return buffer.getvalue()
+        return (assembly.asm(module).rstrip("\n") + "\n").encode()
 
 
 def _from_bytecode(data: bytes, context: ir.Context, filename: str) -> ir.Module:

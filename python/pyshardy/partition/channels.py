@@ -13,7 +13,10 @@ def channel_of(operation: ir.Operation) -> int:
     """The channel id of a collective; 0 for operations without a channel."""
     if _HANDLE not in operation.attributes:
         return 0
-    return stablehlo.ChannelHandle(operation.attributes[_HANDLE]).handle
+    try:
+        return stablehlo.ChannelHandle(operation.attributes[_HANDLE]).handle
+    except ValueError:
+        return 0  # another attribute of that name, on another operation
 
 
 def set_channel(operation: ir.Operation, channel: int) -> None:

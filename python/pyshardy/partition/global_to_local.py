@@ -28,6 +28,7 @@ from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
+from pyshardy.partition.device_limit import check_number_of_devices
 from pyshardy.partition.find_agreement import is_agreed
 from pyshardy.partition.known_shardings import KnownShardings
 from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyTypesChange
@@ -66,6 +67,7 @@ def convert_global_to_local(
     """
     replicas = are_replicas(replica_count, partition_count, module.operation)
     check_no_inner_modules(operations_named({"builtin.module"}, module))
+    check_number_of_devices(module)
     builder = LocalBuilder(
         meshes_of(module),
         replicas=replicas,

@@ -41,6 +41,7 @@ from pyshardy.partition.agreement import (
 from pyshardy.partition.blocked_factors import allow_unsafe_rng, blocked_factors
 from pyshardy.partition.channels import first_free_channel
 from pyshardy.partition.device_kind import are_replicas
+from pyshardy.partition.device_limit import check_number_of_devices
 from pyshardy.partition.halo import (
     PASSING_ON,
     ExchangeForm,
@@ -81,11 +82,12 @@ def resolve_permutation_factors(
             bits of its own; otherwise each device generates all bits.
 
     Raises:
-        PassError: both counts are above one.
+        PassError: both counts are above one, or a mesh has too many devices.
     """
     if rng_bit_generator_unsafe:
         allow_unsafe_rng(module)
     replicas = are_replicas(replica_count, partition_count, module.operation)
+    check_number_of_devices(module)
     with module.context:
         _ModuleResolver(module, replicas=replicas, exchanges=enable_halo_exchange).run()
 

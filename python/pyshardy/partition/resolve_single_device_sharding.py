@@ -32,6 +32,7 @@ from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import SHARDING, get_sharding, rank_of
 from pyshardy.partition.device_kind import are_replicas
+from pyshardy.partition.device_limit import check_number_of_devices
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.single_device import (
     global_mesh,
@@ -68,9 +69,10 @@ def resolve_single_device_sharding(
     module = enclosing_module(function)
     meshes = {} if module is None else meshes_of(module)
     mesh_name = global_mesh(meshes)
-    if mesh_name is None or not any(mesh.is_maximal for mesh in meshes.values()):
+    if module is None or mesh_name is None or not any(mesh.is_maximal for mesh in meshes.values()):
         return
     replicas = are_replicas(replica_count, partition_count, function.operation)
+    check_number_of_devices(module)
     with function.context:
         _Resolver(meshes, mesh_name, replicas=replicas).run(function)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir, location_of
 from pyshardy.passes.symbols import symbol_name
 
@@ -40,9 +41,8 @@ def main_function(module: ir.Module) -> ir.Operation | None:
 
 def original_name(function: ir.Operation) -> str:
     """The name of the user's function that a function was made of; its own if it is one."""
-    attributes = function.attributes
-    name = ORIGINAL_FUNCTION_NAME if ORIGINAL_FUNCTION_NAME in attributes else "sym_name"
-    return attributes[name].value
+    original = text_of(function.attributes, ORIGINAL_FUNCTION_NAME)
+    return symbol_name(function) if original is None else original
 
 
 def entry_block(function: ir.Operation) -> ir.Block | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mlir_sdy.host import ir, stablehlo
-from mlir_sdy.model import Mesh, MeshAxis
+from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.host import ir, location_of, stablehlo
+from mlir_sdy.model import Mesh, MeshAxis, ModelError
 
 REPLICA_GROUPS = "replica_groups"
 
@@ -21,7 +22,11 @@ COLLECTIVES_WITH_GROUPS = (
 
 
 def mesh_of_groups(collective: ir.Operation) -> str | Mesh | None:
-    """The mesh along whose axes a collective communicates, or its name; None if it has none."""
+    """The mesh along whose axes a collective communicates, or its name; None if it has none.
+
+    Raises:
+        PassError: the collective holds a mesh that can't be.
+    """
     # The bindings hand out attributes of StableHLO as plain ones, about which `isinstance` says
     # nothing.
     attribute = collective.attributes[REPLICA_GROUPS]
@@ -33,10 +38,14 @@ def mesh_of_groups(collective: ir.Operation) -> str | Mesh | None:
     mesh = stablehlo.MeshAttr(mesh_or_name)
     axes = map(stablehlo.MeshAxisAttr, mesh.axes)
     ids = None if mesh.device_ids is None else ir.DenseIntElementsAttr(mesh.device_ids)
-    return Mesh(
-        tuple(MeshAxis(axis.name, axis.size) for axis in axes),
-        () if ids is None else tuple(ids[index] for index in range(len(ids))),
-    )
+    try:
+        return Mesh(
+            tuple(MeshAxis(axis.name, axis.size) for axis in axes),
+            () if ids is None else tuple(ids[index] for index in range(len(ids))),
+        )
+    except ModelError as reason:
+        message = f"'{collective.name}' op the mesh of its replica_groups is invalid: {reason}"
+        raise PassError(error(message, location_of(collective.location))) from None
 
 
 def name_mesh_of_groups(collective: ir.Operation, name: str) -> None:

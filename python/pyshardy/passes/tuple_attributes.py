@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mlir_sdy.discardable import as_integer, as_text
 from mlir_sdy.host import ir
 from pyshardy.passes.tuples import Path, part_types, paths_of
 
@@ -76,21 +77,25 @@ def split_attributes(
     """
     paths = paths_of(value_type)
     split = [dict(attributes) for _ in paths]
-    if _GSPMD in attributes and isinstance(value_type, ir.TupleType):
-        texts = split_sharding(ir.StringAttr(attributes[_GSPMD]).value, len(paths))
+    gspmd = as_text(attributes[_GSPMD]) if _GSPMD in attributes else None
+    if gspmd is not None and isinstance(value_type, ir.TupleType):
+        texts = split_sharding(gspmd, len(paths))
         for part, text in zip(split, texts, strict=True):
             part[_GSPMD] = ir.StringAttr.get(text, context)
-    if _RESULT_INFO in attributes:
-        name = ir.StringAttr(attributes[_RESULT_INFO]).value
+    name = as_text(attributes[_RESULT_INFO]) if _RESULT_INFO in attributes else None
+    if name is not None:
         for part, path in zip(split, paths, strict=True):
             part[_RESULT_INFO] = ir.StringAttr.get(name + path_text(path), context)
     if ALIAS in attributes:
-        alias = ir.IntegerAttr(attributes[ALIAS])
-        types, aliased = part_types([value_type]), part_types([result_types[alias.value]])
-        if types != aliased:
-            message = f"'{ALIAS}' is of another type: {result_types[alias.value]} and {value_type}"
+        alias = as_integer(attributes[ALIAS])
+        if alias is None or not 0 <= alias < len(result_types):
+            message = f"'{ALIAS}' is {attributes[ALIAS]}, which is no number of a result"
             raise UnfitAttributeError(message)
-        first = len(part_types(result_types[: alias.value]))
+        types, aliased = part_types([value_type]), part_types([result_types[alias]])
+        if types != aliased:
+            message = f"'{ALIAS}' is of another type: {result_types[alias]} and {value_type}"
+            raise UnfitAttributeError(message)
+        first = len(part_types(result_types[:alias]))
         for index, part in enumerate(split):
-            part[ALIAS] = ir.IntegerAttr.get(alias.type, first + index)
+            part[ALIAS] = ir.IntegerAttr.get(ir.IntegerAttr(attributes[ALIAS]).type, first + index)
     return split

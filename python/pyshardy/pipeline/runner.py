@@ -7,8 +7,9 @@ import functools
 from collections.abc import Sequence
 
 from mlir_sdy import host
-from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error
+from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error, nesting_error
 from mlir_sdy.host import ir
+from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.pipeline import canonicalize
 from pyshardy.pipeline.analyses import (
@@ -120,6 +121,11 @@ def _run_observed(
 
 
 def _run_step(step: Step, module: ir.Module, verify_each: bool) -> None:
+    with stage(f"running pass '{step.argument}'"):
+        _run_and_verify(step, module, verify_each)
+
+
+def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> None:
     try:
         if step.info is None:
             run_host_pass = functools.partial(_run_host_pass, step, module, verify_each)
@@ -132,7 +138,8 @@ def _run_step(step: Step, module: ir.Module, verify_each: bool) -> None:
         else:
             _run_python_pass(step, module)
             if verify_each:
-                verify(module)
+                with stage("verifying"):
+                    verify(module)
     except PipelineError:
         raise
     except SdyError as failure:
@@ -165,6 +172,8 @@ def _run_host_pass(step: Step, module: ir.Module, verify_each: bool) -> None:
 
 
 def _internal_error(step: Step, place: ir.Operation, bug: Exception) -> Diagnostic:
+    if isinstance(bug, RecursionError):
+        return nesting_error(host.location_of(place.location))
     message = f"internal error in pass '{step.argument}': {describe(bug)}"
     return error(message, host.location_of(place.location))
 

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.host import ir
+from mlir_sdy.diagnostics import emit, warning
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.symbols import meshes_of
 from pyshardy.pipeline.save_module import save_module
 from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import propagate_basic
@@ -157,10 +159,21 @@ def _engine(module: ir.Module, options: PropagationOptions) -> Engine:
         conservative=options.conservative_propagation, compatible=options.compatible
     )
     program = Program(module, lookup)
+    _warn_of_inner_modules(program)
     check_types(program, lookup)
     if program.groups and synchronize_groups(program):
         program = Program(module, lookup)
     return Engine(program, RelationReader(program, lookup))
+
+
+def _warn_of_inner_modules(program: Program) -> None:
+    for inner in program.inner_modules:
+        if meshes_of(inner):
+            message = (
+                "'builtin.module' op inside of a module is a program of its own, whose shardings "
+                "are not propagated with those around it"
+            )
+            emit(warning(message, location_of(inner.location)))
 
 
 def _dump_before(

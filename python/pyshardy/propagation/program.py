@@ -63,6 +63,8 @@ class Program:
         meshes: its meshes by name.
         operations: the operations, each before those in its regions.
         names: the name of each operation.
+        inner_modules: the modules inside of the module. Their meshes, functions and values are
+            their own, and are not read.
         parents: the operation around each operation, or `NO_OPERATION`.
         ends: the first operation after each operation and those in its regions.
         operands: the values that each operation uses.
@@ -92,6 +94,7 @@ class Program:
         self.meshes = meshes_of(module)
         self.operations: list[ir.Operation] = []
         self.names: list[str] = []
+        self.inner_modules: list[ir.Operation] = []
         self.parents: list[int] = []
         self.ends: list[int] = []
         self.results: list[range] = []
@@ -224,7 +227,10 @@ class Program:
                 self.with_own_rule.add(number)
             regions = operation.regions
             if len(regions):
-                self._read_regions(regions, number)
+                if name == "builtin.module":
+                    self.inner_modules.append(operation)
+                else:
+                    self._read_regions(regions, number)
 
     def _read_regions(self, regions: ir.RegionSequence, number: int) -> None:
         blocks = [block for region in regions for block in region.blocks]

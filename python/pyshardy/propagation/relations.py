@@ -175,10 +175,12 @@ class RelationReader:
         if program.names[maker] == "func.func":
             index = program.arguments[maker].index(source)
             sources = [program.operands[call][index] for call in program.calls_of(maker)]
-        else:
+        elif program.names[maker] == "func.call":
             index = program.results[maker].index(source)
             returned = program.returned(program.callee(maker))
             sources = [returned[index]] if returned else []
+        else:
+            sources = [source]  # the call is inlined, or a body of its own by now
         return self._tie(self._identity(results[0], len(sources)), sources, results[0])
 
     def _tie(

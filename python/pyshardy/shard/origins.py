@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir
 
 AXIS_NAMES = "sdy.axis_names"
@@ -17,10 +18,8 @@ ORIGINS = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
 
 def origin_of(annotation: ir.Operation) -> str | None:
     """The sdy operation that a `shard.shard` was made of; None for that of a value's sharding."""
-    attribute = annotation.attributes.get(ORIGIN)
-    if attribute is None or attribute.value not in ORIGINS:
-        return None
-    return attribute.value
+    origin = text_of(annotation.attributes, ORIGIN)
+    return origin if origin in ORIGINS else None
 
 
 def copy_other_attributes(source: ir.Operation, target: ir.Operation) -> None:

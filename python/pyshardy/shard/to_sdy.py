@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.discardable import as_text
 from mlir_sdy.host import ir
 from mlir_sdy.model import ModelError, TensorSharding
 from mlir_sdy.shard.reading import is_shard_operation, read_grid, read_sharding
@@ -268,7 +269,9 @@ def _axis_names(operation: ir.Operation, grid: Grid) -> list[str]:
     remembered = operation.attributes.get(AXIS_NAMES)
     if remembered is None:
         return [f"axis{number}" for number in range(grid.rank)]
-    names = [name.value for name in remembered]
+    if not isinstance(remembered, ir.ArrayAttr):
+        remembered = ir.ArrayAttr.get([])
+    names = [name for each in remembered if (name := as_text(each)) is not None]
     if len(names) != grid.rank:
         reason = f"'{AXIS_NAMES}' has {len(names)} names for {grid.rank} axes"
         raise refusal(SHARD_TO_SDY, reason, operation)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir
 
 _ATTRIBUTE = "jax.structure"
@@ -62,10 +63,8 @@ def structure_of(module: ir.Module, *, arguments: int, results: int) -> Structur
 
     None if the module comes from elsewhere, or has other arguments or results by now.
     """
-    attributes = module.operation.attributes
-    if _ATTRIBUTE not in attributes:
-        return None
-    structure = _known.get(attributes[_ATTRIBUTE].value)
+    name = text_of(module.operation.attributes, _ATTRIBUTE)
+    structure = None if name is None else _known.get(name)
     if structure is None or len(structure.kept) != arguments:
         return None
     return structure if structure.out_tree.num_leaves == results else None

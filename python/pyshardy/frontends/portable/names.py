@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mlir_sdy.discardable import as_text
 from mlir_sdy.host import ir
 
 FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
@@ -33,8 +34,11 @@ def spelled(attributes: ir.OpAttributeMap | ir.DictAttr) -> dict[str, str]:
     """The strings that an operation, a function's argument or a module has."""
     if FRONTEND_ATTRIBUTES not in attributes:
         return {}
-    dictionary = ir.DictAttr(attributes[FRONTEND_ATTRIBUTES])
-    return {named.name: ir.StringAttr(named.attr).value for named in dictionary}
+    dictionary = attributes[FRONTEND_ATTRIBUTES]
+    if not isinstance(dictionary, ir.DictAttr):
+        return {}
+    texts = {named.name: as_text(named.attr) for named in dictionary}
+    return {name: text for name, text in texts.items() if text is not None}
 
 
 def spelling(strings: Mapping[str, str], context: ir.Context) -> ir.DictAttr:

@@ -15,11 +15,9 @@ Padding = tuple[int, int]
 
 
 def integers(operation: ir.Operation, name: str, count: int, default: int = 1) -> list[int]:
-    """The numbers of an attribute that may be left out, for each of some dimensions."""
-    if name not in operation.attributes:
-        return [default] * count
-    numbers: Any = operation.attributes[name]
-    return list(numbers)
+    """The numbers of an attribute that may be left out or empty, for each of some dimensions."""
+    numbers: Any = operation.attributes.get(name, ())
+    return list(numbers) or [default] * count
 
 
 def paddings(operation: ir.Operation, count: int) -> list[Padding]:

@@ -59,14 +59,18 @@ def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
     literal = operation.attributes["value"]
     result = operation.results[0]
     local_type = ir.RankedTensorType(result.type)
-    if local_type == literal.type:
+    # A quantized constant holds the integers that it is stored as.
+    stored = ir.RankedTensorType(literal.type)
+    if local_type.shape == stored.shape:
         value = literal
     elif isinstance(literal, ir.DenseElementsAttr) and literal.is_splat:
-        value = ir.DenseElementsAttr.get_splat(local_type, literal.get_splat_value())
+        stored_locally = ir.RankedTensorType.get(local_type.shape, stored.element_type)
+        value = ir.DenseElementsAttr.get_splat(stored_locally, literal.get_splat_value())
     else:
         sharding = get_sharding(result)
         assert sharding is not None, "only the type of a sharded value is another one locally"
-        whole = builder.create("stablehlo.constant", (), (literal.type,), {"value": literal}).result
+        type_ = ir.RankedTensorType.get(stored.shape, local_type.element_type)
+        whole = builder.create("stablehlo.constant", (), (type_,), {"value": literal}).result
         mesh = builder.mesh_of(sharding)
         result.replace_all_uses_with(builder.slice_shard(whole, mesh, sharding.dim_axes))
         operation.erase()

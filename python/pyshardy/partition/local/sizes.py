@@ -76,17 +76,20 @@ def fit_convolution(operation: ir.Operation) -> None:
     attributes = operation.attributes
     numbers: Any = stablehlo.ConvDimensionNumbers(attributes["dimension_numbers"])
     lhs, kernel, result = map(_shape, (*operation.operands, operation.results[0]))
-    groups: dict[str, int] = {
+    groups: dict[str, tuple[int, int]] = {
         "feature_group_count": (
-            lhs[numbers.input_feature_dimension] // kernel[numbers.kernel_input_feature_dimension]
+            lhs[numbers.input_feature_dimension],
+            kernel[numbers.kernel_input_feature_dimension],
         ),
         "batch_group_count": (
-            lhs[numbers.input_batch_dimension] // result[numbers.output_batch_dimension]
+            lhs[numbers.input_batch_dimension],
+            result[numbers.output_batch_dimension],
         ),
     }
     integer = ir.IntegerType.get_signless(64)
-    for name, count in groups.items():
-        attributes[name] = ir.IntegerAttr.get(integer, count)
+    for name, (size, size_of_group) in groups.items():
+        if size_of_group:  # groups of nothing are not sharded
+            attributes[name] = ir.IntegerAttr.get(integer, size // size_of_group)
 
 
 FITTING: dict[str, Callable[[ir.Operation], None]] = {

@@ -21,7 +21,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, ManualAxes, Mesh, TensorSharding, TensorShardingPerValue
 from mlir_sdy.model.axis_lists import set_difference, sort_and_merge
-from mlir_sdy.symbols import meshes_of
+from mlir_sdy.symbols import MeshesInScope
 from mlir_sdy.values import manual_axes
 from pyshardy.passes.walks import operations_named
 
@@ -51,10 +51,10 @@ def manual_axes_cleanup(module: ir.Module) -> None:
         if not _shardings(computation):
             _check_is_empty(computation)
     if with_values:
-        meshes = meshes_of(module)
+        meshes = MeshesInScope()
         cache = AttributeCache(module.context)
         for computation in with_values:
-            _clean_up(computation, meshes, cache)
+            _clean_up(computation, meshes.around(computation), cache)
 
 
 def _shardings(computation: ir.Operation) -> tuple[TensorSharding, ...]:

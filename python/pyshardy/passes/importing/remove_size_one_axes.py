@@ -22,6 +22,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
+from pyshardy.passes.walks import operations_named
 
 
 def remove_size_one_axes(module: ir.Module) -> None:
@@ -31,7 +32,13 @@ def remove_size_one_axes(module: ir.Module) -> None:
        then. Open ones keep theirs.
     2. Meshes and the `manual_axes` of manual computations stay as they are.
     3. Nothing happens at all if no `sdy.mesh` of the module has such an axis.
+    4. Modules inside of the module have meshes of their own, and are treated one by one.
     """
+    for each in (module.operation, *operations_named({"builtin.module"}, module)):
+        _remove_in(each)
+
+
+def _remove_in(module: ir.Operation) -> None:
     meshes = meshes_of(module)
     if not any(axis.size == 1 for mesh in meshes.values() for axis in mesh.axes):
         return
@@ -41,7 +48,7 @@ def remove_size_one_axes(module: ir.Module) -> None:
         mesh = meshes[reference] if isinstance(reference, str) else reference
         return _without_axes_of_size_one(sharding, mesh)
 
-    map_shardings(module, change)
+    map_shardings(module, change, leaving_out={"builtin.module"})
 
 
 def _without_axes_of_size_one(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The stage of the work that the process is in: parsing, a pass, a run on a backend.
+
+A crash of the host leaves no exception that tells where it was. A guard (`pyshardy.guard`) listens
+to the stages from outside of the process, and names the last one in its diagnostic.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+
+Listener = Callable[[tuple[str, ...]], None]
+
+_listener: Listener | None = None
+_stages: ContextVar[tuple[str, ...]] = ContextVar("mlir_sdy_stages", default=())
+
+
+@contextlib.contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Say what the `with` block does, in words that follow "while": "parsing 'a.mlir'"."""
+    stages = (*_stages.get(), name)
+    token = _stages.set(stages)
+    _tell(stages)
+    try:
+        yield
+    finally:
+        _stages.reset(token)
+        _tell(stages[:-1])
+
+
+def listen(listener: Listener | None) -> None:
+    """Call `listener` with all stages, the outermost first, whenever one begins or ends."""
+    global _listener  # noqa: PLW0603 (one guard for each process)
+    _listener = listener
+
+
+def _tell(stages: tuple[str, ...]) -> None:
+    if _listener is not None:
+        _listener(stages)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a guard shares with the process that it has forked: its stage, and what it says last."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import mmap
+import os
+import signal
+import sys
+from typing import IO, TYPE_CHECKING
+
+from mlir_sdy import stages
+
+if TYPE_CHECKING:
+    from pyshardy.guard.crash import Crash
+
+_STAGE_BYTES = 4096
+_PR_SET_PDEATHSIG = 1
+
+
+class SharedState:
+    """Memory and a file that outlive a crash of the child. Make it before the fork.
+
+    The host and other libraries in C++ write to the file descriptor of standard error, past
+    Python's `sys.stderr`. In the child that is the file's, so that stack dumps can be held back;
+    `sys.stderr` goes where it always went.
+    """
+
+    def __init__(self) -> None:
+        self._stage = mmap.mmap(-1, _STAGE_BYTES)
+        self._said: IO[bytes] = memory_file("pyshardy-stderr")
+
+    def enter_child(self) -> None:
+        """Begin to share, in the child, after the fork."""
+        _die_with_parent()
+        stages.listen(self._note)
+        if sys.stderr is not None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.flush()
+                terminal = os.dup(2)
+                sys.stderr = open(  # noqa: SIM115 (for as long as the process lives)
+                    terminal,
+                    "w",
+                    encoding=sys.stderr.encoding,
+                    errors="backslashreplace",
+                    buffering=1,
+                )
+                os.dup2(self._said.fileno(), 2)
+        faulthandler.enable(self._said)
+
+    def _note(self, current: tuple[str, ...]) -> None:
+        data = "\n".join(current).encode(errors="replace")[: _STAGE_BYTES - 1]
+        self._stage[: len(data) + 1] = data + b"\0"
+
+    def crash(self, status: int) -> Crash | None:
+        """The crash that a status of `os.waitpid` tells of; None if the process ended otherwise."""
+        if not os.WIFSIGNALED(status):
+            return None
+        from pyshardy.guard.crash import Crash  # noqa: PLC0415 (for rare events)
+
+        return Crash(os.WTERMSIG(status), self.stages(), self.said())
+
+    def stages(self) -> tuple[str, ...]:
+        """The stages that the child was in last."""
+        text = self._stage[:].partition(b"\0")[0].decode(errors="replace")
+        return tuple(text.split("\n")) if text else ()
+
+    def said(self) -> str:
+        """What the child has written to its standard error past Python."""
+        self._said.seek(0)
+        return self._said.read().decode(errors="replace")
+
+    def close(self) -> None:
+        """Give the memory back, in the process that forked."""
+        self._stage.close()
+        self._said.close()
+
+
+def memory_file(name: str) -> IO[bytes]:
+    """An empty file that goes with the last process that has it open."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create(name), "w+b", buffering=0)
+    import tempfile  # noqa: PLC0415 (takes milliseconds)
+
+    return tempfile.TemporaryFile(buffering=0)
+
+
+def _die_with_parent() -> None:
+    """Let the system kill this process when the one that forked it is killed; Linux can."""
+    if sys.platform != "linux":
+        return
+    parent = os.getppid()
+    import ctypes  # noqa: PLC0415 (takes milliseconds, and the host loads it anyway)
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)

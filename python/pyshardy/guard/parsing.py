@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Trying out in a forked process what may crash this one."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import NoReturn
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.guard.child import SharedState
+from pyshardy.guard.crash import HostCrashError
+
+
+def raise_if_crashing(work: Callable[[], object]) -> None:
+    """Do the work in a forked process, and throw away what comes of it.
+
+    An exception there is not raised here: the work is expected to be done again, by this process.
+
+    Args:
+        work: what may crash. It must not wait for other threads: a forked process has none.
+
+    Raises:
+        HostCrashError: it ended the process.
+        UsageError: this system has no `fork`.
+    """
+    if not hasattr(os, "fork"):
+        raise UsageError(error("a guard needs 'fork', which this system doesn't have"))
+    shared = SharedState()
+    try:
+        child = _forked()
+        if child == 0:
+            _work_in_child(work, shared)
+        _, status = os.waitpid(child, 0)
+        crash = shared.crash(status)
+    finally:
+        shared.close()
+    if crash is not None:
+        raise HostCrashError(error(crash.message))
+
+
+def _forked() -> int:
+    with warnings.catch_warnings():
+        # Python and JAX warn of locks that other threads hold. The child takes none of theirs.
+        warnings.simplefilter("ignore")
+        return os.fork()
+
+
+def _work_in_child(work: Callable[[], object], shared: SharedState) -> NoReturn:
+    try:
+        gc.disable()  # frees nothing that the parent needs, and costs copies of its pages
+        shared.enter_child()
+        sys.stderr = None  # what there is to say, the parent says when it does the work again
+        work()
+    finally:
+        os._exit(0)  # also after an exception
