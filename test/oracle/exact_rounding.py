@@ -115,12 +115,18 @@ def _nearest(numbers: np.ndarray, magnitudes: np.ndarray, element: str) -> np.nd
 
 
 def _nearest_integer(number: int, element: str) -> int:
-    magnitudes = [*magnitudes_of(element).tolist(), _next(element)]
+    magnitudes = _exact_magnitudes_of(element)
     below = min(max(bisect.bisect_right(magnitudes, number) - 1, 0), len(magnitudes) - 2)
-    middle = (Fraction(magnitudes[below]) + Fraction(magnitudes[below + 1])) / 2
-    if number == middle:
+    twice, middle = 2 * number, magnitudes[below] + magnitudes[below + 1]
+    if twice == middle:
         return below + (below % 2 == 1 or element == POWERS)
-    return below + (number > middle)
+    return below + (twice > middle)
+
+
+@cache
+def _exact_magnitudes_of(element: str) -> list[Fraction]:
+    magnitudes = [*magnitudes_of(element).tolist(), _next(element)]
+    return [Fraction(each) for each in magnitudes]
 
 
 def to_integer(numbers: np.ndarray, element: str) -> np.ndarray:

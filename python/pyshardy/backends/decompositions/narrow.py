@@ -37,6 +37,18 @@ def decompose_convert(operation: ir.Operation) -> list[Tensor] | None:
     return _in_f32(operation) if Tensor(operation.result).element == boolean() else None
 
 
+@decomposition("compare")
+def decompose_compare(operation: ir.Operation) -> list[Tensor] | None:
+    """Powers of two compared as f32: in the total order their highest bit is taken for a sign."""
+    left, right = map(Tensor, operation.operands)
+    if not isinstance(left.element, ir.Float8E8M0FNUType):
+        return None
+    wide = ir.F32Type.get()
+    attributes = dict(operation.attributes.items())
+    operands = [left.to(wide), right.to(wide)]
+    return [create("compare", operands, Tensor(operation.result).type, attributes)]
+
+
 def _in_f32(operation: ir.Operation) -> list[Tensor] | None:
     (operand,) = map(Tensor, operation.operands)
     if not is_narrow(operand):

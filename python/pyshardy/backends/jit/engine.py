@@ -17,6 +17,7 @@ LACKED = (
     "batch_norm_inference",
     "batch_norm_training",
     "cholesky",
+    "compare",
     "convert",
     "convolution",
     "dot_general",
