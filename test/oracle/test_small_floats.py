@@ -407,7 +407,7 @@ func.func @main(%x: tensor<2xf64>, %y: tensor<2xf64>) -> tensor<2xbf16> {
 }"""
 WITHOUT_EXPANSION = """
 from pyshardy.backends.jit import compiler, worker
-compiler.expand_small_floats = lambda module: None
+compiler.expand_small_floats = lambda *_: None
 worker.main(0)
 """
 
@@ -433,7 +433,7 @@ def test_the_warning_names_the_operation_and_the_missing_function(context, monke
 def test_the_check_of_symbols_can_fail(context, monkeypatch):
     """Without the expansion, code for a bare CPU can't be linked."""
     monkeypatch.setenv(CPU, BARE)
-    monkeypatch.setattr(compiler, "expand_small_floats", lambda _: None)
+    monkeypatch.setattr(compiler, "expand_small_floats", lambda *_: None)
     text = (
         "func.func @main(%x: tensor<f64>) -> tensor<f32> {\n"
         "  %0 = stablehlo.convert %x : (tensor<f64>) -> tensor<f16>\n"

@@ -75,7 +75,7 @@ def compile_text(text: str, context: ir.Context, optimization: int) -> CompiledP
             drop_signs(module)
             _keep_arguments(entry.operation)
             _run(module, _TO_LOOPS)
-            expand_small_floats(module)
+            expand_small_floats(module, text)
             call_library(module)
             _run(module, _TO_LLVM)
         except ir.MLIRError as refusal:

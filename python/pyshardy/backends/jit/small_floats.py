@@ -18,7 +18,7 @@ from pyshardy.backends.jit.float_formats import SMALL_WIDTHS
 from pyshardy.backends.jit.retype import set_element_types
 from pyshardy.passes.walks import operations_named
 
-_SMALL = re.compile(rf"\b(?:{'|'.join(SMALL_WIDTHS)})\b")
+_SMALL = re.compile("|".join(SMALL_WIDTHS))
 _IN_F32 = (
     "math-extend-to-supported-types{target-type=f32}",
     f"arith-emulate-unsupported-floats{{source-types={','.join(SMALL_WIDTHS)} target-type=f32}}",
@@ -29,7 +29,7 @@ _BETWEEN_FLOATS = ("arith.extf", "arith.truncf")
 _CONSTANTS = ("arith.constant", "memref.get_global")
 
 
-def expand_small_floats(module: ir.Module) -> None:
+def expand_small_floats(module: ir.Module, text: str) -> None:
     """Leave no floating-point numbers of fewer than 32 bits but constants, in place.
 
     Conversions to integers become those that saturate, and make 0 of NaN, of all formats: LLVM
@@ -37,10 +37,11 @@ def expand_small_floats(module: ir.Module) -> None:
 
     Args:
         module: loops with operations of `arith` and `math` on scalars.
+        text: the program that they are made of. If it has no small floats, they have none.
     """
     functions = _Functions()
     _replace(module, _TO_INTEGERS, _saturate)
-    if not _SMALL.search(str(module)):
+    if not _SMALL.search(text):
         return
     _replace(module, _FROM_INTEGERS, functions.from_integer)
     functions.define_in(module)
@@ -97,8 +98,9 @@ class _Functions:
             return None
         width = ir.IntegerType(value.type).width
         if width > 32:
-            self._texts.setdefault("", conversions.rounding_to_odd())
-            name = conversions.name_rounding_to_odd(_FROM_INTEGERS[operation.name])
+            is_signed = _FROM_INTEGERS[operation.name]
+            name = conversions.name_of_rounding_to_odd(is_signed)
+            self._texts.setdefault(name, conversions.rounding_to_odd(is_signed))
             exact = _call(name, value, ir.F64Type.get())
         else:
             exact_type = ir.F32Type.get() if width <= 24 else ir.F64Type.get()
@@ -121,9 +123,9 @@ class _Functions:
             name = conversions.name_of(source, target)
             self._texts.setdefault(name, conversions.narrowing(source, target))
             return _call(name, value, result.type)
-        if source == target:
-            return value if value != operation.operands[0] else None
-        return _create("arith.extf", value, result.type) if value != operation.operands[0] else None
+        if value == operation.operands[0]:
+            return None  # Neither of them is small.
+        return value if source == target else _create("arith.extf", value, result.type)
 
     def define_in(self, module: ir.Module) -> None:
         """Add the functions that are called since the last time."""

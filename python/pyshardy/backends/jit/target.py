@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,10 @@ from mlir_sdy.host import ir
 
 CPU = "PYSHARDY_JIT_CPU"
 """The environment variable with the CPU to compile for; see `Target.parse`."""
+
+
+_NEEDED = {"x86_64": ("+64bit", "+sse2")}.get(platform.machine(), ())
+"""Features without which LLVM ends the process; a CPU that it doesn't know has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +45,11 @@ def chosen_target() -> Target | None:
 
 def use_target(module: ir.Module, target: Target) -> None:
     """Compile all functions of a module of LLVM's dialect for a CPU, in place."""
-    features = ", ".join(f'"{feature}"' for feature in target.features)
+    features = ", ".join(f'"{feature}"' for feature in (*target.features, *_NEEDED))
     with module.context:
         attributes = {
             "target_cpu": ir.StringAttr.get(target.cpu),
-            # An empty list counts, too: otherwise the features are those of this machine.
+            # Even an empty list: otherwise the features are those of this machine.
             "target_features": ir.Attribute.parse(f"#llvm.target_features<[{features}]>"),
         }
         for function in _definitions(module):

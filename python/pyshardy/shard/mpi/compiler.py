@@ -87,7 +87,7 @@ def compile_for_mpi(
             _run(local, _TO_MPI)
             make_communicators(local, library)
             _run(local, TO_LOOPS)
-            expand_small_floats(local)
+            expand_small_floats(local, text)
             call_library(local)
             _run(local, _TO_LLVM)
         except ir.MLIRError as refusal:
