@@ -59,7 +59,7 @@ class JitEngine(ChildEngine):
 def jit_engine(options: CompileOptions) -> FallbackEngine:
     """The JIT compiler, and the reference interpreter for what it can't compile.
 
-    It lacks conversions to numbers of 8 bits and fewer, for instance.
+    It lacks cube roots of complex numbers, for instance.
     """
     return FallbackEngine(
         JitEngine(options),
