@@ -14,7 +14,6 @@ import importlib
 import os
 import re
 import sys
-import tempfile
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -158,6 +157,8 @@ def _standard_error() -> Iterator[_Printed]:
 
     It is complete after the `with` block.
     """
+    import tempfile  # noqa: PLC0415 (for few users)
+
     printed = _Printed()
     sys.stderr.flush()
     kept = os.dup(2)
