@@ -15,5 +15,6 @@
 | `verify`      | verification of attributes, operations and modules                    |
 | `diagnostics` | errors, warnings, remarks and notes                                   |
 | `host`        | the only module that names the package of the bindings                |
+| `isolation`   | keeps the bindings apart from another LLVM in the process             |
 | `ods`         | what is generated from `td/`                                          |
 """

@@ -9,25 +9,32 @@ the bindings' shared libraries (about a quarter of a second): tools import it wh
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
+import os
+import re
 import sys
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import torch_mlir._mlir_libs._mlir as cext
-from torch_mlir import ir, passmanager, rewrite
-from torch_mlir._mlir_libs import _stablehlo as stablehlo
-from torch_mlir.dialects import _ods_common as ods_common
-from torch_mlir.dialects import ext, func, irdl
-
 from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, emit
+from mlir_sdy.isolation import isolate_extensions
 from mlir_sdy.ods.irdl_groups import without_group_sizes
+
+isolate_extensions("torch_mlir")  # Before the bindings are loaded; hence the order of imports.
+
+import torch_mlir._mlir_libs._mlir as cext  # noqa: E402
+from torch_mlir import ir, passmanager, rewrite  # noqa: E402
+from torch_mlir._mlir_libs import _stablehlo as stablehlo  # noqa: E402
+from torch_mlir.dialects import _ods_common as ods_common  # noqa: E402
+from torch_mlir.dialects import ext, func, irdl  # noqa: E402
 
 __all__ = [
     "COPIES_TO_LOOPS",
     "EXPAND_FOR_LLVM",
     "TORCH_TO_STABLEHLO",
+    "MissingFunctionsError",
     "cext",
     "current_context",
     "decompositions_of_torch",
@@ -92,6 +99,18 @@ EXPAND_FOR_LLVM = "func.func(refback-expand-ops-for-llvm)"
 """Another one: operations that have no form in LLVM's dialect become others."""
 
 
+class MissingFunctionsError(RuntimeError):
+    """Machine code calls functions that this process doesn't have.
+
+    Attributes:
+        functions: their names.
+    """
+
+    def __init__(self, functions: Sequence[str]):
+        super().__init__(f"the code needs functions that aren't there: {', '.join(functions)}")
+        self.functions = tuple(functions)
+
+
 def function_address(module: ir.Module, name: str, optimization: int) -> tuple[int, object]:
     """Compile a module of LLVM's dialect, and find a function with a C interface in it.
 
@@ -105,15 +124,63 @@ def function_address(module: ir.Module, name: str, optimization: int) -> tuple[i
         holds its code: keep that as long as the function is in use.
 
     Raises:
+        MissingFunctionsError: its code calls functions that this process doesn't have.
         RuntimeError: it can't be compiled.
     """
     from torch_mlir.execution_engine import ExecutionEngine  # noqa: PLC0415 (for few users)
 
-    engine = ExecutionEngine(module, opt_level=optimization)
-    address = engine.raw_lookup(f"_mlir_ciface_{name}")
+    said: list[str] = []
+
+    def hear(info: ir.Diagnostic) -> bool:
+        said.append(info.message)
+        return True
+
+    with module.context.attach_diagnostic_handler(hear):
+        try:
+            engine = ExecutionEngine(module, opt_level=optimization)
+        except RuntimeError as failure:
+            raise RuntimeError("; ".join(said) or str(failure)) from None
+    with _standard_error() as printed:
+        address = engine.raw_lookup(f"_mlir_ciface_{name}")
     if not address:
-        raise RuntimeError("the code needs functions of a library that isn't there")
+        missing = _MISSING_FUNCTIONS.findall(printed.text)
+        raise MissingFunctionsError(
+            sorted({name for names in missing for name in names.split(", ")})
+        )
+    sys.stderr.write(printed.text)
     return address, engine
+
+
+_MISSING_FUNCTIONS = re.compile(r"Symbols not found: \[ (.*?) \]")
+
+
+@dataclasses.dataclass
+class _Printed:
+    """What the process has printed."""
+
+    text: str = ""
+
+
+@contextlib.contextmanager
+def _standard_error() -> Iterator[_Printed]:
+    """Catch what C++ code prints to standard error; the names of missing functions are only there.
+
+    It is complete after the `with` block.
+    """
+    import tempfile  # noqa: PLC0415 (for few users)
+
+    printed = _Printed()
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield printed
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            printed.text = file.read().decode(errors="replace")
 
 
 def hand_out_all_constants(context: ir.Context) -> None:

@@ -28,6 +28,7 @@ _MODULES = (
     "products",
     "reduce",
     "booleans",
+    "narrow",
     "barrier",
 )
 """The modules in an order in which what one makes, later ones may write out again."""

@@ -4,24 +4,24 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from mlir_sdy.host import (
-    COPIES_TO_LOOPS,
-    EXPAND_FOR_LLVM,
-    function_address,
-    ir,
-    passmanager,
-)
+from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.host import COPIES_TO_LOOPS, EXPAND_FOR_LLVM, diagnostics_of, ir, passmanager
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.jit.control_flow import use_scf
 from pyshardy.backends.jit.empty_tensors import drop_empty_tensors
+from pyshardy.backends.jit.library import call_library
+from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.signs import drop_signs
+from pyshardy.backends.jit.small_floats import expand_small_floats
 from pyshardy.backends.specs import Array
 from pyshardy.backends.values import spec_of
 
+_OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.\w+")
 _TO_LINALG = ("stablehlo-legalize-to-linalg",)
 TO_LOOPS = (
     "one-shot-bufferize{bufferize-function-boundaries=1 allow-return-allocs-from-loops=1 "
@@ -43,7 +43,7 @@ _TO_LLVM = (
     "expand-strided-metadata",
     "lower-affine",
     EXPAND_FOR_LLVM,
-    "func.func(arith-expand{include-bf16=true include-f8e8m0=true include-f4e2m1=true})",
+    "func.func(arith-expand)",
     "convert-complex-to-llvm",
     "convert-math-to-llvm",
     "convert-math-to-libm",
@@ -74,10 +74,16 @@ def compile_text(text: str, context: ir.Context, optimization: int) -> CompiledP
             _run(module, _TO_LINALG)
             drop_signs(module)
             _keep_arguments(entry.operation)
-            _run(module, (*_TO_LOOPS, *_TO_LLVM))
+            _run(module, _TO_LOOPS)
+            expand_small_floats(module, text)
+            call_library(module)
+            _run(module, _TO_LLVM)
         except ir.MLIRError as refusal:
-            raise RuntimeError(_message(refusal)) from None
-        address, code = function_address(module, ENTRY, optimization)
+            raise RuntimeError(_message(refusal, text)) from None
+        try:
+            address, code = machine_code(module, ENTRY, optimization)
+        except UnresolvedError as unresolved:
+            raise RuntimeError(_needs(unresolved, text)) from None
     shapes = [(spec.shape, spec.dtype) for spec in results]
     return CompiledProgram(address, code, shapes)
 
@@ -94,10 +100,32 @@ def _run(module: ir.Module, passes: Sequence[str]) -> None:
     passmanager.PassManager.parse(pipeline).run(module.operation)
 
 
-def _message(refusal: ir.MLIRError) -> str:
-    messages = [diagnostic.message for diagnostic in refusal.error_diagnostics]
-    notes = [note.message for each in refusal.error_diagnostics for note in each.notes]
-    return "; ".join([*messages, *notes]) or str(refusal)
+def _message(refusal: ir.MLIRError, text: str) -> str:
+    """Return what a pass says of a program, and the operation of the program that it means."""
+    diagnostics = diagnostics_of(refusal)
+    notes = [note.message for each in diagnostics for note in each.notes]
+    message = "; ".join([*(each.message for each in diagnostics), *notes])
+    operation = _operation_at(diagnostics[0].location, text)
+    return message if operation is None or operation in message else f"'{operation}': {message}"
+
+
+def _needs(unresolved: UnresolvedError, text: str) -> str:
+    """Return which operations need what functions."""
+    parts: list[str] = []
+    for function, place in unresolved.uses.items():
+        operation = _operation_at(place, text)
+        subject = "the program" if operation is None else f"'{operation}'"
+        parts.append(f"{subject} needs the function '{function}', which this process doesn't have")
+    return "; ".join(parts)
+
+
+def _operation_at(place: SourceLocation | None, text: str) -> str | None:
+    """Return the name of the StableHLO operation in a line of a program."""
+    lines = text.splitlines()
+    if place is None or not 0 < place.line <= len(lines):
+        return None
+    match = _OPERATION.search(lines[place.line - 1])
+    return match[0] if match else None
 
 
 class CompiledProgram:

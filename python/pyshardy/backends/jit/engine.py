@@ -17,20 +17,26 @@ LACKED = (
     "batch_norm_inference",
     "batch_norm_training",
     "cholesky",
+    "compare",
+    "convert",
     "convolution",
     "dot_general",
     "fft",
     "gather",
+    "is_finite",
+    "logistic",
     "optimization_barrier",
     "reduce",
     "scatter",
     "select_and_scatter",
+    "sign",
     "sort",
     "triangular_solve",
 )
 """What the host has no loops for, or wrong ones.
 
-Those are of sums of truth values and of narrow numbers, and of gathers in batches.
+Those are of sums of truth values and of narrow numbers, of gathers in batches, and of functions of
+narrow numbers that take several steps.
 """
 
 OPTIMIZATION = 2
@@ -53,7 +59,7 @@ class JitEngine(ChildEngine):
 def jit_engine(options: CompileOptions) -> FallbackEngine:
     """The JIT compiler, and the reference interpreter for what it can't compile.
 
-    It lacks conversions to numbers of 8 bits and fewer, for instance.
+    It lacks cube roots of complex numbers, for instance.
     """
     return FallbackEngine(
         JitEngine(options),

@@ -6,14 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import error
-from mlir_sdy.host import EXPAND_FOR_LLVM, function_address, ir, load_loop_passes, passmanager
+from mlir_sdy.host import EXPAND_FOR_LLVM, ir, load_loop_passes, passmanager
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.edges import ENTRY, with_plain_edges
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.jit.compiler import TO_LOOPS, CompiledProgram
 from pyshardy.backends.jit.control_flow import use_scf
 from pyshardy.backends.jit.engine import LACKED
+from pyshardy.backends.jit.library import call_library
+from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.signs import drop_signs
+from pyshardy.backends.jit.small_floats import expand_small_floats
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.specs import TensorSpec
 from pyshardy.backends.values import spec_of
@@ -34,7 +37,7 @@ _TO_LLVM = (
     "expand-strided-metadata",
     "lower-affine",
     EXPAND_FOR_LLVM,
-    "func.func(arith-expand{include-bf16=true})",
+    "func.func(arith-expand)",
     "convert-complex-to-llvm",
     "convert-math-to-llvm",
     "convert-math-to-libm",
@@ -83,7 +86,10 @@ def compile_for_mpi(
             local.operation.attributes[RANK] = rank_attribute(library.rank)
             _run(local, _TO_MPI)
             make_communicators(local, library)
-            _run(local, (*TO_LOOPS, *_TO_LLVM))
+            _run(local, TO_LOOPS)
+            expand_small_floats(local, text)
+            call_library(local)
+            _run(local, _TO_LLVM)
         except ir.MLIRError as refusal:
             raise ExecutionError(error(f"{_REFUSED}: {refusal}")) from None
         for grid in operations_named({"shard.grid"}, local):
@@ -91,7 +97,10 @@ def compile_for_mpi(
         entry = ir.SymbolTable(plain.operation)[ENTRY].operation
         results = [spec_of(each) for each in entry.attributes["function_type"].value.results]
         try:
-            address, code = function_address(local, ENTRY, optimization)
+            address, code = machine_code(local, ENTRY, optimization)
+        except UnresolvedError as unresolved:
+            place, *_ = [*filter(None, unresolved.uses.values()), None]
+            raise ExecutionError(error(f"{_REFUSED}: {unresolved}", place)) from None
         except RuntimeError as reason:
             raise ExecutionError(error(f"{_REFUSED}: {reason}")) from None
     return CompiledProgram(address, code, [(spec.shape, spec.dtype) for spec in results])

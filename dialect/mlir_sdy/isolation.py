@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Keep the symbols of a package's shared libraries apart from another LLVM in the process.
+
+TensorFlow loads its libraries into the global symbol scope, and they export all of LLVM and MLIR.
+The dynamic linker then resolves the MLIR bindings' own references to TensorFlow's copy: two sets of
+command-line options are registered as one, and LLVM aborts the process. `RTLD_DEEPBIND` makes a
+library look for symbols in itself and its dependencies first.
+
+The flag is used only where such a copy is visible, since it has a price of its own: a library that
+is bound so doesn't see a `malloc` that `LD_PRELOAD` has put in, and frees what the other one has
+allocated. It exists on Linux with glibc; macOS binds each symbol to one library anyway.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.machinery
+import os
+import sys
+import types
+from collections.abc import Sequence
+
+_FOREIGN_SYMBOLS = (
+    "_ZN4llvm2cl6Option11addArgumentEv",
+    "_ZN4mlir11MLIRContextC1ENS0_9ThreadingE",
+    "LLVMContextCreate",
+    "mlirContextCreateWithThreading",
+)
+"""Symbols that show that LLVM, MLIR or their interfaces for C are visible to every library."""
+
+
+def isolate_extensions(package: str) -> None:
+    """Load the extension modules of `package` with symbols of their own from now on.
+
+    Args:
+        package: the name of a top-level package. Modules of it that are loaded already stay as
+            they are.
+    """
+    if hasattr(os, "RTLD_DEEPBIND"):
+        sys.meta_path.insert(0, _Finder(package))
+
+
+class _Finder:
+    """A finder of modules that hands out `_Loader` for the extension modules of one package."""
+
+    def __init__(self, package: str) -> None:
+        self._prefix = f"{package}."
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if not name.startswith(self._prefix):
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is not None and isinstance(spec.loader, importlib.machinery.ExtensionFileLoader):
+            spec.loader = _Loader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+class _Loader(importlib.machinery.ExtensionFileLoader):
+    """Loads an extension module; its symbols come first if there is another LLVM."""
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        if not _is_llvm_visible():
+            return super().create_module(spec)
+        if _is_malloc_replaced():
+            raise ImportError(
+                f"can't load {spec.name}: the process holds another LLVM, that of TensorFlow for "
+                "example, and another malloc than that of the C library (LD_PRELOAD?); import "
+                "pyshardy first, or leave malloc as it is",
+                name=spec.name,
+            )
+        flags = sys.getdlopenflags()
+        sys.setdlopenflags(flags | os.RTLD_DEEPBIND)
+        try:
+            return super().create_module(spec)
+        finally:
+            sys.setdlopenflags(flags)
+
+
+def _is_llvm_visible() -> bool:
+    visible = ctypes.CDLL(None)
+    return any(hasattr(visible, symbol) for symbol in _FOREIGN_SYMBOLS)
+
+
+def _is_malloc_replaced() -> bool:
+    found = (ctypes.CDLL(library).malloc for library in (None, "libc.so.6"))
+    return len({ctypes.cast(function, ctypes.c_void_p).value for function in found}) > 1

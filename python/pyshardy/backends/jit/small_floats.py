@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arithmetic on floating-point numbers of fewer than 32 bits, for CPUs without such instructions.
+
+Operations are done in f32, which holds all such numbers, and rounded after each; f32 has more than
+twice their digits, so that sums, products, quotients and roots are rounded correctly. Conversions
+become calls of the functions in `conversions`. What remains only moves numbers, and moves integers
+instead: LLVM would convert even for that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from mlir_sdy.host import ir, passmanager
+from pyshardy.backends.jit import conversions
+from pyshardy.backends.jit.float_formats import SMALL_WIDTHS
+from pyshardy.backends.jit.retype import set_element_types
+from pyshardy.passes.walks import operations_named
+
+_SMALL = re.compile("|".join(SMALL_WIDTHS))
+_IN_F32 = (
+    "math-extend-to-supported-types{target-type=f32}",
+    f"arith-emulate-unsupported-floats{{source-types={','.join(SMALL_WIDTHS)} target-type=f32}}",
+)
+_FROM_INTEGERS = {"arith.sitofp": True, "arith.uitofp": False}
+_TO_INTEGERS = {"arith.fptosi": "llvm.fptosi.sat", "arith.fptoui": "llvm.fptoui.sat"}
+_BETWEEN_FLOATS = ("arith.extf", "arith.truncf")
+_CONSTANTS = ("arith.constant", "memref.get_global")
+
+
+def expand_small_floats(module: ir.Module, text: str) -> None:
+    """Leave no floating-point numbers of fewer than 32 bits but constants, in place.
+
+    Conversions to integers become those that saturate, and make 0 of NaN, of all formats: LLVM
+    leaves open what becomes of numbers out of range, and CPUs differ.
+
+    Args:
+        module: loops with operations of `arith` and `math` on scalars.
+        text: the program that they are made of. If it has no small floats, they have none.
+    """
+    functions = _Functions()
+    _replace(module, _TO_INTEGERS, _saturate)
+    if not _SMALL.search(text):
+        return
+    _replace(module, _FROM_INTEGERS, functions.from_integer)
+    functions.define_in(module)
+    passes = ",".join(f"func.func({each})" for each in _IN_F32)
+    passmanager.PassManager.parse(f"builtin.module({passes})").run(module.operation)
+    _replace(module, _BETWEEN_FLOATS, functions.between_floats)
+    functions.define_in(module)
+    set_element_types(module, _bits_of, _CONSTANTS)
+
+
+def _replace(
+    module: ir.Module,
+    names: Iterable[str],
+    replacement: Callable[[ir.Operation], ir.Value | None],
+) -> None:
+    for operation in operations_named(set(names), module):
+        with operation.location, ir.InsertionPoint(operation):
+            value = replacement(operation)
+        if value is not None:
+            operation.results[0].replace_all_uses_with(value)
+            operation.erase()
+
+
+def _saturate(operation: ir.Operation) -> ir.Value:
+    """A conversion to an integer, from f32 or f64."""
+    value = operation.operands[0]
+    if str(value.type) in SMALL_WIDTHS:
+        value = _create("arith.extf", value, ir.F32Type.get())
+    result = operation.results[0].type
+    call = ir.Operation.create(
+        "llvm.call_intrinsic",
+        results=[result],
+        operands=[value],
+        attributes={
+            "intrin": ir.StringAttr.get(f"{_TO_INTEGERS[operation.name]}.{result}.{value.type}"),
+            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0]),
+        },
+    )
+    return call.results[0]
+
+
+class _Functions:
+    """Replaces conversions by calls, and remembers the functions that are called."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def from_integer(self, operation: ir.Operation) -> ir.Value | None:
+        """A conversion of an integer to a small format, through a wider one that rounds nothing."""
+        (value,) = operation.operands
+        target = operation.results[0].type
+        if str(target) not in SMALL_WIDTHS:
+            return None
+        width = ir.IntegerType(value.type).width
+        if width > 32:
+            is_signed = _FROM_INTEGERS[operation.name]
+            name = conversions.name_of_rounding_to_odd(is_signed)
+            self._texts.setdefault(name, conversions.rounding_to_odd(is_signed))
+            exact = _call(name, value, ir.F64Type.get())
+        else:
+            exact_type = ir.F32Type.get() if width <= 24 else ir.F64Type.get()
+            exact = _create(operation.name, value, exact_type)
+        return _create("arith.truncf", exact, target)
+
+    def between_floats(self, operation: ir.Operation) -> ir.Value | None:
+        """A conversion from or to a small format.
+
+        Here the functions still seem to take and give small floats, not their bits.
+        """
+        (value,) = operation.operands
+        result = operation.results[0]
+        source, target = str(value.type), str(result.type)
+        if source in SMALL_WIDTHS:
+            self._texts.setdefault(source, conversions.widening(source))
+            value = _call(conversions.name_of(source, "f32"), value, ir.F32Type.get())
+            source = "f32"
+        if target in SMALL_WIDTHS:
+            name = conversions.name_of(source, target)
+            self._texts.setdefault(name, conversions.narrowing(source, target))
+            return _call(name, value, result.type)
+        if value == operation.operands[0]:
+            return None  # Neither of them is small.
+        return value if source == target else _create("arith.extf", value, result.type)
+
+    def define_in(self, module: ir.Module) -> None:
+        """Add the functions that are called since the last time."""
+        if not self._texts:
+            return
+        library = ir.Module.parse("\n".join(self._texts.values()), module.context)
+        for function in list(library.body.operations):
+            module.body.append(function)
+        self._texts.clear()
+
+
+def _create(name: str, value: ir.Value, result: ir.Type) -> ir.Value:
+    return ir.Operation.create(name, results=[result], operands=[value]).results[0]
+
+
+def _call(name: str, value: ir.Value, result: ir.Type) -> ir.Value:
+    callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
+    call = ir.Operation.create("func.call", results=[result], operands=[value], attributes=callee)
+    return call.results[0]
+
+
+def _bits_of(element: ir.Type) -> ir.Type | None:
+    """The integers in whose place small floats are."""
+    if not isinstance(element, ir.FloatType) or element.width >= 32:
+        return None
+    return ir.IntegerType.get_signless(element.width)

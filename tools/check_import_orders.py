@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Import pyshardy beside other packages with an LLVM of their own, in every order, and use it.
+
+Each order runs in a process of its own: a second LLVM that mixes with the host's ends the process.
+
+    python tools/check_import_orders.py                # jax, torch, pyshardy: as installed here
+    python tools/check_import_orders.py --tensorflow   # tensorflow, too, in its own environment
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import itertools
+import os
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = ROOT / "build" / "beside-tensorflow"
+TENSORFLOW = "tensorflow-cpu==2.21.0"
+PACKAGES = ("jax", "torch", "pyshardy")
+SECONDS = 300
+"""The most that one order may take; 15 are usual."""
+
+PROGRAM = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<4x3xf32>, tensor<3xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.custom_call @twice(%x) {
+    sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=4, j=3}, custom>
+  } : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %1 = stablehlo.exponential %0 : tensor<4x3xf32>
+  %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<4x3xf32>, tensor<f32>) -> tensor<3xf32>
+  return %1, %2 : tensor<4x3xf32>, tensor<3xf32>
+}
+"""
+
+NOT_A_PROGRAM = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %y : tensor<4xf32> }"
+
+
+def main() -> int:
+    """Run all orders; the exit code is 1 if one fails."""
+    arguments = _arguments()
+    if arguments.order:
+        use(arguments.order.split(","))
+        return 0
+    packages: tuple[str, ...] = PACKAGES
+    python = Path(sys.executable)
+    if arguments.tensorflow:
+        packages = ("tensorflow", *packages)
+        python = environment(arguments.environment)
+    orders = list(itertools.permutations(packages))
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        failures = sum(pool.map(lambda order: run(python, order), orders))
+    print(f"{len(orders) - failures} of {len(orders)} orders work")
+    return 1 if failures else 0
+
+
+def environment(path: Path) -> Path:
+    """Return the Python of an environment with the project and TensorFlow.
+
+    JAX and PyTorch have there the versions that they have here.
+
+    Args:
+        path: the directory of the environment. What it holds already isn't installed again.
+    """
+    python = path / "bin" / "python"
+    if not python.exists():
+        venv.create(path, with_pip=True)
+    same = [f"{name}=={metadata.version(name).partition('+')[0]}" for name in ("jax", "torch")]
+    wanted = ["--editable", str(ROOT), *same, TENSORFLOW]
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
+        check=True,
+    )
+    return python
+
+
+def run(python: Path, order: Sequence[str]) -> bool:
+    """Run one order in a process of its own, and print how that went.
+
+    Returns:
+        Whether it failed.
+    """
+    started = time.perf_counter()
+    quiet = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    try:
+        done = subprocess.run(
+            [python, __file__, f"--order={','.join(order)}"],
+            env={**os.environ, **quiet},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+            check=False,
+        )
+        status, said = done.returncode, done.stderr
+    except subprocess.TimeoutExpired:
+        status, said = -1, f"it takes more than {SECONDS} s"
+    verdict = f"FAILED with status {status}" if status else "OK"
+    print(f"{', '.join(order)}: {verdict} ({time.perf_counter() - started:.0f} s)", flush=True)
+    if status:
+        print("\n".join(f"    {line}" for line in said.strip().splitlines()[-20:]), flush=True)
+    return status != 0
+
+
+def use(order: Sequence[str]) -> None:
+    """Import packages in this process in some order, then use pyshardy and each of the others."""
+    packages = {name: importlib.import_module(name) for name in order}
+    _use_pyshardy(packages["pyshardy"])
+    _refuse_in_pyshardy(packages["pyshardy"])
+    for name, check in (("jax", _use_jax), ("torch", _use_torch), ("tensorflow", _use_tensorflow)):
+        if name in packages:
+            check(packages["pyshardy"], packages[name])
+
+
+def _use_pyshardy(sdy: Any) -> None:
+    """Parse, propagate, partition, and run by the JIT with a callback, in a child and here."""
+    np = importlib.import_module("numpy")
+    module = sdy.parse(PROGRAM, sdy.Context())
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    assert "all_reduce" in sdy.asm(program.module)
+    x = np.arange(12, dtype=np.float32).reshape(4, 3) / 8
+    options = sdy.CompileOptions(custom_calls={"twice": lambda rows: rows + rows})
+    for backend in ("interpreter", "jit"):
+        found, total = program.run([x], backend, options)
+        np.testing.assert_allclose(found, np.exp(2 * x), rtol=1e-5)
+        np.testing.assert_allclose(total, np.exp(2 * x).sum(axis=0), rtol=1e-5)
+    _compile_here(np, sdy)
+
+
+def _compile_here(np: Any, sdy: Any) -> None:
+    """Compile machine code in this process, as the programs for MPI do."""
+    importlib.import_module("mlir_sdy.host").load_loop_passes()
+    compiler = importlib.import_module("pyshardy.backends.jit.compiler")
+    text = (
+        "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {\n"
+        "  %0 = stablehlo.add %x, %x : tensor<3xf32>\n  return %0 : tensor<3xf32>\n}"
+    )
+    (found,) = compiler.compile_text(text, sdy.Context(), 2)([np.ones(3, np.float32)])
+    assert found.tolist() == [2, 2, 2]
+
+
+def _refuse_in_pyshardy(sdy: Any) -> None:
+    """C++ reports an error, and it arrives as an exception."""
+    try:
+        sdy.parse(NOT_A_PROGRAM, sdy.Context())
+    except sdy.SdyError as error:
+        assert "undeclared SSA value" in str(error), error  # noqa: PT017 (no test of pytest's)
+    else:
+        raise AssertionError("an invalid program was accepted")
+
+
+def _use_jax(sdy: Any, jax: Any) -> None:
+    module = sdy.jax.trace(lambda x: jax.numpy.sin(x) @ x, jax.numpy.ones((4, 4)))
+    sdy.propagate(module)
+    assert "stablehlo.dot_general" in sdy.asm(module)
+    assert float(jax.jit(lambda x: x + 1)(1.0)) == 2
+
+
+def _use_torch(sdy: Any, torch: Any) -> None:
+    traced = sdy.torch.trace(torch.nn.Linear(3, 2), torch.ones(4, 3))
+    assert "stablehlo" in sdy.asm(traced.module)
+    assert float(torch.ones(2, 2).matmul(torch.ones(2, 2)).sum()) == 8
+
+
+def _use_tensorflow(_: Any, tensorflow: Any) -> None:
+    by_xla = tensorflow.function(lambda x: x * 2 + 1, jit_compile=True)
+    assert float(by_xla(tensorflow.constant(3.0))) == 7
+    total = sum(int(each) for each in tensorflow.data.Dataset.range(4).map(lambda x: x * 2))
+    assert total == 12
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--tensorflow", action="store_true", help="with TensorFlow, too")
+    parser.add_argument(
+        "--environment",
+        type=Path,
+        default=ENVIRONMENT,
+        help="where the environment with TensorFlow is, or is made (default: %(default)s)",
+    )
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=os.cpu_count(), help="how many orders run at a time"
+    )
+    parser.add_argument("--order", help=argparse.SUPPRESS)  # what a child is asked for
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
