@@ -7,7 +7,7 @@ export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup quick test generate-check lint check-host unit filecheck example docs site \
-	generate pythons newest-jax bench
+	generate pythons newest-jax beside-tensorflow bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ site: ## Build the documentation into build/site; warnings are errors
 
 pythons: ## Build the package, and test it as installed with each Python of this machine
 	$(PYTHON) tools/check_pythons.py
+
+beside-tensorflow: ## Use the package beside TensorFlow, JAX and PyTorch, in all orders of imports
+	$(PYTHON) tools/check_import_orders.py --tensorflow
 
 newest-jax: ## Run the tests of front ends and XLA with the newest JAX, on Python 3.12
 	$(PYTHON) tools/newest_jax.py

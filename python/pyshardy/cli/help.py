@@ -65,6 +65,8 @@ def _option_entries(options: Iterable[Option]) -> Iterator[str]:
 
 def _entry(indent: int, left: str, right: str) -> str:
     start = f"{' ' * indent}{left}"
+    if len(start) > _WIDTH:  # many choices: one a line
+        start = start.replace("|", f"\n{'':<{indent + 2}}|")
     # Names of passes are searched for, so that they stay whole.
     described = textwrap.wrap(right, _WIDTH - _COLUMN, break_on_hyphens=False)
     # A name that is too long gets its description on the next lines.
