@@ -12,8 +12,24 @@
 
 include "mlir/Pass/PassBase.td"
 
-class Sdy_ModulePass<string argument> : Pass<argument, "ModuleOp">;
-class Sdy_FuncPass<string argument> : Pass<argument, "func::FuncOp">;
+// Where a pass or an option comes from: Shardy from the oldest supported release on, which is that
+// of jaxlib 0.10.2, a later one, or this project.
+class Sdy_From<string theRelease> {
+  string shardyRelease = theRelease;
+}
+defvar Sdy_Oldest = "0.10.2";
+defvar Sdy_012 = "0.12";
+defvar Sdy_Own = "pyshardy";
+
+class Sdy_ModulePass<string argument, string theRelease = Sdy_Oldest>
+    : Pass<argument, "ModuleOp">, Sdy_From<theRelease>;
+class Sdy_FuncPass<string argument, string theRelease = Sdy_Oldest>
+    : Pass<argument, "func::FuncOp">, Sdy_From<theRelease>;
+
+class Sdy_Option012<string name, string argument, string type, string default, string description>
+    : Option<name, argument, type, default, description>, Sdy_From<Sdy_012>;
+class Sdy_OwnOption<string name, string argument, string type, string default, string description>
+    : Option<name, argument, type, default, description>, Sdy_From<Sdy_Own>;
 
 //===----------------------------------------------------------------------===//
 // Options that several passes share
@@ -24,7 +40,7 @@ def Sdy_KeepShardingRules : Option<"keepShardingRules", "keep-sharding-rules", "
 def Sdy_ModuleDumpDirectory : Option<"moduleDumpDirectory", "module-dump-directory",
     "std::string", "\"\"",
     "where to save the module before each user priority but the first; nowhere if empty">;
-def Sdy_ModuleDumpIndex : Option<"moduleDumpIndex", "module-dump-index", "int", "0",
+def Sdy_ModuleDumpIndex : Sdy_OwnOption<"moduleDumpIndex", "module-dump-index", "int", "0",
     "the number of the first file saved">;
 def Sdy_DebugShardingOrigins : Option<"debugShardingOrigins", "debug-sharding-origins",
     "bool", "false",
@@ -32,7 +48,7 @@ def Sdy_DebugShardingOrigins : Option<"debugShardingOrigins", "debug-sharding-or
 def Sdy_DebugPropagationEdgeSharding : Option<"debugPropagationEdgeSharding",
     "debug-propagation-edge-sharding", "bool", "false",
     "whether to note for each axis through which operand or result it came">;
-def Sdy_Compatible : Option<"compatible", "compatible", "bool", "false",
+def Sdy_Compatible : Sdy_OwnOption<"compatible", "compatible", "bool", "false",
     "whether to do as C++ Shardy does also where that is wrong or has no rule">;
 def Sdy_PropagationStrategy : Option<"propagationStrategy", "propagation-strategy",
     "PropagationStrategy", "PropagationStrategy::Aggressive",
@@ -50,11 +66,11 @@ def Sdy_ConservativePropagation : Option<"conservativePropagation", "conservativ
     "bool", "false",
     "whether to propagate full axes only, and not along the dimensions of windows and padding">;
 
-def Sdy_ReplicaCount : Option<"replicaCount", "replica-count", "int64_t", "1",
+def Sdy_ReplicaCount : Sdy_Option012<"replicaCount", "replica-count", "int64_t", "1",
     "number of replicas">;
-def Sdy_PartitionCount : Option<"partitionCount", "partition-count", "int64_t", "1",
+def Sdy_PartitionCount : Sdy_Option012<"partitionCount", "partition-count", "int64_t", "1",
     "number of partitions">;
-def Sdy_RngBitGeneratorUnsafe : Option<"rngBitGeneratorUnsafe", "rng-bit-generator-unsafe",
+def Sdy_RngBitGeneratorUnsafe : Sdy_Option012<"rngBitGeneratorUnsafe", "rng-bit-generator-unsafe",
     "bool", "false",
     "whether each shard of a stablehlo.rng_bit_generator generates its own bits, from a state of "
     "its own: no device generates all bits, but they depend on the sharding">;
@@ -90,7 +106,7 @@ def Sdy_LiftInlinedMeshesPass : Sdy_ModulePass<"sdy-lift-inlined-meshes"> {
     ```
   }];
   let options = [
-    Option<"useSingleDeviceMeshNames", "use-single-device-mesh-names", "bool", "false",
+    Sdy_Option012<"useSingleDeviceMeshNames", "use-single-device-mesh-names", "bool", "false",
            "whether to name the mesh of a single device `single_device_<device>` instead of "
            "`maximal_mesh_<device>`">
   ];
@@ -133,7 +149,8 @@ def Sdy_PropagateShardingFromFuncToCallPass
   }];
 }
 
-class Sdy_ConstantSplitter<string argument> : Sdy_ModulePass<argument> {
+class Sdy_ConstantSplitter<string argument, string theRelease = Sdy_Oldest>
+    : Sdy_ModulePass<argument, theRelease> {
   let summary = "Gives each use of a constant or of a broadcast scalar its own copy";
   let description = [{
     Copies constant sub-computations and broadcasts of scalars so that each use has one of its own.
@@ -172,9 +189,9 @@ class Sdy_ConstantSplitter<string argument> : Sdy_ModulePass<argument> {
 
 def Sdy_ConstantOrScalarSplitterPass
     : Sdy_ConstantSplitter<"sdy-constant-or-scalar-splitter">;
-def Sdy_ConstantSplitterPass : Sdy_ConstantSplitter<"sdy-constant-splitter">;
+def Sdy_ConstantSplitterPass : Sdy_ConstantSplitter<"sdy-constant-splitter", Sdy_Own>;
 
-def Sdy_FlattenTuplesPass : Sdy_ModulePass<"sdy-flatten-tuples"> {
+def Sdy_FlattenTuplesPass : Sdy_ModulePass<"sdy-flatten-tuples", Sdy_Own> {
   let summary = "Takes tuples apart";
   let description = [{
     Lets functions, calls, composites and custom calls take and make the parts of their tuples, and
@@ -828,7 +845,7 @@ def Sdy_RemoveAllGatherReduceScatterForCMV1Pass
   }];
 }
 
-def Sdy_VerifyUnreducedAxesPass : Sdy_FuncPass<"sdy-verify-unreduced-axes"> {
+def Sdy_VerifyUnreducedAxesPass : Sdy_FuncPass<"sdy-verify-unreduced-axes", Sdy_012> {
   let summary = "Checks that unreduced axes come and go only where they may";
   let description = [{
     An axis that is unreduced in the operands of an operation must be so in its results, or a
@@ -874,7 +891,7 @@ def Sdy_InlineMeshesPass : Sdy_ModulePass<"sdy-inline-meshes"> {
   }];
 }
 
-def Sdy_SaveModulePass : Sdy_ModulePass<"sdy-save-module"> {
+def Sdy_SaveModulePass : Sdy_ModulePass<"sdy-save-module", Sdy_Own> {
   let summary = "Writes the module to a file";
   let description = [{
     Writes the module as it is at this place of a pipeline to `<directory>/<index>.<name>.mlir`,
@@ -915,7 +932,7 @@ def Sdy_InsertFuncCallReshardsPass : Sdy_ModulePass<"sdy-insert-func-call-reshar
   }];
 }
 
-def Sdy_CallShardedCompositesPass : Sdy_ModulePass<"sdy-call-sharded-composites"> {
+def Sdy_CallShardedCompositesPass : Sdy_ModulePass<"sdy-call-sharded-composites", Sdy_Own> {
   let summary = "Calls the functions of composites in which values are sharded";
   let description = [{
     A composite is one operation on whole tensors. If values are sharded in the function that says
@@ -933,7 +950,7 @@ def Sdy_CallShardedCompositesPass : Sdy_ModulePass<"sdy-call-sharded-composites"
   }];
 }
 
-def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions"> {
+def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", Sdy_Own> {
   let summary = "Puts the bodies of small functions in the place of their calls";
   let description = [{
     What a function takes and returns is laid out as its signature says, and evenly; inside the
@@ -957,7 +974,7 @@ def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions"> 
   ];
 }
 
-def Sdy_RemovePropagationBarriersPass : Sdy_FuncPass<"sdy-remove-propagation-barriers"> {
+def Sdy_RemovePropagationBarriersPass : Sdy_FuncPass<"sdy-remove-propagation-barriers", Sdy_Own> {
   let summary = "Removes propagation barriers";
   let description = [{
     Puts the operand of each `sdy.propagation_barrier` in its place. Nothing needs them after
@@ -965,7 +982,7 @@ def Sdy_RemovePropagationBarriersPass : Sdy_FuncPass<"sdy-remove-propagation-bar
   }];
 }
 
-def Sdy_UnshardShortDimensionsPass : Sdy_FuncPass<"sdy-unshard-short-dimensions"> {
+def Sdy_UnshardShortDimensionsPass : Sdy_FuncPass<"sdy-unshard-short-dimensions", Sdy_Own> {
   let summary = "Takes axes from dimensions of one element";
   let description = [{
     A dimension of size 1 isn't sharded any more. A slice that takes one element of a sharded
@@ -1024,11 +1041,11 @@ def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"
   let options = [
     Option<"enableFullVersion", "enable-full-version", "bool", "false",
            "whether to make every operation compatible">,
-    Option<"markPartialResultWithUnreducedAxes", "mark-partial-result-with-unreduced-axes",
+    Sdy_Option012<"markPartialResultWithUnreducedAxes", "mark-partial-result-with-unreduced-axes",
            "bool", "false",
            "whether the sharding of a partial result says so: the axes of the all-reduce after it "
            "are its unreduced axes">,
-    Option<"replicateWithoutLocalForm", "replicate-without-local-form", "bool", "false",
+    Sdy_OwnOption<"replicateWithoutLocalForm", "replicate-without-local-form", "bool", "false",
         "whether to go by the local forms of sdy-convert-global-to-local: tensors agree on what "
         "sends the fewest bytes, and what has no local form is computed on whole tensors">
   ];
@@ -1087,7 +1104,7 @@ def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-
   ];
 }
 
-def Sdy_OptimizeReshardsPass : Sdy_FuncPass<"sdy-optimize-reshards"> {
+def Sdy_OptimizeReshardsPass : Sdy_FuncPass<"sdy-optimize-reshards", Sdy_Own> {
   let summary = "Lets devices send fewer bytes for the same shardings";
   let description = [{
     What each device can make by itself is made in the sharding that a reshard wants. A reshard moves
@@ -1139,7 +1156,7 @@ def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
   ];
 }
 
-def Sdy_OptimizeCollectivesPass : Sdy_FuncPass<"sdy-optimize-collectives"> {
+def Sdy_OptimizeCollectivesPass : Sdy_FuncPass<"sdy-optimize-collectives", Sdy_012> {
   let summary = "Replaces permutes before all-to-alls by all-to-alls of single axes";
   let description = [{
     An all-to-all moves the last axes of a dimension, so that moving another axis first needs a
@@ -1193,7 +1210,7 @@ def Sdy_PadForDivisibilityPass : Sdy_ModulePass<"sdy-pad-for-divisibility"> {
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
-def Sdy_ResolveSingleDeviceShardingPass : Sdy_FuncPass<"sdy-resolve-single-device-sharding"> {
+def Sdy_ResolveSingleDeviceShardingPass : Sdy_FuncPass<"sdy-resolve-single-device-sharding", Sdy_012> {
   let summary = "Runs operations on the single device that they are sharded on";
   let description = [{
     An operation with a result on a single device becomes a conditional, which all devices but that
@@ -1267,7 +1284,7 @@ def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local">
   ];
 }
 
-def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-partitioning"> {
+def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-partitioning", Sdy_012> {
   let summary = "Partitions single operations, and leaves the rest of the program global";
   let description = [{
     Turns operations, one by one, into their local form within an `sdy.manual_computation`, which
@@ -1296,7 +1313,7 @@ def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-par
   }];
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
-    Option<"filter", "filter", "std::string", "\"\"", "which operations to partition">,
+    Sdy_Option012<"filter", "filter", "std::string", "\"\"", "which operations to partition">,
     Option<"enableHaloExchange", "enable-halo-exchange", "bool", "true",
            "whether shards exchange what they need of their neighbours">,
     Sdy_ReplicaCount,
@@ -1305,7 +1322,7 @@ def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-par
   ];
 }
 
-def Sdy_CombineCollectivesPass : Sdy_FuncPass<"sdy-combine-collectives"> {
+def Sdy_CombineCollectivesPass : Sdy_FuncPass<"sdy-combine-collectives", Sdy_Own> {
   let summary = "Combines collectives that do not need each other's results";
   let description = [{
     All-reduces and all-gathers of a local program that differ only in the shapes of their operands
@@ -1341,7 +1358,7 @@ def Sdy_DropShardingAndMeshPass : Sdy_ModulePass<"sdy-drop-sharding-and-mesh"> {
     `sdy-convert-global-to-local` has given it, unless they are to be kept.
   }];
   let options = [
-    Option<"keepModuleShardingMetadata", "keep-module-sharding-metadata", "bool", "false",
+    Sdy_Option012<"keepModuleShardingMetadata", "keep-module-sharding-metadata", "bool", "false",
            "whether the module keeps sdy.parameters_shardings and sdy.output_shardings">
   ];
 }

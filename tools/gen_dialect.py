@@ -29,7 +29,7 @@ from dialect_generator.bindings import enum_builders, operation_classes
 from dialect_generator.declarations import Declarations, OperationDeclarations
 from dialect_generator.irdl import IrdlWriter
 from dialect_generator.layout import ODS, REFERENCE, ROOT
-from dialect_generator.pipelines import pipeline_reference
+from dialect_generator.pipelines import pipeline_reference, release_reference
 from dialect_generator.reference import reference
 from dialect_generator.tablegen import INSTALL, MissingToolError
 from dialect_generator.tables import shard_tables_source, tables_source
@@ -55,6 +55,7 @@ def generate() -> dict[Path, str]:
                 reference("-gen-pass-doc", "SdyPasses.td", "# Passes\n\n"),
                 reference("-gen-pass-doc", "ShardPasses.td", "# Passes on the shard dialect\n\n"),
                 pipeline_reference(),
+                release_reference(declarations.passes.values()),
             ]
         ),
     }

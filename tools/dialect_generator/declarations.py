@@ -233,6 +233,7 @@ class Declarations(OperationDeclarations):
             summary=record["summary"],
             description=text_of(record["description"]),
             options=tuple(self._option(records.resolve(option)) for option in record["options"]),
+            release=record.get("shardyRelease", ""),
         )
 
     def _option(self, record: Record) -> OptionDecl:
@@ -255,4 +256,5 @@ class Declarations(OperationDeclarations):
             default,
             record["description"],
             choices=tuple(choices.values()),
+            release=record.get("shardyRelease", ""),
         )

@@ -5,8 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from mlir_sdy.ods.declarations import PassDecl
 from pyshardy.pipeline import Option, PipelineInfo, pipelines
-from pyshardy.pipeline.options import option_text
+from pyshardy.pipeline.options import option_text, origin_text
+
+OLDEST = "0.10.2"
+"""The oldest supported release of jaxlib."""
 
 
 def pipeline_reference() -> str:
@@ -32,4 +36,32 @@ def _option_lines(options: Iterable[Option]) -> Iterator[str]:
     for option in options:
         default = option_text(option.default)
         shown = f" (default: {default})" if default else ""
-        yield f"-{option.name:<{width}} : {option.description}{shown}"
+        origin = origin_text(option.release)
+        yield f"-{option.name:<{width}} : {option.description}{shown}{origin}"
+
+
+def release_reference(declared: Iterable[PassDecl]) -> str:
+    """Return a table of what not all supported releases of Shardy have."""
+    rows: list[str] = []
+    for info in (*declared, *pipelines().values()):
+        if info.release not in ("", OLDEST):
+            rows.append(f"| `{info.argument}` | | {_origin(info.release)} |")
+        rows += [
+            f"| `{info.argument}` | `{option.name}` | {_origin(option.release)} |"
+            for option in info.options
+            if option.release not in ("", OLDEST, info.release)
+        ]
+    return "\n".join(
+        [
+            "# Passes and options by release\n",
+            f"Shardy has all others from jaxlib {OLDEST} on.\n",
+            "| pass or pipeline | option | in |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _origin(release: str) -> str:
+    return "pyshardy only" if release == "pyshardy" else f"Shardy from jaxlib {release} on"

@@ -265,6 +265,7 @@ class OptionDecl:
         type: `bool`, `int`, `string`, or `list:` and one of these.
         default: a Python value of that type.
         choices: the values that a string may have; any if there are none.
+        release: where it comes from if that isn't where its pass does; see `PassDecl`.
     """
 
     name: str
@@ -272,6 +273,7 @@ class OptionDecl:
     default: bool | int | str | tuple[()]
     description: str
     choices: tuple[str, ...] = ()
+    release: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +283,8 @@ class PassDecl:
     Attributes:
         argument: its name in a textual pipeline, such as `sdy-basic-propagate`.
         anchor: the operation that it runs on, such as `builtin.module`.
+        release: the first release of jaxlib whose Shardy has it (`0.12`), `0.10.2` for all that are
+            supported, `pyshardy` for none; empty for passes that aren't Shardy's matter.
     """
 
     argument: str
@@ -289,3 +293,4 @@ class PassDecl:
     summary: str
     description: str
     options: tuple[OptionDecl, ...] = ()
+    release: str = ""

@@ -1043,8 +1043,10 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether to name the mesh of a single device `single_device_<device>` instead of `maximal_mesh_<device>`",
+                release="0.12",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-remove-size-one-axes": PassDecl(
         argument="sdy-remove-size-one-axes",
@@ -1061,6 +1063,7 @@ PASSES: dict[str, PassDecl] = {
                 "\n"
                 "On a mesh `<[\"a\"=1, \"b\"=2]>`, `[{\"a\"}p2, {\"a\", \"b\", ?}p1\\]` becomes `[{}, {\"b\", ?}p1\\]`."
             ),
+        release="0.10.2",
     ),
     "sdy-propagate-sharding-from-func-to-call": PassDecl(
         argument="sdy-propagate-sharding-from-func-to-call",
@@ -1085,6 +1088,7 @@ PASSES: dict[str, PassDecl] = {
                 "    : (tensor<8xf32>) -> tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-constant-or-scalar-splitter": PassDecl(
         argument="sdy-constant-or-scalar-splitter",
@@ -1123,6 +1127,7 @@ PASSES: dict[str, PassDecl] = {
                 "%4 = stablehlo.add %b, %1 : tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-constant-splitter": PassDecl(
         argument="sdy-constant-splitter",
@@ -1161,6 +1166,7 @@ PASSES: dict[str, PassDecl] = {
                 "%4 = stablehlo.add %b, %1 : tensor<8xf32>\n"
                 "```"
             ),
+        release="pyshardy",
     ),
     "sdy-flatten-tuples": PassDecl(
         argument="sdy-flatten-tuples",
@@ -1184,6 +1190,7 @@ PASSES: dict[str, PassDecl] = {
                 "%1 = stablehlo.custom_call @f(%a, %b) : (tensor<8xf32>, tensor<4xf32>) -> tensor<8xf32>\n"
                 "```"
             ),
+        release="pyshardy",
     ),
     "sdy-explicit-gather-scatter-batching": PassDecl(
         argument="sdy-explicit-gather-scatter-batching",
@@ -1214,6 +1221,7 @@ PASSES: dict[str, PassDecl] = {
                 "    start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, ...}\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-manual-axes-cleanup": PassDecl(
         argument="sdy-manual-axes-cleanup",
@@ -1229,6 +1237,7 @@ PASSES: dict[str, PassDecl] = {
                 "With the manual axes `{\"y\", \"x\"}`, `<@mesh, [{\"x\"}]>` becomes\n"
                 "`<@mesh, [{\"x\"}], replicated={\"y\"}>`, and the manual axes become `{\"x\", \"y\"}`."
             ),
+        release="0.10.2",
     ),
     "sdy-add-data-flow-edges": PassDecl(
         argument="sdy-add-data-flow-edges",
@@ -1254,6 +1263,7 @@ PASSES: dict[str, PassDecl] = {
                 "return %1 : tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-add-func-data-flow-edges": PassDecl(
         argument="sdy-add-func-data-flow-edges",
@@ -1281,6 +1291,7 @@ PASSES: dict[str, PassDecl] = {
                 "return %1 : tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-apply-sharding-constraints": PassDecl(
         argument="sdy-apply-sharding-constraints",
@@ -1327,6 +1338,7 @@ PASSES: dict[str, PassDecl] = {
                 description="whether to record the steps by which axes came to values",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-sharding-group-import": PassDecl(
         argument="sdy-sharding-group-import",
@@ -1353,6 +1365,7 @@ PASSES: dict[str, PassDecl] = {
                 "sdy.sharding_group %b group_id=0 : tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-flatten-call-graph": PassDecl(
         argument="sdy-flatten-call-graph",
@@ -1378,6 +1391,7 @@ PASSES: dict[str, PassDecl] = {
                 "%1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-import-func-calls": PassDecl(
         argument="sdy-import-func-calls",
@@ -1415,6 +1429,7 @@ PASSES: dict[str, PassDecl] = {
                 description="whether to put data-flow edges on all named computations",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-pre-order-funcs": PassDecl(
         argument="sdy-pre-order-funcs",
@@ -1436,6 +1451,7 @@ PASSES: dict[str, PassDecl] = {
                 "func.func private @f(...)\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-populate-op-sharding-rules": PassDecl(
         argument="sdy-populate-op-sharding-rules",
@@ -1463,8 +1479,10 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+                release="pyshardy",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-basic-propagate": PassDecl(
         argument="sdy-basic-propagate",
@@ -1506,6 +1524,7 @@ PASSES: dict[str, PassDecl] = {
                 type="int",
                 default=0,
                 description="the number of the first file saved",
+                release="pyshardy",
             ),
             OptionDecl(
                 name="conservative-propagation",
@@ -1530,8 +1549,10 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+                release="pyshardy",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-aggressive-propagate": PassDecl(
         argument="sdy-aggressive-propagate",
@@ -1572,6 +1593,7 @@ PASSES: dict[str, PassDecl] = {
                 type="int",
                 default=0,
                 description="the number of the first file saved",
+                release="pyshardy",
             ),
             OptionDecl(
                 name="conservative-propagation",
@@ -1596,6 +1618,7 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+                release="pyshardy",
             ),
             OptionDecl(
                 name="propagation-strategy",
@@ -1605,6 +1628,7 @@ PASSES: dict[str, PassDecl] = {
                 choices=("aggressive", "basic", "basic-then-aggressive"),
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-op-priority-propagate": PassDecl(
         argument="sdy-op-priority-propagate",
@@ -1639,6 +1663,7 @@ PASSES: dict[str, PassDecl] = {
                 type="int",
                 default=0,
                 description="the number of the first file saved",
+                release="pyshardy",
             ),
             OptionDecl(
                 name="conservative-propagation",
@@ -1663,6 +1688,7 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+                release="pyshardy",
             ),
             OptionDecl(
                 name="propagation-strategy",
@@ -1678,6 +1704,7 @@ PASSES: dict[str, PassDecl] = {
                 description="whether operations through which shardings pass unchanged come first",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-user-priority-propagate": PassDecl(
         argument="sdy-user-priority-propagate",
@@ -1715,6 +1742,7 @@ PASSES: dict[str, PassDecl] = {
                 type="int",
                 default=0,
                 description="the number of the first file saved",
+                release="pyshardy",
             ),
             OptionDecl(
                 name="conservative-propagation",
@@ -1739,6 +1767,7 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+                release="pyshardy",
             ),
             OptionDecl(
                 name="propagation-strategy",
@@ -1754,6 +1783,7 @@ PASSES: dict[str, PassDecl] = {
                 description="whether operations through which shardings pass unchanged come first",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-drop-sharding-rules": PassDecl(
         argument="sdy-drop-sharding-rules",
@@ -1761,6 +1791,7 @@ PASSES: dict[str, PassDecl] = {
         anchor="func.func",
         summary="Removes sharding rules",
         description="Removes `sdy.sharding_rule` from every operation, unless the rule is custom.",
+        release="0.10.2",
     ),
     "sdy-constant-or-scalar-merger": PassDecl(
         argument="sdy-constant-or-scalar-merger",
@@ -1788,6 +1819,7 @@ PASSES: dict[str, PassDecl] = {
                 "%1 = stablehlo.add %0, %0 : tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-sink-data-flow-edges": PassDecl(
         argument="sdy-sink-data-flow-edges",
@@ -1835,6 +1867,7 @@ PASSES: dict[str, PassDecl] = {
                 description="whether to keep the steps that sharded the edges",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-sink-func-data-flow-edges": PassDecl(
         argument="sdy-sink-func-data-flow-edges",
@@ -1860,6 +1893,7 @@ PASSES: dict[str, PassDecl] = {
                 "return %0 : tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-export-named-computations": PassDecl(
         argument="sdy-export-named-computations",
@@ -1895,6 +1929,7 @@ PASSES: dict[str, PassDecl] = {
                 "}\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-propagate-to-func-results": PassDecl(
         argument="sdy-propagate-to-func-results",
@@ -1914,6 +1949,7 @@ PASSES: dict[str, PassDecl] = {
                 "\n"
                 "shards the result of the function by \"x\"."
             ),
+        release="0.10.2",
     ),
     "sdy-unflatten-call-graph": PassDecl(
         argument="sdy-unflatten-call-graph",
@@ -1954,6 +1990,7 @@ PASSES: dict[str, PassDecl] = {
                 description="whether to keep one function for each original one, however they are sharded",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-remove-sharding-groups": PassDecl(
         argument="sdy-remove-sharding-groups",
@@ -1969,6 +2006,7 @@ PASSES: dict[str, PassDecl] = {
                 "\n"
                 "is gone."
             ),
+        release="0.10.2",
     ),
     "sdy-sharding-constraint-to-reshard": PassDecl(
         argument="sdy-sharding-constraint-to-reshard",
@@ -1989,6 +2027,7 @@ PASSES: dict[str, PassDecl] = {
                 "%1 = sdy.reshard %0 <@mesh, [{\"x\"}, {}]> : tensor<8x16xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-update-non-divisible-input-output-shardings": PassDecl(
         argument="sdy-update-non-divisible-input-output-shardings",
@@ -2013,6 +2052,7 @@ PASSES: dict[str, PassDecl] = {
                 "%a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\":(1)3}]>}\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-remove-sub-axes-in-input-output-shardings": PassDecl(
         argument="sdy-remove-sub-axes-in-input-output-shardings",
@@ -2036,6 +2076,7 @@ PASSES: dict[str, PassDecl] = {
                 "%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"y\", ?}, {\"x\":(2)2}]>}\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-close-shardings": PassDecl(
         argument="sdy-close-shardings",
@@ -2048,6 +2089,7 @@ PASSES: dict[str, PassDecl] = {
                 "\n"
                 "`<@mesh, [{\"x\", ?}, {?}], replicated={\"y\"}>` becomes `<@mesh, [{\"x\"}, {}]>`."
             ),
+        release="0.10.2",
     ),
     "sdy-remove-propagation-debug-info": PassDecl(
         argument="sdy-remove-propagation-debug-info",
@@ -2069,6 +2111,7 @@ PASSES: dict[str, PassDecl] = {
                 "%0 = stablehlo.negate %a : tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-remove-all-gather-reduce-scatter-for-cmv1": PassDecl(
         argument="sdy-remove-all-gather-reduce-scatter-for-cmv1",
@@ -2095,6 +2138,7 @@ PASSES: dict[str, PassDecl] = {
                 "%0 = stablehlo.dot %a, %b : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-verify-unreduced-axes": PassDecl(
         argument="sdy-verify-unreduced-axes",
@@ -2124,6 +2168,7 @@ PASSES: dict[str, PassDecl] = {
                 "\n"
                 "is right."
             ),
+        release="0.12",
     ),
     "sdy-inline-meshes": PassDecl(
         argument="sdy-inline-meshes",
@@ -2145,6 +2190,7 @@ PASSES: dict[str, PassDecl] = {
                 "func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<[\"x\"=2]>, [{\"x\"}]>})\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-save-module": PassDecl(
         argument="sdy-save-module",
@@ -2177,6 +2223,7 @@ PASSES: dict[str, PassDecl] = {
                 description="the number of the file in its pipeline",
             ),
         ),
+        release="pyshardy",
     ),
     "sdy-insert-func-call-reshards": PassDecl(
         argument="sdy-insert-func-call-reshards",
@@ -2201,6 +2248,7 @@ PASSES: dict[str, PassDecl] = {
                 "%1 = sdy.reshard %0 <@mesh, [{\"y\"}]> : tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-call-sharded-composites": PassDecl(
         argument="sdy-call-sharded-composites",
@@ -2221,6 +2269,7 @@ PASSES: dict[str, PassDecl] = {
                 "%0 = call @norm(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
                 "```"
             ),
+        release="pyshardy",
     ),
     "sdy-inline-small-functions": PassDecl(
         argument="sdy-inline-small-functions",
@@ -2251,6 +2300,7 @@ PASSES: dict[str, PassDecl] = {
                 description="the operations of a function that is inlined although it is called more than once",
             ),
         ),
+        release="pyshardy",
     ),
     "sdy-remove-propagation-barriers": PassDecl(
         argument="sdy-remove-propagation-barriers",
@@ -2261,6 +2311,7 @@ PASSES: dict[str, PassDecl] = {
                 "Puts the operand of each `sdy.propagation_barrier` in its place. Nothing needs them after\n"
                 "propagation, and to devices both are one value."
             ),
+        release="pyshardy",
     ),
     "sdy-unshard-short-dimensions": PassDecl(
         argument="sdy-unshard-short-dimensions",
@@ -2286,6 +2337,7 @@ PASSES: dict[str, PassDecl] = {
                 "    : (tensor<16x8xf32>, tensor<i64>, tensor<i64>) -> tensor<1x8xf32>\n"
                 "```"
             ),
+        release="pyshardy",
     ),
     "sdy-insert-explicit-reshards": PassDecl(
         argument="sdy-insert-explicit-reshards",
@@ -2333,14 +2385,17 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether the sharding of a partial result says so: the axes of the all-reduce after it are its unreduced axes",
+                release="0.12",
             ),
             OptionDecl(
                 name="replicate-without-local-form",
                 type="bool",
                 default=False,
                 description="whether to go by the local forms of sdy-convert-global-to-local: tensors agree on what sends the fewest bytes, and what has no local form is computed on whole tensors",
+                release="pyshardy",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-resolve-permutation-factors": PassDecl(
         argument="sdy-resolve-permutation-factors",
@@ -2400,20 +2455,24 @@ PASSES: dict[str, PassDecl] = {
                 type="int",
                 default=1,
                 description="number of replicas",
+                release="0.12",
             ),
             OptionDecl(
                 name="partition-count",
                 type="int",
                 default=1,
                 description="number of partitions",
+                release="0.12",
             ),
             OptionDecl(
                 name="rng-bit-generator-unsafe",
                 type="bool",
                 default=False,
                 description="whether each shard of a stablehlo.rng_bit_generator generates its own bits, from a state of its own: no device generates all bits, but they depend on the sharding",
+                release="0.12",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-optimize-reshards": PassDecl(
         argument="sdy-optimize-reshards",
@@ -2438,6 +2497,7 @@ PASSES: dict[str, PassDecl] = {
                 "%2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<8x8xbf16>\n"
                 "```"
             ),
+        release="pyshardy",
     ),
     "sdy-reshard-to-collectives": PassDecl(
         argument="sdy-reshard-to-collectives",
@@ -2472,6 +2532,7 @@ PASSES: dict[str, PassDecl] = {
                 description="whether to keep reshards that change nothing",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-optimize-collectives": PassDecl(
         argument="sdy-optimize-collectives",
@@ -2499,6 +2560,7 @@ PASSES: dict[str, PassDecl] = {
                 "%4 = stablehlo.reshape %3 : (tensor<24x4x2x3xf32>) -> tensor<24x24xf32>\n"
                 "```"
             ),
+        release="0.12",
     ),
     "sdy-pad-for-divisibility": PassDecl(
         argument="sdy-pad-for-divisibility",
@@ -2528,6 +2590,7 @@ PASSES: dict[str, PassDecl] = {
                 "%2 = sdy.all_slice [{\"x\"}] %1 out_sharding=<@mesh, [{\"x\"}]> : tensor<8xf32>\n"
                 "```"
             ),
+        release="0.10.2",
     ),
     "sdy-resolve-single-device-sharding": PassDecl(
         argument="sdy-resolve-single-device-sharding",
@@ -2565,14 +2628,17 @@ PASSES: dict[str, PassDecl] = {
                 type="int",
                 default=1,
                 description="number of replicas",
+                release="0.12",
             ),
             OptionDecl(
                 name="partition-count",
                 type="int",
                 default=1,
                 description="number of partitions",
+                release="0.12",
             ),
         ),
+        release="0.12",
     ),
     "sdy-convert-global-to-local": PassDecl(
         argument="sdy-convert-global-to-local",
@@ -2627,14 +2693,17 @@ PASSES: dict[str, PassDecl] = {
                 type="int",
                 default=1,
                 description="number of replicas",
+                release="0.12",
             ),
             OptionDecl(
                 name="partition-count",
                 type="int",
                 default=1,
                 description="number of partitions",
+                release="0.12",
             ),
         ),
+        release="0.10.2",
     ),
     "sdy-per-instruction-partitioning": PassDecl(
         argument="sdy-per-instruction-partitioning",
@@ -2672,6 +2741,7 @@ PASSES: dict[str, PassDecl] = {
                 type="string",
                 default="",
                 description="which operations to partition",
+                release="0.12",
             ),
             OptionDecl(
                 name="enable-halo-exchange",
@@ -2684,20 +2754,24 @@ PASSES: dict[str, PassDecl] = {
                 type="int",
                 default=1,
                 description="number of replicas",
+                release="0.12",
             ),
             OptionDecl(
                 name="partition-count",
                 type="int",
                 default=1,
                 description="number of partitions",
+                release="0.12",
             ),
             OptionDecl(
                 name="rng-bit-generator-unsafe",
                 type="bool",
                 default=False,
                 description="whether each shard of a stablehlo.rng_bit_generator generates its own bits, from a state of its own: no device generates all bits, but they depend on the sharding",
+                release="0.12",
             ),
         ),
+        release="0.12",
     ),
     "sdy-combine-collectives": PassDecl(
         argument="sdy-combine-collectives",
@@ -2729,6 +2803,7 @@ PASSES: dict[str, PassDecl] = {
                 description="the bytes of the operands of a combined collective on each device",
             ),
         ),
+        release="pyshardy",
     ),
     "sdy-drop-sharding-and-mesh": PassDecl(
         argument="sdy-drop-sharding-and-mesh",
@@ -2749,8 +2824,10 @@ PASSES: dict[str, PassDecl] = {
                 type="bool",
                 default=False,
                 description="whether the module keeps sdy.parameters_shardings and sdy.output_shardings",
+                release="0.12",
             ),
         ),
+        release="0.10.2",
     ),
     "convert-shard-to-sdy": PassDecl(
         argument="convert-shard-to-sdy",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pyshardy.cli.flags import FLAGS
 from pyshardy.pipeline import Option, passes, pipelines
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
-from pyshardy.pipeline.options import option_text
+from pyshardy.pipeline.options import option_text, origin_text
 
 _COLUMN = 44
 _WIDTH = 100
@@ -34,11 +34,11 @@ def help_text() -> str:
         lines.append("")
     lines.append("Passes:\n")
     for name, info in sorted(passes().items()):
-        lines.append(_entry(2, f"--{name}", info.summary))
+        lines.append(_entry(2, f"--{name}", f"{info.summary}{origin_text(info.release)}"))
         lines += _option_entries(info.options)
     lines += ["", "Pipelines:\n"]
     for name, info in sorted(pipelines().items()):
-        lines.append(_entry(2, f"--{name}", info.summary))
+        lines.append(_entry(2, f"--{name}", f"{info.summary}{origin_text(info.release)}"))
         lines.append(_entry(2, "", f"Runs {', '.join(info.default_steps())}."))
         lines += _option_entries(info.options)
     lines += ["", "Passes of the MLIR host, among many more:\n"]
@@ -60,6 +60,7 @@ def _option_entries(options: Iterable[Option]) -> Iterator[str]:
     for option in options:
         default = option_text(option.default)
         shown = f" (default: {default})" if default else ""
+        shown += origin_text(option.release)
         yield _entry(6, f"{option.name}=<{option.type}>", f"{option.description}{shown}")
 
 

@@ -20,7 +20,22 @@ PartitionerStage = Literal[
 ]
 
 
-@register_pipeline("sdy-export-pipeline")
+@register_pipeline(
+    "sdy-export-pipeline",
+    release="0.10.2",
+    option_releases=dict.fromkeys(
+        (
+            "replica_count",
+            "partition_count",
+            "enable_per_instruction_partitioning",
+            "per_instruction_partitioning_filter",
+            "inline_meshes",
+            "mark_partial_result_with_unreduced_axes",
+            "partitioner_stage",
+        ),
+        "0.12",
+    ),
+)
 def export_pipeline(
     first_dump: int = 0,
     *,

@@ -7,7 +7,19 @@ from pyshardy.pipeline.options import pass_text
 from pyshardy.pipeline.registry import register_pipeline
 
 
-@register_pipeline("sdy-import-pipeline")
+@register_pipeline(
+    "sdy-import-pipeline",
+    release="0.10.2",
+    option_releases=dict.fromkeys(
+        (
+            "enable_explicit_gather_scatter_batching",
+            "dump_directory",
+            "debug_sharding_origins",
+            "debug_propagation_edge_sharding",
+        ),
+        "pyshardy",
+    ),
+)
 def import_pipeline(
     first_dump: int = 0,
     *,

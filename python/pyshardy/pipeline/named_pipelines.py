@@ -7,7 +7,7 @@ from pyshardy.pipeline.options import pass_text
 from pyshardy.pipeline.registry import register_pipeline
 
 
-@register_pipeline("sdy-partition-pipeline")
+@register_pipeline("sdy-partition-pipeline", release="pyshardy")
 def partition_pipeline(
     *,
     inline_functions: bool = True,
@@ -73,7 +73,7 @@ def partition_pipeline(
     )
 
 
-@register_pipeline("sdy-basic-propagation-pipeline")
+@register_pipeline("sdy-basic-propagation-pipeline", release="pyshardy")
 def basic_propagation_pipeline() -> str:
     """Propagates with the basic strategy over functions and calls, and cleans up."""
     return ",".join(

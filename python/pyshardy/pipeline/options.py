@@ -81,12 +81,14 @@ class Option:
         type: the type of its value.
         default: the value when it isn't given.
         description: one sentence for the help.
+        release: where it comes from if that isn't where its pass does, as in `PassDecl`.
     """
 
     name: str
     type: OptionType
     default: OptionValue
     description: str = ""
+    release: str = ""
 
     @property
     def keyword(self) -> str:
@@ -224,7 +226,19 @@ def declared_option(declaration: OptionDecl) -> Option:
         is_list=declaration.type != scalar,
         choices=declaration.choices,
     )
-    return Option(declaration.name, option_type, declaration.default, declaration.description)
+    return Option(
+        declaration.name,
+        option_type,
+        declaration.default,
+        declaration.description,
+        declaration.release,
+    )
+
+
+def origin_text(release: str) -> str:
+    """Return a note on where a pass or an option comes from; none for Shardy's oldest release."""
+    notes = {"": "", "0.10.2": "", "pyshardy": " [pyshardy only]"}
+    return notes.get(release, f" [Shardy from jaxlib {release} on]")
 
 
 def _type_of_annotation(annotation: object) -> OptionType | None:

@@ -15,7 +15,30 @@ FIRST_DUMP = 1
 """The number of the first saved module."""
 
 
-@register_pipeline("sdy-propagation-pipeline")
+_OWN_OPTIONS = (
+    "keep_sharding_rules",
+    "dump_directory",
+    "conservative_propagation",
+    "propagation_strategy",
+    "run_op_priority_propagation",
+    "debug_sharding_origins",
+    "debug_propagation_edge_sharding",
+    "avoid_export_for_partitioning",
+    "enable_insert_explicit_collectives",
+    "remove_all_gather_reduce_scatter_for_cmv1",
+    "enable_explicit_gather_scatter_batching",
+    "update_non_divisible_input_output_shardings",
+    "inline_meshes",
+    "compatible",
+)
+"""Those that Shardy's pipeline takes in C++ only, or not at all."""
+
+
+@register_pipeline(
+    "sdy-propagation-pipeline",
+    release="0.10.2",
+    option_releases=dict.fromkeys(_OWN_OPTIONS, "pyshardy"),
+)
 def propagation_pipeline(
     *,
     dedup_functions_fully: bool = False,

@@ -13,6 +13,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -177,6 +178,7 @@ class PassInfo:
         options: what can be set, each handed over as a keyword argument.
         implementation: the function, or where it is: `module:function`.
         display_name: the name in IR dumps and timing reports: `BasicPropagatePass`.
+        release: where it comes from; see `PassDecl`.
     """
 
     argument: str
@@ -186,6 +188,7 @@ class PassInfo:
     options: tuple[Option, ...]
     implementation: PassFunction | str
     display_name: str
+    release: str = ""
 
     def load(self) -> PassFunction:
         """The function that does the work."""
@@ -204,12 +207,14 @@ class PipelineInfo:
         summary: one line for the help.
         options: what can be set, each handed over as a keyword argument.
         text: writes the pipeline that it stands for.
+        release: where it comes from; see `PassDecl`.
     """
 
     argument: str
     summary: str
     options: tuple[Option, ...]
     text: PipelineFunction
+    release: str = ""
 
     def default_steps(self) -> list[str]:
         """The passes that it stands for when no option is given."""
@@ -240,6 +245,7 @@ def _own_passes() -> Mapping[str, PassInfo]:
                 tuple(map(declared_option, declaration.options)),
                 IMPLEMENTATIONS[name],
                 declaration.class_name,
+                declaration.release,
             )
             for name, declaration in tables.PASSES.items()
             if name in IMPLEMENTATIONS
@@ -302,7 +308,12 @@ def register_pass(
 
 
 def register_pipeline(
-    argument: str, *, summary: str = "", replace: bool = False
+    argument: str,
+    *,
+    summary: str = "",
+    replace: bool = False,
+    release: str = "",
+    option_releases: Mapping[str, str] | None = None,
 ) -> Callable[[_Function], _Function]:
     """Give a pipeline a name.
 
@@ -317,6 +328,8 @@ def register_pipeline(
         argument: the name in pipelines.
         summary: one line for the help; the first line of the docstring by default.
         replace: take the place of a pipeline of that name.
+        release: where it comes from, for those that Shardy has; see `PassDecl`.
+        option_releases: where options come from, by their keywords, if that is elsewhere.
 
     Raises:
         ValueError: the name is taken.
@@ -326,8 +339,13 @@ def register_pipeline(
     def register(function: _Function) -> _Function:
         _check_name(argument, replace)
         description = inspect.getdoc(function) or ""
+        origins = option_releases or {}
+        options = tuple(
+            replace_fields(option, release=origins.get(option.keyword, ""))
+            for option in options_of(function)
+        )
         _added_pipelines[argument] = PipelineInfo(
-            argument, summary or description.partition("\n")[0], options_of(function), function
+            argument, summary or description.partition("\n")[0], options, function, release
         )
         return function
 
