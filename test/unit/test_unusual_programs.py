@@ -195,7 +195,7 @@ def test_manual_axes_of_inner_modules(context):
     assert 'manual_axes={"data", "one"}' in sdy.asm(module)
 
 
-def test_edges_of_calls_that_are_computations_by_now(context):
+def test_edges_of_calls(context):
     text = """sdy.mesh @mesh = <["a"=2]>
 func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   %0 = call @f(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
@@ -208,9 +208,12 @@ func.func private @f(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 """
-    line, _, message = refusal(text, context)
-    assert line == 4
-    assert "run 'sdy-sink-func-data-flow-edges' first" in message
+    with pytest.raises(sdy.SdyError) as caught:
+        sdy.partition(sdy.parse(text, context))
+    first = caught.value.diagnostics[0]
+    assert first.location.line in (4, 9)
+    assert "run 'sdy-sink-func-data-flow-edges' first" in first.message
+    assert "func_data_flow_edge" not in partitioned(text, context)
 
 
 @pytest.mark.parametrize("ids", ["[1, -1]", "[0, 5]"])
