@@ -12,6 +12,7 @@ pyproject.toml admits, and runs the tests there. Without such a Python it says s
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -82,8 +83,10 @@ def main() -> int:
         print(f"Not run, since PyTorch isn't installed there: {', '.join(WITH_TORCH)}", flush=True)
     chosen = [test for test in TESTS if f"--deselect={test}" not in left_out]
     command = [interpreter, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *left_out, *chosen]
+    # The other engines don't depend on JAX.
+    variables = {**os.environ, "PYSHARDY_CORPUS_BACKENDS": "xla"}
     return subprocess.run(
-        [*command, "-n", str(arguments.processes)], cwd=ROOT, check=False
+        [*command, "-n", str(arguments.processes)], cwd=ROOT, env=variables, check=False
     ).returncode
 
 

@@ -37,6 +37,9 @@ million pairs of numbers, one in a microsecond. All others together take a minut
 INTERPRETED = os.environ.get("PYSHARDY_INTERPRET_CORPUS", "").split(",")
 """Which of those it runs nevertheless: names with commas between, or `all`."""
 
+ENGINES = os.environ.get("PYSHARDY_CORPUS_BACKENDS", "xla,jit,interpreter").split(",")
+"""The backends that run the corpus."""
+
 
 def is_interpreted(name):
     return name not in LONG_TO_INTERPRET or name in INTERPRETED or "all" in INTERPRETED
@@ -47,6 +50,7 @@ def test_numbers(path, context):
     corpus = CorpusProgram(path, context)
     expected = corpus.expected()
     backends = ["xla", "jit", *(["interpreter"] if is_interpreted(path.stem) else [])]
+    backends = [backend for backend in backends if backend in ENGINES]
     for port, array in zip(corpus.program.outputs, expected, strict=True):
         assert np.isfinite(array).all(), port.name
     for backend in backends:
