@@ -51,7 +51,7 @@ class CheckFailed(Exception):
 
 @dataclass
 class Report:
-    """What was found out with one Python.
+    """The findings with one Python.
 
     Attributes:
         python: the version.

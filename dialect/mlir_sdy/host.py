@@ -156,7 +156,7 @@ _MISSING_FUNCTIONS = re.compile(r"Symbols not found: \[ (.*?) \]")
 
 @dataclasses.dataclass
 class _Printed:
-    """What the process has printed."""
+    """Return the output of the process."""
 
     text: str = ""
 

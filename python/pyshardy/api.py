@@ -63,7 +63,7 @@ def parse(
 
 
 def _context_for_child(context: ir.Context) -> ir.Context:
-    """What a forked process may parse into: a context without threads, which it hasn't got."""
+    """Return a context for a forked process, which has no threads to wait for."""
     if context.get_num_threads() == 1:
         return context
     from mlir_sdy.dialect import Context  # noqa: PLC0415 (loads the host)

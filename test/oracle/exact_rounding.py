@@ -76,7 +76,7 @@ def midpoints_of(element: str) -> np.ndarray:
 
 
 def _next(element: str) -> float:
-    """What would come after the greatest number."""
+    """Return the bits after those of the greatest number."""
     below, greatest = magnitudes_of(element)[-2:]
     return 2 * greatest if element == POWERS else 2 * greatest - below
 

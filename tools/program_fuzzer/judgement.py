@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What became of a program: refused with a diagnostic, or valid after each stage."""
+"""The outcome of a program: refused with a diagnostic, or valid after each stage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlir_sdy.diagnostics import SdyError, Severity, collect
 from mlir_sdy.verify import verify
 
 DEFECT = "defect"
-"""What the names of outcomes that must not occur begin with."""
+"""The prefix of the names of outcomes that must not occur."""
 
 
 _WARM_UP = """
@@ -87,7 +87,7 @@ _RESOURCE = re.compile(r"\b(weights)(?:_\d+)+\b")
 
 
 class _WrongTextError(Exception):
-    """What was printed is not what was read."""
+    """The printed program differs from the one that was read."""
 
 
 def _check_round_trip(module: Any, context: Any) -> None:

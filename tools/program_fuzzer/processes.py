@@ -31,7 +31,7 @@ _MEMORY = 8 << 30
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case.
+    """The outcome of a case.
 
     Attributes:
         case: its number, which is the seed of its mutations.

@@ -42,7 +42,7 @@ _LARGE_NUMBERS = {
     rf"conv<\s*{_LARGE_DIMENSION}": "the number of a dimension is too large",
     r"padding\s*=\s*dense<[^<>]*>\s*:\s*tensor<\d{7}": "there is too much padding",
 }
-"""Where MLIR's parser makes room for as many things as a number says, and what is wrong then."""
+"""Text in which a number makes MLIR's parser reserve memory, and the message for each."""
 
 _SEVERAL_OPERATIONS = "source must contain a single top-level operation"
 

@@ -81,7 +81,7 @@ def _flush() -> None:
 
 
 def _exit_status(status: int, shared: SharedState, report: Callable[[Crash], None]) -> int:
-    """What to exit with for a status of `os.waitpid`, unless a signal ends this process, too."""
+    """Return the exit status for one of `os.waitpid`, unless a signal ends this process, too."""
     crash = shared.crash(status)
     if crash is None:
         _repeat(shared.said())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a guard shares with the process that it has forked: its stage, and what it says last."""
+"""The memory that a guard shares with the forked process: its stage and its last message."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SharedState:
         return tuple(text.split("\n")) if text else ()
 
     def said(self) -> str:
-        """What the child has written to its standard error past Python."""
+        """Return the text that the child wrote to its standard error past Python."""
         self._said.seek(0)
         return self._said.read().decode(errors="replace")
 

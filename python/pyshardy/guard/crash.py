@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What is known about a process that crashed, and how to say it."""
+"""Reports of processes that crashed."""
 
 from __future__ import annotations
 

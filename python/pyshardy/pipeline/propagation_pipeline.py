@@ -31,7 +31,7 @@ _OWN_OPTIONS = (
     "inline_meshes",
     "compatible",
 )
-"""Those that Shardy's pipeline takes in C++ only, or not at all."""
+"""The options that Shardy's pipeline takes in C++ only, or not at all."""
 
 
 @register_pipeline(

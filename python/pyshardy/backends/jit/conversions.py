@@ -27,7 +27,7 @@ from pyshardy.backends.jit.float_formats import (
 )
 
 _CUT_FROM_INTEGERS = 11
-"""How many bits of 64 are more than the mantissa of f64 holds."""
+"""The bits of an i64 that do not fit into the mantissa of an f64."""
 
 
 def name_of(source: str, target: str) -> str:

@@ -88,7 +88,7 @@ class FloatFormat:
 
     @property
     def overflow(self) -> int:
-        """What becomes of greater numbers, and of infinity."""
+        """Return the bits for numbers that overflow, and for infinity."""
         match self.special:
             case Special.IEEE:
                 return self.infinity

@@ -52,7 +52,7 @@ def machine_code(module: ir.Module, name: str, optimization: int) -> tuple[int, 
 def _uses(
     module: ir.Module, functions: Collection[str], target: Target | None
 ) -> dict[str, SourceLocation | None]:
-    """Where an operation stands that needs each function.
+    """Return the location of an operation that needs each function.
 
     LLVM decides only while it selects instructions, and doesn't say for what. So each kind of
     operation is compiled alone.
