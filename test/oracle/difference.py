@@ -59,6 +59,7 @@ class Passes:
         theirs: the answer of C++ Shardy 0.12.
         ours: the answer of pyshardy.
         before: the answer of C++ Shardy 0.10.2, where it is another one.
+        before_pipeline: the passes there; empty if they are the same.
     """
 
     row: str
@@ -67,6 +68,7 @@ class Passes:
     theirs: Answer
     ours: Answer
     before: Answer | None = None
+    before_pipeline: str = ""
 
 
 @dataclass(frozen=True)

@@ -453,6 +453,7 @@ ELSEWHERE = {
         "test_traps.py::test_origins_of_a_value_that_is_returned_twice"
     ),
     "a function that is called from several places": "test_warnings_of_calls",
+    "a `stablehlo.all_reduce` or another collective of the user": "test_collectives_of_the_user",
     "`stablehlo.batch_norm_grad`, `batch_norm_training`": "test_no_rule",
     "`stablehlo.replica_id`, `stablehlo.tuple`": "test_warnings_without_a_rule",
 }

@@ -224,6 +224,116 @@ CASES: dict[str, Case] = {
           return %1 : tensor<4xf32>
         }}""",
     ),
+    "divisor of integers": Passes(
+        "padding in the reduced dimension of a product",
+        "sdy-pad-for-divisibility",
+        f"""{PRELUDE}!u = tensor<7xi32>
+        func.func @main(%x: !u) -> !u {{
+          %0 = sdy.all_slice [{{"x"}}] %x out_sharding=<@m, [{{"x"}}]> : !u
+          %1 = stablehlo.divide %0, %0 {{sdy.sharding = #by_vector}} : !u
+          %2 = sdy.all_gather [{{"x"}}] %1 out_sharding=<@m, [{{}}]> : !u
+          return %2 : !u
+        }}""",
+        Gives("stablehlo.divide %1, %1"),
+        Gives("stablehlo.select", "stablehlo.divide %1, %5"),
+    ),
+    "origins of inputs": Passes(
+        "origins that `sdy-apply-sharding-constraints` notes",
+        "sdy-add-data-flow-edges,sdy-apply-sharding-constraints{debug-sharding-origins=true}",
+        f"""{PRELUDE}
+        func.func @main(%a: !t) -> !t {{
+          %0 = stablehlo.abs %a : !t
+          %1 = sdy.manual_computation(%0) in_shardings=[<@m, [{{"x"}}, {{}}]>]
+              out_shardings=[<@m, [{{"x"}}, {{}}]>] manual_axes={{"x"}} (%b: tensor<4x8xf32>) {{
+            sdy.return %b : tensor<4x8xf32>
+          }} : (!t) -> !t
+          return %1 : !t
+        }}""",
+        Gives("mc_0_output: 0", lacks=("mc_0_input: 0",)),
+        Gives("mc_0_output: 0", "mc_0_input: 0"),
+    ),
+    "permute in a manual computation": Passes(
+        "`sdy.collective_permute` inside a manual computation",
+        LOCAL,
+        """
+        sdy.mesh @m = <["z"=2, "m"=2, "y"=2]>
+        #y = #sdy.sharding<@m, [{"m"}, {"y"}]>
+        #z = #sdy.sharding<@m, [{"m"}, {"z"}]>
+        !t = tensor<8x8xf32>
+        func.func @main(%a: !t {sdy.sharding = #y}) -> (!t {sdy.sharding = #z}) {
+          %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"m"}, {"y"}]>]
+              out_shardings=[<@m, [{"m"}, {"z"}]>] manual_axes={"m"} (%b: tensor<4x8xf32>) {
+            %1 = sdy.collective_permute %b out_sharding=<@m, [{}, {"z"}]> : tensor<4x8xf32>
+            sdy.return %1 : tensor<4x8xf32>
+          } : (!t) -> !t
+          return %0 : !t
+        }""",
+        # Device 2 is the second one along "m", devices 1 and 4 are the first ones.
+        Gives("[2, 1]", "[4, 2]"),
+        Gives("[2, 2]", "[4, 1]"),
+    ),
+    "combined reduce-scatter": Passes(
+        "the combined `stablehlo.reduce_scatter` of several dimensions",
+        f"{LOCAL}{{combine-multi-dimension-reduce-scatter=true}}",
+        f"""{PRELUDE}!u = tensor<8x6x4xf32>
+        #partial = #sdy.sharding<@m, [{{}}, {{}}, {{}}], unreduced={{"x", "y"}}>
+        func.func @main(%a: !u {{sdy.sharding = #partial}}) -> !u {{
+          %0 = sdy.reduce_scatter [{{"x"}}, {{}}, {{"y"}}] %a
+              out_sharding=<@m, [{{"x"}}, {{}}, {{"y"}}]> : !u
+          %1 = sdy.all_gather [{{"x"}}, {{}}, {{"y"}}] %0 out_sharding=<@m, [{{}}, {{}}, {{}}]> : !u
+          return %1 : !u
+        }}""",
+        Refuses("dimension not divisible by scattering factor"),
+        Gives("(tensor<4x4x6x2xf32>) -> tensor<1x4x6x2xf32>"),
+    ),
+    "constants in other blocks": Passes(
+        "`sdy-constant-or-scalar-merger` on constants in blocks",
+        "func.func(sdy-constant-or-scalar-merger)",
+        """
+        func.func @main(%a: i1) -> tensor<8xf32> {
+          cf.cond_br %a, ^bb1, ^bb2
+        ^bb1:
+          %0 = sdy.constant dense<1.0> : tensor<8xf32>
+          return %0 : tensor<8xf32>
+        ^bb2:
+          %1 = sdy.constant dense<1.0> : tensor<8xf32>
+          return %1 : tensor<8xf32>
+        }""",
+        Refuses("operand #0 does not dominate this use"),
+        Gives("return %0", "return %1"),
+    ),
+    "calls in nested modules": Passes(
+        "calls in a module in the module",
+        "sdy-propagate-sharding-from-func-to-call",
+        """
+        module @inner {
+          func.func private @g(%x: tensor<8xf32>) -> tensor<8xf32> {
+            return %x : tensor<8xf32>
+          }
+          func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+            %0 = func.call @g(%x) : (tensor<8xf32>) -> tensor<8xf32>
+            return %0 : tensor<8xf32>
+          }
+        }
+        func.func @main() { return }""",
+        Aborts(),
+        Gives("call @g(%arg0)"),
+    ),
+    "reshard behind a transpose and a reshape": Passes(
+        "`canonicalize` of a reshard behind a transpose and then a reshape",
+        "canonicalize",
+        """
+        sdy.mesh @m = <["v"=2]>
+        func.func @f(%a: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<32xf32>) {
+          %0 = sdy.reshard %a <@m, [{"v"}, {}]> : tensor<4x8xf32>
+          %1 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+          %2 = stablehlo.reshape %1 : (tensor<8x4xf32>) -> tensor<32xf32>
+          %3 = sdy.reshard %2 <@m, [{"v"}]> : tensor<32xf32>
+          func.return %0, %3 : tensor<4x8xf32>, tensor<32xf32>
+        }""",
+        Gives("stablehlo.transpose %0", "return %0, %2"),
+        Gives("stablehlo.transpose %arg0", 'sdy.reshard %2 <@m, [{"v"}]>'),
+    ),
     "constants of two shardings": Passes(
         "equal constants that are sharded differently",
         "canonicalize",
@@ -234,7 +344,7 @@ CASES: dict[str, Case] = {
           return %0, %1 : !t, !t
         }}""",
         Gives("return %cst, %cst :"),
-        Gives("return %cst, %cst :"),  # Apart in `sdy-partition-pipeline`: see test_constants.
+        Gives("return %cst, %cst :"),  # In `sdy-partition-pipeline` it is `test_constants`.
     ),
     "all-reduces twice": Passes(
         "`sdy-insert-explicit-reshards` on a program that has its all-reduces already",
@@ -496,6 +606,46 @@ CASES: dict[str, Case] = {
         Gives("dense<[0, 0, 4, 4]>"),
         before=Gives("dense<[0, 4, 0, 4]>"),
     ),
+    "dynamic slice of a whole dimension": Passes(
+        "`stablehlo.dynamic_slice` of all of a sharded dimension",
+        LOCAL,
+        f"""{PRELUDE}#s = #sdy.sharding<@m, [{{"x"}}, {{}}]>
+        func.func @main(%x: !t {{sdy.sharding = #rows}}, %c: tensor<i32>)
+            -> (tensor<8x2xf32> {{sdy.sharding = #s}}) {{
+          %0 = stablehlo.dynamic_slice %x, %c, %c, sizes = [8, 2] {{sdy.sharding = #by_rows}}
+              : (!t, tensor<i32>, tensor<i32>) -> tensor<8x2xf32>
+          return %0 : tensor<8x2xf32>
+        }}""",
+        Gives("sizes = [4, 2]"),
+        Gives("sizes = [4, 2]"),
+        before=Refuses("has slice size 8 greater than dimension size 4"),
+    ),
+    "padded constant": Passes(
+        "constants that have to be padded",
+        "sdy-pad-for-divisibility",
+        f"""{PRELUDE}!u = tensor<7xi32>
+        func.func @main() -> !u {{
+          %0 = stablehlo.constant {{sdy.sharding = #by_vector}} dense<1> : !u
+          %1 = sdy.all_gather [{{"x"}}] %0 out_sharding=<@m, [{{}}]> : !u
+          return %1 : !u
+        }}""",
+        Gives("stablehlo.slice", "[0:7]"),
+        Gives("stablehlo.slice", "[0:7]"),
+        before=Refuses("'stablehlo.constant' op inferred type(s) 'tensor<7xi32>'"),
+        before_pipeline="func.func(sdy-pad-for-divisibility)",
+    ),
+    "rgv3 without meshes": Passes(
+        "`enable-rgv3`, once meshes are dropped",
+        f"{LOCAL}{{enable-rgv3=true}},sdy-drop-sharding-and-mesh",
+        f"""{PRELUDE}
+        func.func @main(%a: !t {{sdy.sharding = #columns}}) -> !t {{
+          %1 = sdy.all_gather [{{}}, {{"x"}}] %a out_sharding=<@m, [{{}}, {{}}]> : !t
+          return %1 : !t
+        }}""",
+        Gives("sdy.mesh @m", "mesh = @m"),
+        Gives("mesh = #stablehlo.mesh<axes=", lacks=("sdy.mesh",)),
+        before=Refuses("mesh symbol 'm' not found"),
+    ),
     "names in replica groups": Passes(
         "`sdy-inline-meshes` on a mesh in `replica_groups`",
         "sdy-inline-meshes",
@@ -509,5 +659,15 @@ CASES: dict[str, Case] = {
     ),
 }
 
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE = {
+    "operands and results of an operation that are sharded in different ways": (
+        "test_shardy_partition.py::test_bytes"
+    ),
+    "`stablehlo.dynamic_slice` of a part": "test_collectives",
+    "`stablehlo.dynamic_update_slice` along": "test_collectives",
+    "halo exchange in general": "test_collectives",
+    "`stablehlo.rng` of shards": "test_random_numbers",
+    "a reshape whose shards hold other data": "test_shardy_partition.py::test_numbers",
+    "what a single device computes": "test_negative_zeros",
+}
 """The rows that other tests hold: those of this folder, or of `test_differences.py`."""

@@ -5,13 +5,14 @@ A test fails when either side changes: when C++ Shardy no longer errs, the row g
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import differences_silent
 import differences_wrong
 import numpy as np
 import pytest
-from difference import Aborts, Answer, Gives, Numbers, Passes, Refuses
+from difference import PRELUDE, Aborts, Answer, Gives, Numbers, Passes, Refuses
 from shardy import ShardyAborted, ShardyRefused
 from shardy_partition import partitioned_by_shardy
 
@@ -20,7 +21,7 @@ from mlir_sdy.diagnostics import SdyError, collect
 from mlir_sdy.verify import verify
 from pyshardy.api import propagate
 from pyshardy.pipeline import run_pipeline
-from pyshardy.program import partition, run_unpartitioned
+from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
 TABLES = ("Where Shardy aborts or is silent", "Where Shardy is wrong", "Before 0.12")
@@ -71,8 +72,9 @@ def test_passes(shardy, context, name):
 @pytest.mark.parametrize("name", BEFORE)
 def test_before(shardy, name):
     case = BEFORE[name]
-    answer = case.before if shardy.release < (0, 12) else case.theirs
-    check(answer, theirs(shardy, case))
+    if shardy.release < (0, 12):
+        case = replace(case, pipeline=case.before_pipeline or case.pipeline, theirs=case.before)
+    check(case.theirs, theirs(shardy, case))
 
 
 @pytest.mark.shardy_since(0, 12)
@@ -99,6 +101,215 @@ def test_numbers(shardy, context, name):
     else:
         found = partitioned_by_shardy(shardy, asm(module), context).run(inputs, backend="xla")
         assert not is_right(found)
+
+
+# --- Rows that take more than one run -------------------------------------------------------------
+
+
+def program(arguments: str, results: str, body: str) -> str:
+    return f"{PRELUDE}func.func @main({arguments}) -> ({results}) {{\n{body}\n}}"
+
+
+COLLECTIVES = {
+    "dynamic slice": (
+        program(
+            "%x: !t {sdy.sharding = #rows}",
+            "tensor<3x8xf32>",
+            """
+            %c = stablehlo.constant dense<0> : tensor<i32>
+            %d = stablehlo.constant dense<3> : tensor<i32>
+            %0 = stablehlo.dynamic_slice %x, %d, %c, sizes = [3, 8]
+                : (!t, tensor<i32>, tensor<i32>) -> tensor<3x8xf32>
+            return %0 : tensor<3x8xf32>""",
+        ),
+        ["all_to_all", "all_gather"],
+        ["all_reduce"],
+    ),
+    "dynamic update slice": (
+        program(
+            "%x: !t {sdy.sharding = #rows}",
+            "!t {sdy.sharding = #rows}",
+            """
+            %c = stablehlo.constant dense<0> : tensor<i32>
+            %d = stablehlo.constant dense<3> : tensor<i32>
+            %u = stablehlo.constant dense<7.0> : tensor<2x8xf32>
+            %0 = stablehlo.dynamic_update_slice %x, %u, %d, %c
+                : (!t, tensor<2x8xf32>, tensor<i32>, tensor<i32>) -> !t
+            return %0 : !t""",
+        ),
+        ["all_gather"],
+        [],
+    ),
+    "convolution": (
+        program(
+            "%x: tensor<1x16x1xf32> {sdy.sharding = #middle}, %k: tensor<3x1x1xf32>",
+            "tensor<1x16x1xf32> {sdy.sharding = #middle}",
+            """
+            %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+                window = {pad = [[1, 1]]} {batch_group_count = 1 : i64,
+                feature_group_count = 1 : i64}
+                : (tensor<1x16x1xf32>, tensor<3x1x1xf32>) -> tensor<1x16x1xf32>
+            return %0 : tensor<1x16x1xf32>""",
+        ),
+        ["all_gather"],
+        ["collective_permute", "collective_permute"],
+    ),
+}
+
+
+def both_partitioned(shardy, context, text) -> tuple[PartitionedProgram, PartitionedProgram]:
+    """Return the programs of C++ Shardy and of pyshardy."""
+    module = parse(text, context, "t.mlir")
+    theirs_ = partitioned_by_shardy(shardy, asm(module), context)
+    propagate(module)
+    return theirs_, partition(module)
+
+
+@pytest.mark.shardy_since(0, 12)
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_collectives(shardy, context, name):
+    text, *expected = COLLECTIVES[name]
+    programs = both_partitioned(shardy, context, text)
+    found = [[each.kind for each in program.collectives] for program in programs]
+    assert found == expected
+
+
+@pytest.mark.shardy_since(0, 12)
+def test_collectives_of_the_user(shardy, context):
+    text = program(
+        "%x: !t {sdy.sharding = #rows}",
+        "!t",
+        """
+        %0 = "stablehlo.all_reduce"(%x) <{
+            replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>,
+            channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+            use_global_device_ids}> ({
+          ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+            %1 = stablehlo.add %p, %q : tensor<f32>
+            stablehlo.return %1 : tensor<f32>
+          }) : (!t) -> !t
+        return %0 : !t""",
+    )
+    module = parse(text, context)
+    found = partitioned_by_shardy(shardy, asm(module), context)
+    assert "all_reduce" in [each.kind for each in found.collectives]
+    propagate(module)
+    with pytest.raises(SdyError, match="wrap it in a 'sdy.manual_computation'"):
+        partition(module)
+
+
+@pytest.mark.shardy_since(0, 12)
+def test_random_numbers(shardy, context):
+    text = program(
+        "",
+        "!t {sdy.sharding = #rows}",
+        """
+        %a = stablehlo.constant dense<0.0> : tensor<f32>
+        %b = stablehlo.constant dense<1.0> : tensor<f32>
+        %s = stablehlo.constant dense<8> : tensor<2xi64>
+        %0 = stablehlo.rng %a, %b, %s, distribution = UNIFORM
+            : (tensor<f32>, tensor<f32>, tensor<2xi64>) -> !t
+        return %0 : !t""",
+    )
+    module = parse(text, context)
+    with pytest.raises(ShardyRefused, match=re.escape("'stablehlo.rng' op inferred type(s)")):
+        partitioned_by_shardy(shardy, asm(module), context)
+    propagate(module)
+    (numbers,) = partition(module).run([], backend="xla")
+    assert len(np.unique(numbers)) > 60
+
+
+@pytest.mark.shardy_since(0, 12)
+def test_negative_zeros(shardy, context):
+    text = program(
+        "%x: !t",
+        "!t",
+        """
+        %0 = stablehlo.reverse %x, dims = [0] {sdy.sharding = #at_one} : !t
+        return %0 : !t""",
+    ).replace(
+        "func.func",
+        "sdy.mesh @one = <[], device_ids=[1]>\n"
+        "#at_one = #sdy.sharding_per_value<[<@one, []>]>\nfunc.func",
+    )
+    zeros = [np.full((8, 8), -0.0, np.float32)]
+    signs = [
+        np.signbit(each.run(zeros, backend="xla")[0]).all()
+        for each in both_partitioned(shardy, context, text)
+    ]
+    assert signs == [False, True]
+
+
+def test_constants(context):
+    module = parse(CASES["constants of two shardings"].text, context)
+    run_pipeline(module, "sdy-partition-pipeline")
+    assert "return %0, %1" in asm(module) or asm(module).count("stablehlo.constant") == 2
+
+
+def warnings_of_both(shardy, context, text: str, pipeline: str) -> tuple[list[str], list[str]]:
+    """Return the warnings of C++ Shardy in a new process, and ours."""
+    shardy.close()
+    with collect() as diagnostics:
+        run_pipeline(parse(text, context, "t.mlir"), pipeline)
+    return (
+        shardy.warnings(text, f"builtin.module({pipeline})"),
+        [str(each) for each in diagnostics],
+    )
+
+
+def test_warnings_of_groups(shardy, context):
+    text = program(
+        "%x: !t {sdy.sharding = #rows}, %y: !t {sdy.sharding = #whole}",
+        "!t",
+        """
+        sdy.sharding_group %x group_id=0 : !t
+        sdy.sharding_group %y group_id=0 : !t
+        return %x : !t""",
+    )
+    (found,), (ours,) = warnings_of_both(shardy, context, text, "sdy-basic-propagate")
+    assert "@m" not in found
+    assert '<@m, [{"x"}, {}]> and <@m, [{}, {}]>' in ours
+
+
+def test_warnings_of_calls(shardy, context):
+    calls = "\n".join(
+        f"%{index} = call @{name}(%x) : (!t) -> !t" for index, name in enumerate("ffgg")
+    )
+    functions = "".join(
+        f"\nfunc.func private @{name}(%x: !t) -> !t {{ return %x : !t }}" for name in "fg"
+    )
+    text = program("%x: !t", "!t", f"{calls}\nreturn %x : !t") + functions
+    found, ours = warnings_of_both(shardy, context, text, "sdy-import-func-calls")
+    assert len(found) == 1
+    assert len(ours) == 2
+
+
+def test_warnings_without_a_rule(shardy, context):
+    pipeline = "func.func(sdy-populate-op-sharding-rules)"
+    unknown = program(
+        "%x: !t",
+        "!t",
+        """
+        %0 = stablehlo.custom_call @a(%x) : (!t) -> !t
+        %1 = stablehlo.custom_call @b(%0) : (!t) -> !t
+        return %1 : !t""",
+    )
+    found, ours = warnings_of_both(shardy, context, unknown, pipeline)
+    assert len(found) == 1
+    assert len(ours) == 2
+    for operation in (
+        "stablehlo.replica_id : tensor<ui32>",
+        "stablehlo.tuple %x : tuple<!t>",
+        "arith.constant dense<1.0> : tensor<8xf32>",
+        "chlo.constant dense<1.0> : tensor<8xf32>",
+    ):
+        text = program("%x: !t", "!t", f"%0 = {operation}\nreturn %x : !t")
+        found, ours = warnings_of_both(shardy, context, text, pipeline)
+        assert "is unknown to SDY sharding rule registry" in found[0]
+        assert ours == []
+
+
+# --- The page ---------------------------------------------------------------------------------------
 
 
 def rows() -> list[str]:
