@@ -334,6 +334,20 @@ CASES: dict[str, Case] = {
         Gives("stablehlo.transpose %0", "return %0, %2"),
         Gives("stablehlo.transpose %arg0", 'sdy.reshard %2 <@m, [{"v"}]>'),
     ),
+    "shards smaller than an element": Passes(
+        "equivalence across reshapes of dimensions smaller than their number of shards",
+        "canonicalize",
+        """
+        sdy.mesh @m = <["u"=8, "v"=2]>
+        func.func @f(%a: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<8xf32>) {
+          %0 = sdy.reshard %a <@m, [{}, {"v", "u"}]> : tensor<4x2xf32>
+          %1 = stablehlo.reshape %a : (tensor<4x2xf32>) -> tensor<8xf32>
+          %2 = sdy.reshard %1 <@m, [{"v", "u"}]> : tensor<8xf32>
+          func.return %0, %2 : tensor<4x2xf32>, tensor<8xf32>
+        }""",
+        Gives("stablehlo.reshape %0", lacks=("%2 = sdy.reshard",)),
+        Gives("stablehlo.reshape %arg0", "%2 = sdy.reshard"),
+    ),
     "constants of two shardings": Passes(
         "equal constants that are sharded differently",
         "canonicalize",

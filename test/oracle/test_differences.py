@@ -349,7 +349,7 @@ def examples_without_rules() -> dict[str, str]:
             for name in names:
                 if re.search(rf"stablehlo\.{name}\b", operation):
                     examples.setdefault(name, operation)
-    return {name: examples.get(name, "") for name in names}
+    return {name: MORE_EXAMPLES.get(name) or examples.get(name, "") for name in names}
 
 
 @pytest.mark.shardy_since(0, 12)
@@ -359,7 +359,7 @@ def test_no_rule(shardy, context):
         if name in WITHOUT_TYPES:
             continue
         assert operation, name
-        text = f"func.func @main{example_case(operation)}"
+        text = f"func.func @main{example_case(operation)}\n{IDENTITY}"
         module = parse(text, context)
         run_pipeline(module, pipeline)
         assert "sdy.sharding_rule" in asm(module), name
@@ -369,11 +369,39 @@ def test_no_rule(shardy, context):
         assert not any("sdy.sharding_rule" in line for line in lines), name
 
 
+MORE_EXAMPLES = {
+    "batch_norm_grad": """
+        %0:3 = "stablehlo.batch_norm_grad"(%a, %b, %c, %d, %e) <{
+            epsilon = 0.001 : f32, feature_index = 1 : i64}>
+            : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<4x6xf32>)
+            -> (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>)""",
+    "collective_reduce": """
+        %0 = "stablehlo.collective_reduce"(%a) <{
+            replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+          ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+            %r = stablehlo.add %p, %q : tensor<f32>
+            stablehlo.return %r : tensor<f32>
+        }) : (tensor<4xf32>) -> tensor<4xf32>""",
+    "composite": """
+        %0 = stablehlo.composite "my.op" %a {decomposition = @g}
+            : (tensor<4xf32>) -> tensor<4xf32>""",
+    "map": """
+        %0 = "stablehlo.map"(%a) ({ ^bb0(%p: tensor<f32>):
+          stablehlo.return %p : tensor<f32>
+        }) {dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>""",
+    "set_dimension_size": """
+        %0 = stablehlo.set_dimension_size %a, %b, dim = 0
+            : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>""",
+}
+IDENTITY = """
+func.func private @g(%a: tensor<4xf32>) -> tensor<4xf32> {
+  return %a : tensor<4xf32>
+}"""
 WITHOUT_TYPES = {"uniform_dequantize", "uniform_quantize"}
 """The operations whose types the context of jaxlib does not register."""
 
 
-# --- The page ---------------------------------------------------------------------------------------
+# --- The page --------------------------------------------------------------------------------------
 
 
 def rows() -> list[str]:
