@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import differences_before
 import differences_silent
 import differences_wrong
 import numpy as np
@@ -26,7 +27,7 @@ from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
 TABLES = ("Where Shardy aborts or is silent", "Where Shardy is wrong", "Before 0.12")
-CASES = differences_silent.CASES | differences_wrong.CASES
+CASES = differences_silent.CASES | differences_wrong.CASES | differences_before.CASES
 ELSEWHERE = differences_silent.ELSEWHERE | differences_wrong.ELSEWHERE
 PASSES = {name: case for name, case in CASES.items() if isinstance(case, Passes)}
 NUMBERS = {name: case for name, case in CASES.items() if isinstance(case, Numbers)}
@@ -401,7 +402,7 @@ WITHOUT_TYPES = {"uniform_dequantize", "uniform_quantize"}
 """The operations whose types the context of jaxlib does not register."""
 
 
-# --- The page --------------------------------------------------------------------------------------
+# --- The page -------------------------------------------------------------------------------------
 
 
 def rows() -> list[str]:
