@@ -34,6 +34,10 @@ class Shardy:
         """What Shardy prints for `text` after the passes of `pipeline`."""
         return self._answer({"text": text, "pipeline": pipeline, **options})["text"]
 
+    def warnings(self, text: str, pipeline: str) -> list[str]:
+        """The warnings of the passes of `pipeline`; some are given once in a process."""
+        return self._answer({"text": text, "pipeline": pipeline})["warnings"]
+
     def printed(self, generic: str) -> str:
         """A text in generic form as this release prints it."""
         if self.release < (0, 12):  # whose collectives have no kind of reduction

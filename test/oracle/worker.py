@@ -19,6 +19,15 @@ def answer(request: dict) -> dict:
         # A thread of MLIR that reports an error waits for Python, which waits for the thread.
         context.enable_multithreading(False)
         context.allow_unregistered_dialects = request.get("allow_unregistered", False)
+        warnings: list[str] = []
+
+        def keep(diagnostic: ir.Diagnostic) -> bool:
+            is_warning = diagnostic.severity == ir.DiagnosticSeverity.WARNING
+            if is_warning:
+                warnings.append(str(diagnostic.message))
+            return is_warning
+
+        context.attach_diagnostic_handler(keep)
         try:
             module = ir.Module.parse(request["text"])
             if steps := request.get("steps"):
@@ -31,7 +40,7 @@ def answer(request: dict) -> dict:
             )
         except Exception as error:
             return {"error": str(error)}
-        return {"text": text}
+        return {"text": text, "warnings": warnings}
 
 
 def texts_after(steps: list[str], module: ir.Module) -> Iterator[str | None]:
