@@ -536,7 +536,7 @@ ELSEWHERE = {
     "`stablehlo.custom_call` of decompositions": "test_collectives",
     "halo exchange in general": "test_collectives",
     "`stablehlo.rng` of shards": "test_random_numbers",
-    "a reshape whose shards hold other data": "test_shardy_partition.py::test_numbers",
+    "a reshape whose shards hold other data": "test_shardy_partition.py::test_numbers_of_shardy",
     "what a single device computes": "test_negative_zeros",
 }
 """The rows that other tests hold: those of this folder, or of `test_differences.py`."""
