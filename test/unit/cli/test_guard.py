@@ -226,6 +226,16 @@ def test_reader_that_has_gone(files):
 WAIT = "open(os.environ['READY'], 'w').write(str(os.getpid())); time.sleep(100)"
 
 
+@pytest.fixture
+def default_signals():
+    """Let tools start with all signals on: jobs in the background and under nohup ignore some."""
+    wanted = {signal.SIGHUP: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 def waiting_tool(files, tmp_path, monkeypatch, **options):
     """A tool that waits, and the process of it that does the work."""
     ready = tmp_path / "ready"
@@ -254,6 +264,7 @@ def assert_ends(pid):
     pytest.fail("the process that does the work goes on")
 
 
+@pytest.mark.usefixtures("default_signals")
 @pytest.mark.parametrize(
     ("number", "status"),
     [
@@ -273,6 +284,7 @@ def test_signals_end_both_processes(files, tmp_path, monkeypatch, number, status
     assert_ends(worker)
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_interrupt_from_a_terminal(files, tmp_path, monkeypatch):
     controller, terminal = pty.openpty()
     process, worker = waiting_tool(
