@@ -57,7 +57,7 @@ PROGRAMS = (
 """Of the corpus: without calls of LAPACK, random bits of XLA's own, and shapes of shards inside."""
 
 REFUSED_BY_IREE = {"cuda": ("transformer_train_sgd",)}
-"""What IREE 3.13 can't compile for a target: "failed to get neutral element for reduction"."""
+"""By target, programs that IREE 3.13 refuses: "failed to get neutral element for reduction"."""
 
 PARTS = "abcd"
 EIGHT = 8

@@ -268,7 +268,7 @@ def error_locations() -> None:
 
 @relied_on_by("mlir_sdy.host.diagnostics_emitted: warnings and remarks of passes")
 def diagnostic_handlers() -> None:
-    """What is emitted outside of a parse goes to handlers of the context."""
+    """Check that diagnostics outside of a parse reach the handlers of the context."""
     from mlir_sdy.host import ir
 
     context, heard = _context(), list[str]()

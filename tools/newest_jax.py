@@ -39,8 +39,8 @@ WITH_TORCH = (
     "test/oracle/test_frontend_torch.py",
     "test/oracle/test_frontend_examples.py::test_output[torch_transformer.py]",
 )
-"""Those that need PyTorch. Its wheels for Linux on the Python index bring gigabytes of libraries
-for GPUs, so that it isn't installed here; they run if it is."""
+"""The tests that need PyTorch. Its wheels for Linux on the Python index bring gigabytes for GPUs,
+so that it isn't installed here; they run if it is."""
 
 
 def environment(python: Path, folder: Path) -> Path:

@@ -23,7 +23,7 @@ def printed(text, **options):
 
 
 def theirs(shardy, text, **options):
-    """What Shardy prints; contexts of one process number resources of one name."""
+    """Return the text that Shardy prints, without the numbers in names of resources."""
     return re.sub(r"\b(weights)_\d+\b", r"\1", shardy.run(text, **options))
 
 

@@ -48,7 +48,7 @@ def sent(program: PartitionedProgram) -> int:
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_numbers_of_shardy(shardy, path):
-    """Those of ours, on XLA too, are in `test_corpus_numbers.py`."""
+    """Check the numbers of Shardy; `test_corpus_numbers.py` checks ours."""
     context = Context()
     annotated = asm(parse(path.read_text(), context))
     if path.stem in REFUSED:

@@ -52,7 +52,7 @@ def test_beside_another_mlir_in_the_global_scope():
 
 @needs_other_mlir
 def test_without_isolation_the_process_ends():
-    """What the isolation is for: if this succeeds, it isn't needed any more."""
+    """Check that the host aborts without the isolation: else it is no longer needed."""
     off = "import mlir_sdy.isolation as i; i._is_llvm_visible = lambda: False\n"
     done = run("-c", off + USE)
     assert done.returncode < 0

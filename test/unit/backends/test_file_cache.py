@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What is compiled for one kind of CPU isn't taken for another."""
+"""Caches of machine code are kept apart by the kind of CPU."""
 
 from pathlib import Path
 

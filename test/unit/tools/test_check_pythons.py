@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the check of Pythons reports; `make pythons` runs it."""
+"""The reports of the check of Pythons; `make pythons` runs the check."""
 
 import subprocess
 import sys
