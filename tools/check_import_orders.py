@@ -16,12 +16,13 @@ import os
 import subprocess
 import sys
 import time
-import venv
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import environments
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / "build" / "beside-tensorflow"
@@ -76,13 +77,13 @@ def environment(path: Path) -> Path:
     """
     python = path / "bin" / "python"
     if not python.exists():
-        venv.create(path, with_pip=True)
+        environments.make(sys.executable, path)
     same = [f"{name}=={metadata.version(name).partition('+')[0]}" for name in ("jax", "torch")]
+    # By pip, as in `make setup`: uv would prefer another build of PyTorch. The orders compile, to
+    # bytecode, only the modules that they import.
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
     wanted = ["--editable", str(ROOT), *same, TENSORFLOW]
-    subprocess.run(
-        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
-        check=True,
-    )
+    subprocess.run([*pip, "install", "--quiet", "--no-compile", *wanted], check=True)
     return python
 
 
@@ -119,9 +120,14 @@ def use(order: Sequence[str]) -> None:
     packages = {name: importlib.import_module(name) for name in order}
     _use_pyshardy(packages["pyshardy"])
     _refuse_in_pyshardy(packages["pyshardy"])
-    for name, check in (("jax", _use_jax), ("torch", _use_torch), ("tensorflow", _use_tensorflow)):
-        if name in packages:
-            check(packages["pyshardy"], packages[name])
+    if "jax" in packages:
+        _use_jax(packages["pyshardy"], packages["jax"])
+    if "torch" in packages:
+        _use_torch(packages["torch"])
+    if order[-1] == "torch":
+        _trace_torch(packages["pyshardy"], packages["torch"])
+    if "tensorflow" in packages:
+        _use_tensorflow(packages["tensorflow"])
 
 
 def _use_pyshardy(sdy: Any) -> None:
@@ -169,13 +175,17 @@ def _use_jax(sdy: Any, jax: Any) -> None:
     assert float(jax.jit(lambda x: x + 1)(1.0)) == 2
 
 
-def _use_torch(sdy: Any, torch: Any) -> None:
-    traced = sdy.torch.trace(torch.nn.Linear(3, 2), torch.ones(4, 3))
-    assert "stablehlo" in sdy.asm(traced.module)
+def _use_torch(torch: Any) -> None:
     assert float(torch.ones(2, 2).matmul(torch.ones(2, 2)).sum()) == 8
 
 
-def _use_tensorflow(_: Any, tensorflow: Any) -> None:
+def _trace_torch(sdy: Any, torch: Any) -> None:
+    """Trace a module: in some orders only, as it loads Python code for 5 seconds."""
+    traced = sdy.torch.trace(torch.nn.Linear(3, 2), torch.ones(4, 3))
+    assert "stablehlo" in sdy.asm(traced.module)
+
+
+def _use_tensorflow(tensorflow: Any) -> None:
     by_xla = tensorflow.function(lambda x: x * 2 + 1, jit_compile=True)
     assert float(by_xla(tensorflow.constant(3.0))) == 7
     total = sum(int(each) for each in tensorflow.data.Dataset.range(4).map(lambda x: x * 2))

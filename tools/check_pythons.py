@@ -33,6 +33,8 @@ from pathlib import Path
 import tomli
 from packaging.requirements import Requirement
 
+import environments
+from environments import CommandFailed
 from pythons import Version, find_pythons
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -132,8 +134,8 @@ def check(python: Version, interpreter: Path, wheel: Path) -> Report:
     own["PATH"] = f"{scripts}{os.pathsep}{own.get('PATH', os.defpath)}"
 
     def install() -> str:
-        run([interpreter, "-m", "venv", folder], own)
-        run([scripts / "python", "-m", "pip", "install", "--quiet", f"{wheel}[test]"], own)
+        environments.make(interpreter, folder)
+        environments.install(scripts / "python", f"{wheel}[test]")
         return ""
 
     def example() -> str:
@@ -172,36 +174,33 @@ def check(python: Version, interpreter: Path, wheel: Path) -> Report:
             details = step()
             seconds = f"{time.monotonic() - start:.0f} s"
             report.results[name] = f"ok, {details + ', ' if details else ''}{seconds}"
-        report.missing_extras = missing_extras(scripts / "python", own)
-    except CheckFailed as failure:
+        report.missing_extras = missing_extras(scripts / "python")
+    except (CheckFailed, CommandFailed) as failure:
         report.results[name] = "FAILED"
         report.failure = str(failure)
     return report
 
 
-def missing_extras(python: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return for each extra that an environment can't have the reason that pip gives."""
+def missing_extras(python: Path) -> dict[str, str]:
+    """Return for each extra that the environment of a Python can't have the reason."""
     project = tomli.loads((ROOT / "pyproject.toml").read_text())["project"]
     missing: dict[str, str] = {}
     for extra in EXTRAS_OF_USERS:
         wanted = project["optional-dependencies"][extra]
-        command = [python, "-m", "pip", "install", "--dry-run", "--quiet", "--no-deps", *wanted]
         try:
-            run(command, environment)
-        except CheckFailed as refusal:
-            missing[extra] = _reason(str(refusal), wanted)
+            environments.install(python, "--dry-run", "--no-deps", *wanted)
+        except CommandFailed as refusal:
+            missing[extra] = _reason(refusal.output, wanted)
     return missing
 
 
 def _reason(said: str, requirements: Sequence[str]) -> str:
-    """Return why pip finds no versions that satisfy some requirements."""
-    ignored = re.findall(r"([\w.]+) Requires-Python (>=[\d.]+)", said)
+    """Return why uv finds no versions that satisfy some requirements."""
     for requirement in map(Requirement, requirements):
-        pythons = {python for version, python in ignored if requirement.specifier.contains(version)}
+        pythons = re.findall(rf"\b{requirement.name}\S+ depends on Python(>=[\d.]+)", said)
         if pythons:
             return f"{requirement} needs Python {min(pythons, key=_numbers)}"
-    errors = [line for line in said.splitlines() if line.startswith("ERROR")]
-    return (errors or said.strip().splitlines())[-1]
+    return " ".join(said.split())
 
 
 def _numbers(text: str) -> list[int]:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Run the tests of the front ends and of the XLA backend with the newest JAX of the tested range.
 
-    make newest-jax
+    make newest-jax                       # without PyTorch
+    python tools/newest_jax.py --torch    # with the newest PyTorch of the range, too
 
 The project is developed with Python 3.11, for which jax 0.10.2 is the newest. This makes an
 environment in build/newest-jax with the oldest Python from 3.12 on and the newest JAX that
@@ -12,11 +13,14 @@ pyproject.toml admits, and runs the tests there. Without such a Python it says s
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import environments
 from pythons import find_pythons
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,23 +44,32 @@ WITH_TORCH = (
     "test/oracle/test_frontend_examples.py::test_output[torch_transformer.py]",
 )
 """The tests that need PyTorch. Its wheels for Linux on the Python index bring gigabytes for GPUs,
-so that it isn't installed here; they run if it is."""
+so that it is installed only if asked for; the tests run if it is there."""
 
 
-def environment(python: Path, folder: Path) -> Path:
-    """Return the interpreter of an environment with the project and the newest JAX.
+def environment(python: Path, folder: Path, *, torch: bool = False) -> Path:
+    """Return the interpreter of a new environment with the project and the newest JAX.
 
     Args:
         python: what to make it with.
-        folder: where. It is brought up to date if it is there already.
+        folder: where.
+        torch: whether to install the newest PyTorch of the range, too.
     """
-    interpreter = folder / "bin" / "python"
-    if not interpreter.exists():
-        subprocess.run([python, "-m", "venv", folder], check=True)
-    pip = [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    project = [*pip, "--upgrade", "--upgrade-strategy=eager", "-e", f"{ROOT}[iree,jax,mpi,test]"]
-    subprocess.run(project, check=True)
+    interpreter = environments.make(python, folder)
+    extras = "iree,jax,mpi,test,torch" if torch else "iree,jax,mpi,test"
+    environments.install(interpreter, "-e", f"{ROOT}[{extras}]")
     return interpreter
+
+
+def installed(interpreter: Path, names: Sequence[str]) -> dict[str, str]:
+    """Return the versions of those packages that an environment has."""
+    code = (
+        "import importlib.metadata as m, json;"
+        "print(json.dumps({d.name: d.version for d in m.distributions()}))"
+    )
+    said = subprocess.run([interpreter, "-c", code], check=True, capture_output=True, text=True)
+    versions: dict[str, str] = json.loads(said.stdout)
+    return {name: versions[name] for name in names if name in versions}
 
 
 def main() -> int:
@@ -65,20 +78,22 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--processes", type=int, default=2, help="of the tests (default: 2)")
+    parser.add_argument(
+        "--torch", action="store_true", help="install PyTorch there, too: several GB on Linux"
+    )
     parser.add_argument("--folder", type=Path, default=ENVIRONMENT, help="the environment")
     arguments = parser.parse_args()
     suitable = {version: path for version, path in find_pythons().items() if version >= OLDEST}
     if not suitable:
         print("The tests with the newest JAX: not run: no Python 3.12")
         return 0
-    interpreter = environment(suitable[min(suitable)], arguments.folder)
-    versions = "import jax, platform; print('Testing with jax', jax.__version__, 'on Python',"
-    subprocess.run([interpreter, "-c", f"{versions} platform.python_version())"], check=True)
+    version = min(suitable)
+    interpreter = environment(suitable[version], arguments.folder, torch=arguments.torch)
+    versions = installed(interpreter, ("jax", "jaxlib", "torch"))
+    named = [f"{name} {number}" for name, number in versions.items()]
+    print(f"Testing on Python {version[0]}.{version[1]} with {', '.join(named)}", flush=True)
     left_out: list[str] = []
-    has_torch = subprocess.run(
-        [interpreter, "-c", "import torch"], capture_output=True, check=False
-    )
-    if has_torch.returncode:
+    if "torch" not in versions:
         left_out = [f"--deselect={test}" for test in WITH_TORCH]
         print(f"Not run, since PyTorch isn't installed there: {', '.join(WITH_TORCH)}", flush=True)
     chosen = [test for test in TESTS if f"--deselect={test}" not in left_out]

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Make the environment of the second oracle: the C++ Shardy of a jaxlib that needs Python 3.12.
 
-    python3 tools/oracle_environment.py    # prints its interpreter; exits with 1 if there is none
+    .venv/bin/python tools/oracle_environment.py
+
+prints its interpreter, and exits with 1 if no Python 3.12 or newer is there.
 
 The tests in `test/oracle/` compare with it beside the jaxlib of their own environment, and make
 it when they first need it. Does nothing if it is there already. The variable
@@ -13,10 +15,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+import environments
 from pythons import find_pythons
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +35,7 @@ def oracle_python() -> Path | None:
         The interpreter, or None if this machine has no Python that the oracle runs on.
 
     Raises:
-        subprocess.CalledProcessError: the environment can't be made.
+        environments.CommandFailed: the environment can't be made.
     """
     if named := os.environ.get("PYSHARDY_ORACLE_PYTHON"):
         return Path(named)
@@ -51,16 +53,10 @@ def oracle_python() -> Path | None:
             return None
         # The oldest suitable Python: all releases of the oracle have a wheel for it.
         python = suitable[min(suitable)]
-        _run(python, "-m", "venv", "--clear", ENVIRONMENT)
-        quiet = ("--quiet", "--disable-pip-version-check")
-        _run(interpreter, "-m", "pip", "install", *quiet, "-r", REQUIREMENTS)
+        environments.make(python, ENVIRONMENT)
+        environments.install(interpreter, "-r", REQUIREMENTS)
         stamp.write_bytes(wanted)
     return interpreter
-
-
-def _run(*command: str | Path) -> None:
-    # Standard output is for the answer.
-    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def main() -> int:

@@ -9,20 +9,20 @@ import pytest
 
 pytest.importorskip("packaging", reason="the extra 'dev' isn't installed")
 import check_pythons
+import environments
 import quick
 from check_pythons import CheckFailed, Report, missing_extras, run, table
+from environments import CommandFailed
 
 ROOT = Path(__file__).resolve().parents[3]
-PIP = """#!/bin/sh
-case "$*" in
-*jax*)
-  echo "ERROR: Ignored the following versions that require a different python version:" \
-    "0.7.0 Requires-Python >=3.10; 0.10.2 Requires-Python >=3.11; 0.12.0 Requires-Python >=3.12" >&2
-  echo "ERROR: No matching distribution found for jax" >&2
-  exit 1 ;;
-*mpich*) echo "ERROR: the index can't be reached" >&2; exit 1 ;;
-esac
-"""
+REFUSALS = {
+    "jax": (
+        "error: No solution found when resolving dependencies\n  cause: Because the current Python "
+        "version (3.10.13) does not satisfy Python>=3.11 and jax==0.10.2 depends on Python>=3.11, "
+        "...\n does not satisfy Python>=3.12 and jax>=0.11.0 depends on Python>=3.12, we can ..."
+    ),
+    "mpich": "error: the index\n  can't be reached\n",
+}
 
 
 def test_a_python_that_is_missing_and_an_extra_that_cannot_be_had():
@@ -36,13 +36,16 @@ def test_a_python_that_is_missing_and_an_extra_that_cannot_be_had():
     assert len(told) == 5
 
 
-def test_reasons_for_extras_that_are_missing(tmp_path):
-    pip = tmp_path / "python"
-    pip.write_text(PIP)
-    pip.chmod(0o755)
-    assert missing_extras(pip, {}) == {
+def test_reasons_for_extras_that_are_missing(monkeypatch):
+    def install(_: Path, *wanted: str) -> None:
+        for name, said in REFUSALS.items():
+            if any(requirement.startswith(f"{name}>") for requirement in wanted):
+                raise CommandFailed("uv", said)
+
+    monkeypatch.setattr(environments, "install", install)
+    assert missing_extras(Path("python")) == {
         "jax": "jax<0.13,>=0.10.2 needs Python >=3.11",
-        "mpi": "ERROR: the index can't be reached",
+        "mpi": "error: the index can't be reached",
     }
 
 
@@ -55,7 +58,7 @@ def test_a_python_whose_check_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(check_pythons, "FOLDER", tmp_path)
     report = check_pythons.check((3, 11), Path("/bin/false"), Path("none.whl"))
     assert report.results == {"install": "FAILED"}
-    assert "/bin/false -m venv" in report.failure
+    assert "/bin/false" in report.failure
 
 
 def test_the_quick_tier_is_there():
