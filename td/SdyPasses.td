@@ -1215,7 +1215,7 @@ def Sdy_ResolveSingleDeviceShardingPass : Sdy_FuncPass<"sdy-resolve-single-devic
   let description = [{
     An operation with a result on a single device becomes a conditional, which all devices but that
     one go past. What it computes is broadcast: the others contribute nothing to an `sdy.all_reduce`
-    over all axes of the global mesh, the first mesh with axes.
+    over all axes of the mesh of the function: the first one with axes that is in use there.
 
     ```mlir
     %1 = sdy.reshard %0 <@device_1, []> : tensor<8xf32>

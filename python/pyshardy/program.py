@@ -26,6 +26,7 @@ from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.traffic import Collective, collectives_of
 from pyshardy.backends.unsharded import unsharded
 from pyshardy.backends.values import spec_of
+from pyshardy.partition.device_meshes import device_mesh_of
 from pyshardy.partition.local_checks import check_no_inner_modules
 from pyshardy.passes.walks import operations_named
 from pyshardy.pipeline import PassPipeline, run_pipeline
@@ -298,10 +299,10 @@ def run_unpartitioned(
 
 
 def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
-    """The mesh that the program is partitioned for: the first one with axes."""
-    for mesh in meshes_of(module).values():
-        if mesh.axes:
-            return mesh
+    """The mesh that the program is partitioned for; see `pyshardy.partition.device_meshes`."""
+    name = device_mesh_of(entry)
+    if name is not None:
+        return meshes_of(module)[name]
     place = location_of(entry.location)
     mend = 'declare one, as in: sdy.mesh @mesh = <["x"=2, "y"=4]>, and say how values are sharded'
     raise UsageError(error("the program has no mesh of devices", place, [note(mend, place)]))

@@ -2600,7 +2600,7 @@ PASSES: dict[str, PassDecl] = {
         description=(
                 "An operation with a result on a single device becomes a conditional, which all devices but that\n"
                 "one go past. What it computes is broadcast: the others contribute nothing to an `sdy.all_reduce`\n"
-                "over all axes of the global mesh, the first mesh with axes.\n"
+                "over all axes of the mesh of the function: the first one with axes that is in use there.\n"
                 "\n"
                 "```mlir\n"
                 "%1 = sdy.reshard %0 <@device_1, []> : tensor<8xf32>\n"

@@ -127,6 +127,8 @@ class _ModuleConverter:
         ) -> None:
             for value, sharding in zip(values, shardings, strict=False):
                 if sharding is not None:
+                    if self.checks.compares_meshes:
+                        self.checks.check_mesh(sharding, place)
                     value_type = value.type
                     key = (hash(value_type), id(sharding))  # both live as long as the context
                     local = local_types.get(key, value_type)
@@ -191,7 +193,6 @@ class _ModuleConverter:
         mesh = mesh_of(sharding, self.meshes)
         if mesh is None or mesh.is_maximal or not isinstance(value_type, ir.RankedTensorType):
             return None
-        self.checks.check_mesh(sharding, place)
         shape = list(value_type.shape)
         for dim, dim_sharding in enumerate(sharding.dim_shardings):
             if dim_sharding.axes and not value_type.is_dynamic_dim(dim):

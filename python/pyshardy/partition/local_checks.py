@@ -28,6 +28,7 @@ from pyshardy.partition.data_flow import (
     sources_of_call,
     sources_of_function,
 )
+from pyshardy.partition.device_meshes import device_mesh_of
 from pyshardy.partition.form_memo import FormMemo
 from pyshardy.partition.local import CONVERSIONS, STAYS, OnlyTypesChange
 from pyshardy.partition.rules_on_shards import rule_on_shards
@@ -87,30 +88,39 @@ class LocalChecks:
     Args:
         module: the module.
         meshes: its meshes by name.
+
+    Attributes:
+        compares_meshes: whether meshes have different numbers of devices, so that values must be
+            checked by `check_mesh`.
     """
 
     def __init__(self, module: ir.Module, meshes: Mapping[str, Mesh]):
         self._meshes = meshes
+        self.compares_meshes = len({mesh.total_size for mesh in meshes.values() if mesh.axes}) > 1
         self._symbols = ir.SymbolTable(module.operation)
         self._rules = quiet_rules(module.context)
         self._changes = FormMemo[bool](self._rules)
         self._agree: dict[object, bool] = {}
-        self._devices = next((mesh for mesh in meshes.values() if mesh.axes), None)
 
     def check_mesh(self, sharding: TensorSharding, place: ir.Operation) -> None:
         """Check that a sharded value is on all devices of the program, and on no others.
 
         Raises:
-            PassError: its mesh has more or fewer devices than the first mesh of the module.
+            PassError: its mesh has more or fewer devices than that of the function.
         """
         mesh = mesh_of(sharding, self._meshes)
-        if mesh is None or self._devices is None or not mesh.axes:
+        name = device_mesh_of(place, self._meshes)
+        if mesh is None or name is None or not mesh.axes:
             return
-        if mesh.total_size != self._devices.total_size:
+        if sharding.is_fully_replicated and not sharding.unreduced_axes:
+            return
+        count = self._meshes[name].total_size
+        if mesh.total_size != count:
             _fail(
                 place,
-                f"has a value sharded as {sharding} on {mesh.total_size} devices, but the program "
-                f"runs on {self._devices.total_size}: all meshes must have the same devices",
+                f"has a value sharded as {sharding} on {mesh.total_size} devices, but the mesh "
+                f"@{name} of its function has {count}: a function and those that it calls must run "
+                f"on the same devices",
             )
 
     def check_own(self, operation: ir.Operation) -> None:
@@ -134,7 +144,7 @@ class LocalChecks:
             return
         if name == "sdy.reshard":
             for end in ends:
-                if end is not None and not end.is_fully_replicated:
+                if end is not None:
                     self.check_mesh(end, operation)
         _fail(operation, f"is left: {_run_first(_REMOVED_BY[name])}")
 

@@ -18,6 +18,7 @@ from mlir_sdy.attributes import attribute_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue, mesh_of
 from mlir_sdy.values import argument_shardings, rank_of, result_shardings
+from pyshardy.partition.device_meshes import device_mesh_of
 from pyshardy.passes.functions import functions_of, has_body
 from pyshardy.passes.shardings import MODULE_SHARDING_METADATA
 
@@ -26,12 +27,13 @@ def write_module_metadata(module: ir.Module, meshes: Mapping[str, Mesh]) -> None
     """Give a global module with a function `@main` the attributes of `MODULE_SHARDING_METADATA`.
 
     1. Shardings hold their meshes, as the declarations of meshes are dropped later.
-    2. A value without a sharding is replicated on the first mesh with axes, or on an empty one.
+    2. A value without a sharding is replicated on the mesh of the function, or on an empty one.
     """
     main = next((f for f in functions_of(module) if f.attributes["sym_name"].value == "main"), None)
     if main is None or not has_body(main):
         return
-    default = next((mesh for mesh in meshes.values() if mesh.axes), Mesh())
+    mesh_name = device_mesh_of(main, meshes)
+    default = Mesh() if mesh_name is None else meshes[mesh_name]
     signature = main.attributes["function_type"].value
     lists = (
         _complete(argument_shardings(main), signature.inputs, meshes, default),

@@ -33,9 +33,9 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import SHARDING, get_sharding, rank_of
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.device_limit import check_number_of_devices
+from pyshardy.partition.device_meshes import device_mesh_of
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.single_device import (
-    global_mesh,
     is_on_single_device,
     single_device_sharding,
 )
@@ -52,8 +52,8 @@ def resolve_single_device_sharding(
 
     1. The operation moves into a conditional that all other devices go past. What it makes there,
        other operations on that device use directly.
-    2. All other uses take an `sdy.all_reduce` over all axes of the global mesh, to which the other
-       devices contribute zeros.
+    2. All other uses take an `sdy.all_reduce` over all axes of the mesh of the function, to which
+       the other devices contribute zeros.
     3. Reshards between the single device and whole tensors have no effect any more, and go.
 
     Args:
@@ -68,7 +68,7 @@ def resolve_single_device_sharding(
     """
     module = enclosing_module(function)
     meshes = {} if module is None else meshes_of(module)
-    mesh_name = global_mesh(meshes)
+    mesh_name = device_mesh_of(function, meshes)
     if module is None or mesh_name is None or not any(mesh.is_maximal for mesh in meshes.values()):
         return
     replicas = are_replicas(replica_count, partition_count, function.operation)

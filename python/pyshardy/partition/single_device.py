@@ -19,6 +19,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
+from pyshardy.partition.device_meshes import device_mesh_of
 
 
 def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -48,18 +49,13 @@ def is_on_single_device(sharding: TensorSharding | None, meshes: Mapping[str, Me
     return mesh is not None and mesh.is_maximal
 
 
-def global_mesh(meshes: Mapping[str, Mesh]) -> str | None:
-    """The name of the first mesh with axes; None if there is none."""
-    return next((name for name, mesh in meshes.items() if mesh.axes), None)
-
-
 def run_on_single_device(
     operation: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
 ) -> bool:
     """Reshard around an operation with a result on a single device; whether it has one.
 
-    1. Operands are made whole on the global mesh, and then brought to the device.
-    2. Results are brought back whole, and then to the shardings that they had on the global mesh.
+    1. Operands are made replicated on the mesh of the function, and then brought to the device.
+    2. Results are brought back whole, and then to the shardings that they had on that mesh.
 
     Args:
         operation: the operation.
@@ -72,7 +68,7 @@ def run_on_single_device(
     single = single_device_sharding(operation, meshes)
     if single is None:
         return False
-    name = global_mesh(meshes)
+    name = device_mesh_of(operation, meshes)
     if name is None:
         return True
     on_device = TensorSharding(single.mesh_or_ref, ())
@@ -84,14 +80,14 @@ def run_on_single_device(
 def take_operands_back(
     operation: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
 ) -> None:
-    """Make operands that are on a single device whole on the global mesh, for an operation there.
+    """Replicate operands that are on a single device, for an operation on the function's mesh.
 
     Args:
         operation: an operation without results on a single device.
         meshes: the meshes of the module by name.
         cache: makes attributes.
     """
-    name = global_mesh(meshes)
+    name = device_mesh_of(operation, meshes)
     place = ir.InsertionPoint(operation)
     for index, value in enumerate(operation.operands):
         if name is not None and is_on_single_device(get_sharding(behind_barriers(value)), meshes):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 from mlir_sdy import host
@@ -151,17 +152,25 @@ def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> None:
 
 
 def _run_python_pass(step: Step, module: ir.Module) -> None:
+    """Run a pass on each operation that it applies to; report the errors of all of them."""
     assert step.info is not None
     targets = list(operations_at(module, step.nesting)) if step.nesting else [module]
+    failures: list[SdyError | ir.MLIRError] = []
     for target in targets:
         with module.context, target.operation.location:
             try:
                 step.info.load()(target, **step.keywords)
-            except (SdyError, ir.MLIRError):
-                raise
+            except (SdyError, ir.MLIRError) as failure:
+                failures.append(failure)
             except Exception as bug:
                 place = target.operation
                 raise PipelineError(step.argument, _internal_error(step, place, bug)) from bug
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        reported = [_diagnostics_of(failure, step, module) for failure in failures]
+        diagnostics = dict.fromkeys(itertools.chain.from_iterable(reported))
+        raise PipelineError(step.argument, *diagnostics) from failures[0]
 
 
 def _run_host_pass(step: Step, module: ir.Module, verify_each: bool) -> None:
@@ -176,6 +185,14 @@ def _internal_error(step: Step, place: ir.Operation, bug: Exception) -> Diagnost
         return nesting_error(host.location_of(place.location))
     message = f"internal error in pass '{step.argument}': {describe(bug)}"
     return error(message, host.location_of(place.location))
+
+
+def _diagnostics_of(
+    failure: SdyError | ir.MLIRError, step: Step, module: ir.Module
+) -> tuple[Diagnostic, ...]:
+    if isinstance(failure, SdyError):
+        return failure.diagnostics
+    return _reported(failure, step, module)
 
 
 def _reported(failure: ir.MLIRError, step: Step, module: ir.Module) -> tuple[Diagnostic, ...]:

@@ -123,13 +123,13 @@ CASES = {
     "a mesh of fewer devices": (
         CONVERT,
         f'%0 = sdy.all_slice [{{"z"}}, {{}}] %b out_sharding=<@small, [{{"z"}}, {{}}]> : {T}',
-        "on 2 devices, but the program runs on 4: all meshes must have the same devices",
+        "on 2 devices, but the mesh @mesh of its function has 4",
     ),
     "a reshard to fewer devices": (
         "sdy-partition-pipeline",
         f'%1 = sdy.reshard %a <@small, [{{"z"}}, {{}}]> : {T}\n'
         f"  %0 = stablehlo.negate %1 {values(SMALL)} : {T}\n  return %0 : {T}",
-        "on 2 devices, but the program runs on 4: all meshes must have the same devices",
+        "on 2 devices, but the mesh @mesh of its function has 4",
     ),
     # Operations.
     "an operation that needs other shards": (

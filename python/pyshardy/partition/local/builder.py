@@ -19,6 +19,7 @@ from mlir_sdy.model import (
     replica_groups,
     shard_indices,
 )
+from pyshardy.partition.device_meshes import device_mesh_of
 from pyshardy.partition.neutral_elements import neutral_elements
 from pyshardy.passes.replica_groups import groups_along
 from pyshardy.rules.families.definitions import defining_operation
@@ -102,6 +103,11 @@ class LocalBuilder:
         mesh = mesh_of(sharding, self.meshes)
         assert mesh is not None, "the verifier refuses shardings without a mesh"
         return mesh
+
+    def device_mesh_of(self, operation: ir.Operation) -> Mesh | None:
+        """The mesh whose devices run the function of an operation; None if there is none."""
+        name = device_mesh_of(operation, self.meshes)
+        return None if name is None else self.meshes[name]
 
     # --- Operations -------------------------------------------------------------------------
 

@@ -38,10 +38,9 @@ def convert_rng(operation: ir.Operation, builder: LocalBuilder) -> None:
     operation.operands[2] = builder.constant(np.array(shape, np.int64))
     sharding = get_sharding(result)
     given = None if sharding is None or sharding.is_fully_replicated else sharding
-    meshes = [mesh for mesh in builder.meshes.values() if mesh.axes]
-    if given is None and not meshes:
+    mesh = builder.device_mesh_of(operation) if given is None else builder.mesh_of(given)
+    if mesh is None:
         return
-    mesh = meshes[0] if given is None else builder.mesh_of(given)
     used = [] if given is None else [axis for axes in given.dim_axes for axis in axes]
     axes = _other_axes(mesh, used, {*bound_manual_axes(operation)})
     if mesh.axes_size(axes) == 1:

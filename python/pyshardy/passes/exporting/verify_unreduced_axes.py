@@ -67,11 +67,10 @@ def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
         PassError: axes appear or disappear elsewhere, or under another reduction.
     """
     check = _Check(function.operation)
-    if check.is_needed():
-        for operation in check.operations():
-            message = check.fault(operation)
-            if message is not None:
-                raise PassError(Violation(message).diagnostic(operation))
+    for operation in check.operations():
+        message = check.fault(operation)
+        if message is not None:
+            raise PassError(Violation(message).diagnostic(operation))
 
 
 class _Check:
@@ -84,7 +83,7 @@ class _Check:
         if self._module is not None:
             self._symbols = ir.SymbolTable(self._module)
 
-    def is_needed(self) -> bool:
+    def _has_unreduced_axes(self) -> bool:
         """Whether a sharding in the function, or of what it calls, has unreduced axes: few have."""
         return any_sharding(self._function, _is_unreduced) or any(
             sharding is not None and _is_unreduced(sharding)
@@ -101,7 +100,9 @@ class _Check:
         ]
 
     def operations(self) -> list[ir.Operation]:
-        """What is in the function, inner operations first."""
+        """The operations in the function to check, inner ones first."""
+        if not self._has_unreduced_axes():
+            return operations_named(_REDUCTIONS, self._function, ir.WalkOrder.POST_ORDER)
         found: list[ir.Operation] = []
 
         def collect(operation: ir.Operation) -> ir.WalkResult:

@@ -107,3 +107,25 @@ func.func @returned_from_body(%arg0: tensor<8xf32>) {
   } : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+// An all-reduce of a value without a sharding, where nothing is unreduced. The errors of all
+// functions are reported.
+sdy.mesh @mesh = <["x"=2]>
+
+func.func @first(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{'sdy.all_reduce' op operand must be sharded.}}
+  %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+func.func @right(%a: tensor<8xf32>) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}
+
+func.func @second(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error@+1 {{'sdy.all_reduce' op operand must be sharded.}}
+  %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
