@@ -767,6 +767,11 @@ def Sdy_UpdateNonDivisibleInputOutputShardingsPass
     %a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}\]>}
     ```
   }];
+  let options = [
+    Sdy_OwnOption<"publicFunctionsOnly", "public-functions-only", "bool", "false",
+        "whether private functions and calls of them stay as they are: they are no inputs and "
+        "outputs of the program">
+  ];
 }
 
 def Sdy_RemoveSubAxesInInputOutputShardingsPass
@@ -955,7 +960,8 @@ def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", 
   let description = [{
     What a function takes and returns is laid out as its signature says, and evenly; inside the
     caller nothing has to be. Private functions that are called once or have few operations are
-    inlined, those of the attribute `no_inline` are not. `symbol-dce` erases what is not called any
+    inlined, and those with an argument or a result that is sharded unevenly; those with the
+    attribute `no_inline` are not. `symbol-dce` erases what is not called any
     more.
 
     ```mlir
@@ -1177,6 +1183,32 @@ def Sdy_OptimizeCollectivesPass : Sdy_FuncPass<"sdy-optimize-collectives", Sdy_0
     %2 = sdy.all_to_all [{"y"}: 1->0] %1 out_sharding=<@mesh, [{"y"}, {}, {"x"}, {}\]> : ...
     %3 = sdy.all_to_all [{"x"}: 2->1] %2 out_sharding=<@mesh, [{"y"}, {"x"}, {}, {}\]> : ...
     %4 = stablehlo.reshape %3 : (tensor<24x4x2x3xf32>) -> tensor<24x24xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
+def Sdy_ReassociateReductionsPass : Sdy_FuncPass<"sdy-reassociate-reductions", Sdy_Own> {
+  let summary = "Adds partial results up once, after what is linear in them";
+  let description = [{
+    Where the results of all-reduces are only added, subtracted or concatenated, the partial results
+    are, and one all-reduce completes the outcome. Negations, products with complete values, exact
+    conversions, transposes, reshapes, slices, broadcasts and pads with zeros may be in between.
+    Reduce-scatters that scatter alike are merged, too. A loop that only adds up results of
+    all-reduces adds up partial ones, which are completed after it.
+
+    ```mlir
+    %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}\]> : tensor<8xf32>
+    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}\]> : tensor<8xf32>
+    %4 = stablehlo.add %1, %3 : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %3 = stablehlo.add %0, %2
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}\], unreduced={"x"}>\]>} : tensor<8xf32>
+    %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{}\]> : tensor<8xf32>
     ```
   }];
   let dependentDialects = ["::mlir::sdy::SdyDialect"];

@@ -52,7 +52,10 @@ __all__ = [
 ]
 
 _PIPELINE = "sdy-partition-pipeline"
-_EDGES = "sdy-lift-inlined-meshes,sdy-update-non-divisible-input-output-shardings"
+_EDGES = (
+    "sdy-lift-inlined-meshes,"
+    "sdy-update-non-divisible-input-output-shardings{public-functions-only=true}"
+)
 """What decides on which meshes and how arguments and results are laid out."""
 
 

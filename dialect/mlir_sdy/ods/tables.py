@@ -2052,6 +2052,15 @@ PASSES: dict[str, PassDecl] = {
                 "%a: tensor<15xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\":(1)3}]>}\n"
                 "```"
             ),
+        options=(
+            OptionDecl(
+                name="public-functions-only",
+                type="bool",
+                default=False,
+                description="whether private functions and calls of them stay as they are: they are no inputs and outputs of the program",
+                release="pyshardy",
+            ),
+        ),
         release="0.10.2",
     ),
     "sdy-remove-sub-axes-in-input-output-shardings": PassDecl(
@@ -2279,7 +2288,8 @@ PASSES: dict[str, PassDecl] = {
         description=(
                 "What a function takes and returns is laid out as its signature says, and evenly; inside the\n"
                 "caller nothing has to be. Private functions that are called once or have few operations are\n"
-                "inlined, those of the attribute `no_inline` are not. `symbol-dce` erases what is not called any\n"
+                "inlined, and those with an argument or a result that is sharded unevenly; those with the\n"
+                "attribute `no_inline` are not. `symbol-dce` erases what is not called any\n"
                 "more.\n"
                 "\n"
                 "```mlir\n"
@@ -2561,6 +2571,34 @@ PASSES: dict[str, PassDecl] = {
                 "```"
             ),
         release="0.12",
+    ),
+    "sdy-reassociate-reductions": PassDecl(
+        argument="sdy-reassociate-reductions",
+        class_name="ReassociateReductionsPass",
+        anchor="func.func",
+        summary="Adds partial results up once, after what is linear in them",
+        description=(
+                "Where the results of all-reduces are only added, subtracted or concatenated, the partial results\n"
+                "are, and one all-reduce completes the outcome. Negations, products with complete values, exact\n"
+                "conversions, transposes, reshapes, slices, broadcasts and pads with zeros may be in between.\n"
+                "Reduce-scatters that scatter alike are merged, too. A loop that only adds up results of\n"
+                "all-reduces adds up partial ones, which are completed after it.\n"
+                "\n"
+                "```mlir\n"
+                "%1 = sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>\n"
+                "%3 = sdy.all_reduce {\"x\"} %2 out_sharding=<@mesh, [{}]> : tensor<8xf32>\n"
+                "%4 = stablehlo.add %1, %3 : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%3 = stablehlo.add %0, %2\n"
+                "    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={\"x\"}>\\]>} : tensor<8xf32>\n"
+                "%4 = sdy.all_reduce {\"x\"} %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>\n"
+                "```"
+            ),
+        release="pyshardy",
     ),
     "sdy-pad-for-divisibility": PassDecl(
         argument="sdy-pad-for-divisibility",

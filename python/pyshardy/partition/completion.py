@@ -78,7 +78,7 @@ def completed_axes(
     axes = _partial_axes(operation, rules, meshes)
     for index, user in users:
         is_of_kind = reduction_kind(user) is completion.kinds[index]
-        if not is_of_kind or {*_reduced_axes(user, meshes)} != {*axes}:
+        if not is_of_kind or {*reduced_axes(user, meshes)} != {*axes}:
             return ()
     return axes
 
@@ -118,7 +118,8 @@ def _partial_axes(
     return axes if result is None else set_difference(axes, result.unreduced_axes, mesh)
 
 
-def _reduced_axes(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> AxisTuple:
+def reduced_axes(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> AxisTuple:
+    """Return the axes along which an `sdy.all_reduce` or `sdy.reduce_scatter` reduces."""
     if collective.name == "sdy.all_reduce":
         return value_of(collective.attributes["reduction_axes"]).value
     lists = value_of(collective.attributes["reduce_scatter_axes"]).value

@@ -14,14 +14,16 @@ becomes
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import islice
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import TensorSharding
+from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, result_shardings, result_shardings_of
 from pyshardy.passes.call_graph import CallGraph, callee_of
-from pyshardy.passes.functions import returned_values
+from pyshardy.passes.functions import has_static_shape, is_private, returned_values
 from pyshardy.pipeline.analyses import preserves_analyses
 
 
@@ -30,7 +32,8 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> No
     """Put the bodies of private functions in the place of their calls.
 
     1. A function is inlined if it is called once, or has few operations, those of the functions
-       that have been inlined into it included.
+       that have been inlined into it included, or if an argument or a result is sharded unevenly,
+       which would have to be gathered for the call.
     2. Functions that call themselves, that have several blocks, or the attribute `no_inline`, and
        those with unreduced arguments or results, stay.
     3. Values keep the shardings that they have: those of the signature and of the call are dropped.
@@ -42,6 +45,7 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> No
         max_operations: the operations that a function may have that is called more than once.
     """
     graph = CallGraph(module)
+    meshes = meshes_of(module)
     if graph.is_recursive:
         return
     counts = Counter(callee_of(call) for calls in graph.calls.values() for call in calls)
@@ -56,20 +60,36 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> No
             if callee not in inlined or _is_unreduced(call):
                 continue
             function = graph.functions[callee]
-            if counts[callee] == 1 or _has_at_most(max_operations, function):
+            if (
+                counts[callee] == 1
+                or _has_at_most(max_operations, function)
+                or _is_uneven(function, meshes)
+            ):
                 _inline(call, function)
 
 
 def _can_be_inlined(function: ir.Operation) -> bool:
-    attributes = function.attributes
-    is_private = "sym_visibility" in attributes and attributes["sym_visibility"].value == "private"
     shardings = (*argument_shardings(function), *result_shardings(function))
     return (
-        is_private
-        and "no_inline" not in attributes
+        is_private(function)
+        and "no_inline" not in function.attributes
         and len(function.regions[0].blocks) == 1
         and returned_values(function) is not None
         and not any(map(_has_unreduced_axes, shardings))
+    )
+
+
+def _is_uneven(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
+    """Whether an argument or a result is sharded along a dimension that its axes don't divide."""
+    signature = function.attributes["function_type"].value
+    types = (*signature.inputs, *signature.results)
+    shardings = (*argument_shardings(function), *result_shardings(function))
+    return any(
+        sharding is not None
+        and has_static_shape(value_type)
+        and (mesh := mesh_of(sharding, meshes)) is not None
+        and not sharding.divides(tuple(ir.RankedTensorType(value_type).shape), mesh)
+        for sharding, value_type in zip(shardings, types, strict=True)
     )
 
 

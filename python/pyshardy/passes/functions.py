@@ -23,6 +23,12 @@ def has_body(function: ir.Operation) -> bool:
     return len(function.regions[0].blocks) > 0
 
 
+def is_private(function: ir.Operation) -> bool:
+    """Whether only the module itself can call a function."""
+    attributes = function.attributes
+    return "sym_visibility" in attributes and attributes["sym_visibility"].value == "private"
+
+
 def main_function(module: ir.Module) -> ir.Operation | None:
     """The only function of a module, or the one named `main`; None without any function.
 

@@ -23,7 +23,8 @@ PartitionerStage = Literal[
 @register_pipeline(
     "sdy-export-pipeline",
     release="0.10.2",
-    option_releases=dict.fromkeys(
+    option_releases={"keep_uneven_calls": "pyshardy"}
+    | dict.fromkeys(
         (
             "replica_count",
             "partition_count",
@@ -55,6 +56,7 @@ def export_pipeline(
     inline_meshes: bool = True,
     mark_partial_result_with_unreduced_axes: bool = False,
     partitioner_stage: PartitionerStage = "none",
+    keep_uneven_calls: bool = False,
 ) -> str:
     """Cleans up after propagation, and inserts the reshards that operations need.
 
@@ -82,6 +84,8 @@ def export_pipeline(
         mark_partial_result_with_unreduced_axes: whether the shardings of partial results have the
             axes of the all-reduces after them as unreduced axes
         partitioner_stage: the stage up to which the program is partitioned; not at all by default
+        keep_uneven_calls: whether private functions and calls of them keep shardings that don't
+            divide their dimensions evenly
 
     Raises:
         ValueError: a stage is given together with another way to partition, or without export.
@@ -110,7 +114,10 @@ def export_pipeline(
         steps += ["sdy-remove-sharding-groups", "sdy-sharding-constraint-to-reshard"]
     if update_non_divisible_input_output_shardings:
         steps += [
-            "sdy-update-non-divisible-input-output-shardings",
+            pass_text(
+                "sdy-update-non-divisible-input-output-shardings",
+                public_functions_only=keep_uneven_calls,
+            ),
             "sdy-remove-sub-axes-in-input-output-shardings",
         ]
     steps += ["sdy-close-shardings", *dumps.save("after_propagation")]

@@ -16,6 +16,7 @@ def partition_pipeline(
     partition_count: int = 1,
     per_dim_all_gather: bool = False,
     combine_multi_dimension_reduce_scatter: bool = True,
+    reassociate_reductions: bool = True,
     combine_collectives: bool = False,
     enable_rgv3: bool = False,
 ) -> str:
@@ -30,6 +31,8 @@ def partition_pipeline(
         per_dim_all_gather: whether an all-gather of several dimensions becomes one for each
         combine_multi_dimension_reduce_scatter: whether a reduce-scatter of several dimensions
             becomes one of all of them, instead of an all-reduce and a slice
+        reassociate_reductions: whether partial results are added to each other before they are
+            completed, and completed after a loop that adds them up
         combine_collectives: whether collectives that don't need each other's results become one
         enable_rgv3: whether replica groups along whole axes are given by the axes of the mesh
     """
@@ -58,6 +61,7 @@ def partition_pipeline(
             "func.func(sdy-optimize-reshards)",
             "sdy-reshard-to-collectives",
             "canonicalize{enable-patterns=sdy-collective}",
+            *(["func.func(sdy-reassociate-reductions)"] if reassociate_reductions else []),
             "sdy-pad-for-divisibility",
             pass_text("sdy-resolve-single-device-sharding", **counts),
             pass_text(

@@ -96,6 +96,7 @@ def propagation_pipeline(
         enable_explicit_gather_scatter_batching=enable_explicit_gather_scatter_batching,
         update_non_divisible_input_output_shardings=update_non_divisible_input_output_shardings,
         inline_meshes=inline_meshes,
+        compatible=compatible,
     )
     # What comes after makes rules anew where it needs them, but it makes no conservative ones.
     propagate = pass_text(
@@ -134,6 +135,7 @@ def propagation_stages(
     enable_explicit_gather_scatter_batching: bool = False,
     update_non_divisible_input_output_shardings: bool = True,
     inline_meshes: bool = False,
+    compatible: bool = False,
 ) -> PropagationStages:
     """What `sdy-propagation-pipeline` runs around propagation, with its options of these names."""
     debug = {
@@ -174,6 +176,8 @@ def propagation_stages(
         dump_propagation_edges=debug_propagation_edge_sharding,
         update_non_divisible_input_output_shardings=update_non_divisible_input_output_shardings,
         inline_meshes=inline_meshes,
+        # Trimmed, they would be gathered for the call.
+        keep_uneven_calls=not compatible,
     )
     return PropagationStages(
         ",".join([imported, *before, "sdy-pre-order-funcs"]),

@@ -140,6 +140,9 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-reshard-to-collectives": (
         "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
     ),
+    "sdy-reassociate-reductions": (
+        "pyshardy.partition.reassociate_reductions:reassociate_reductions"
+    ),
     "sdy-optimize-collectives": "pyshardy.partition.optimize_collectives:optimize_collectives",
     "sdy-pad-for-divisibility": "pyshardy.partition.pad_for_divisibility:pad_for_divisibility",
     "sdy-per-instruction-partitioning": (

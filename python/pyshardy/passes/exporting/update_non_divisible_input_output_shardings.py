@@ -29,7 +29,9 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
-from pyshardy.passes.functions import functions_of, has_static_shape
+from pyshardy.passes.call_graph import callee_of
+from pyshardy.passes.functions import functions_of, has_static_shape, is_private
+from pyshardy.passes.symbols import symbol_name
 from pyshardy.passes.walks import operations_named
 from pyshardy.pipeline.analyses import preserves_analyses
 
@@ -37,16 +39,31 @@ _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 
 
 @preserves_analyses
-def update_non_divisible_input_output_shardings(module: ir.Module) -> None:
+def update_non_divisible_input_output_shardings(
+    module: ir.Module, *, public_functions_only: bool = False
+) -> None:
     """Shorten shardings of inputs and outputs by what does not divide their dimensions.
 
     These are the arguments and results of functions, the results of calls, and the operands and
     results of manual computations. For their operands the local shape counts, with the axes that
     are not manual. Only static shapes are looked at.
+
+    Args:
+        module: the module, which is changed in place.
+        public_functions_only: whether private functions and calls of them stay as they are: they
+            are no inputs and outputs of the program, and `sdy-inline-small-functions` can inline
+            them.
     """
     meshes = meshes_of(module)
     cache = AttributeCache(module.context)
-    for function in functions_of(module):
+    functions = functions_of(module)
+    kept = {symbol_name(each) for each in functions if public_functions_only and is_private(each)}
+    for function in functions:
+        for operation in operations_named(_WITH_INPUTS_OR_OUTPUTS, function):
+            if operation.name != "func.call" or callee_of(operation) not in kept:
+                trim_shardings_of(operation, meshes, cache)
+        if symbol_name(function) in kept:
+            continue
         function_type = function.attributes["function_type"].value
         changed = _changed(argument_shardings(function), function_type.inputs, meshes)
         if changed:
@@ -54,8 +71,6 @@ def update_non_divisible_input_output_shardings(module: ir.Module) -> None:
         changed = _changed(result_shardings(function), function_type.results, meshes)
         if changed:
             set_result_shardings(function, changed, cache)
-        for operation in operations_named(_WITH_INPUTS_OR_OUTPUTS, function):
-            trim_shardings_of(operation, meshes, cache)
 
 
 def trim_shardings_of(

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-reassociate-reductions`: add partial results up once, after what is linear in them.
+
+    %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %4 = stablehlo.add %1, %3 : tensor<8xf32>
+
+becomes
+
+    %3 = stablehlo.add %0, %2 {sdy.sharding = ... [<@mesh, [{}], unreduced={"x"}>]} : tensor<8xf32>
+    %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+
+XLA's passes `all-reduce-reassociate` and `while-loop-all-reduce-code-motion` do the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.fold import apply_patterns
+from mlir_sdy.fold.pattern import has_one_use
+from mlir_sdy.fold.reduce_scatter import PATTERNS as SCATTERS
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, TensorSharding, mesh_of, sort_and_merge
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import DATA_FLOW_OPERATIONS, get_sharding, rank_of, set_sharding
+from pyshardy.partition.completion import reduced_axes, reduction_kind
+from pyshardy.partition.linear_operations import ELEMENTWISE, JOINT, is_zero, linear_operands
+from pyshardy.partition.sizes import element_bytes
+from pyshardy.passes.walks import operations_named
+
+_ALL_REDUCE, _REDUCE_SCATTER = "sdy.all_reduce", "sdy.reduce_scatter"
+_WHILE = "stablehlo.while"
+
+
+def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
+    """Move the collectives that complete sums behind operations that are linear in these.
+
+    1. *Joint operations* (`linear_operations.JOINT`). Each operand comes, through operations that
+       are linear in it, from an all-reduce. All these values have a single use and are in one
+       block. The all-reduces add up along the same axes, and together they have at least as many
+       bytes as the result. They go, and one all-reduce completes the result instead.
+    2. Reduce-scatters alike, if all scatter in the same way and the operations are elementwise
+       without other operands: those run on whole partial results then.
+    3. *Slices*. An all-reduce whose only use is a `stablehlo.slice` moves behind it.
+    4. *Loops*. A `stablehlo.while` carries a value that is only added to what comes, as above, from
+       an all-reduce in its body (or from which that is subtracted). The loop adds up the partial
+       results, beginning with zero; after it they are completed, and the first value is added if
+       it isn't zero. Reduce-scatters stay: the partial results of a loop would need more memory.
+    5. Of nested operations and loops the inner ones come first.
+
+    Partial results have the axes as unreduced axes of their shardings.
+
+    Args:
+        function: the `func.func`, in which reshards are collectives.
+    """
+    if not operations_named({_ALL_REDUCE, _REDUCE_SCATTER}, function):
+        return
+    module = enclosing_module(function)
+    reassociation = _Reassociation({} if module is None else meshes_of(module), function.context)
+    names = {*JOINT, "stablehlo.slice", _WHILE}
+    for operation in operations_named(names, function, ir.WalkOrder.POST_ORDER):
+        reassociation.visit(operation)
+    if reassociation.has_changed:
+        apply_patterns(function, SCATTERS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Completion:
+    """The collective that completes an operand, behind operations that are linear in it.
+
+    Attributes:
+        collective: the collective.
+        axes: the axes along which it adds up.
+        chain: the operations between it and the operand, the first of them first.
+    """
+
+    collective: ir.Operation
+    axes: AxisTuple
+    chain: tuple[ir.Operation, ...]
+
+    @property
+    def sharding(self) -> TensorSharding:
+        """The sharding of what the collective makes."""
+        return value_of(self.collective.attributes["out_sharding"])
+
+    @property
+    def is_scatter(self) -> bool:
+        """Whether the collective is a reduce-scatter."""
+        return self.collective.name == _REDUCE_SCATTER
+
+    def resembles(self, other: _Completion) -> bool:
+        """Whether one collective can take the place of both."""
+        if self.axes != other.axes or self.collective.name != other.collective.name:
+            return False
+        if self.sharding.mesh_or_ref != other.sharding.mesh_or_ref:
+            return False
+        if not self.is_scatter:
+            return True
+        operands = [get_sharding(each.collective.operands[0]) for each in (self, other)]
+        dims = [None if sharding is None else sharding.dim_axes for sharding in operands]
+        key = "reduce_scatter_axes"
+        return (
+            dims[0] == dims[1]
+            and self.collective.attributes[key] == other.collective.attributes[key]
+            and self.sharding.dim_axes == other.sharding.dim_axes
+        )
+
+
+class _Reassociation:
+    """One run over a function."""
+
+    def __init__(self, meshes: Mapping[str, Mesh], context: ir.Context):
+        self.meshes = meshes
+        self.cache = AttributeCache(context)
+        self.has_changed = False
+
+    def visit(self, operation: ir.Operation) -> None:
+        """Apply the rule for an operation."""
+        if operation.name == _WHILE:
+            for index in range(len(operation.results)):
+                self._leave_loop(operation, index)
+        elif operation.name in JOINT:
+            found = [self._completion(operand, operation) for operand in operation.operands]
+            completions = [each for each in found if each is not None]
+            if len(completions) == len(found) > 1:
+                self._merge(operation, completions)
+        else:
+            completion = self._completion(operation.operands[0], operation)
+            if completion is not None and not completion.is_scatter:
+                self._move(operation, [completion])
+
+    def _completion(self, value: ir.Value, user: ir.Operation) -> _Completion | None:
+        """Find what completes an operand, if only this user needs it."""
+        chain: list[ir.Operation] = []
+        while not isinstance(value, ir.BlockArgument) and has_one_use(value):
+            operation = value.owner.operation
+            if operation.block != user.block:
+                return None
+            if operation.name in (_ALL_REDUCE, _REDUCE_SCATTER):
+                return self._of_collective(operation, tuple(reversed(chain)))
+            candidates = linear_operands(operation)
+            chain.append(operation)
+            if len(candidates) > 1:  # a product: follow the factor that something completes
+                followed = [
+                    found
+                    for index in candidates
+                    if (found := self._completion(operation.operands[index], operation)) is not None
+                ]
+                if len(followed) != 1 or operation.operands[0] == operation.operands[1]:
+                    return None
+                first = followed[0]
+                return replace(first, chain=(*first.chain, *reversed(chain)))
+            if not candidates:
+                return None
+            value = operation.operands[candidates[0]]
+        return None
+
+    def _of_collective(
+        self, collective: ir.Operation, chain: tuple[ir.Operation, ...]
+    ) -> _Completion | None:
+        if reduction_kind(collective) is not ReductionOp.SUM:
+            return None
+        element = ir.RankedTensorType(collective.results[0].type).element_type
+        if isinstance(element, ir.IntegerType) and element.width == 1:
+            return None  # has no sum
+        axes = reduced_axes(collective, self.meshes)
+        if not _can_be_partial(collective.operands[0], axes):
+            return None
+        if collective.name == _REDUCE_SCATTER and any(
+            operation.name not in ELEMENTWISE for operation in chain
+        ):
+            return None
+        return _Completion(collective, axes, chain)
+
+    def _merge(self, joint: ir.Operation, completions: Sequence[_Completion]) -> None:
+        first = completions[0]
+        if not all(first.resembles(each) for each in completions[1:]):
+            return
+        if first.is_scatter and joint.name not in ELEMENTWISE:
+            return
+        sent = sum(self._bytes(each.collective.results[0]) for each in completions)
+        if self._bytes(joint.results[0]) <= sent:
+            self._move(joint, completions)
+
+    def _bytes(self, value: ir.Value) -> int:
+        """The bytes of a value on each device."""
+        sharding = get_sharding(value)
+        mesh = None if sharding is None else mesh_of(sharding, self.meshes)
+        shape = tuple(ir.RankedTensorType(value.type).shape)
+        if sharding is not None and mesh is not None:
+            shape = sharding.local_shape(shape, mesh)
+        count = 1
+        for size in shape:
+            count *= max(size, 1)
+        return count * element_bytes(value)
+
+    def _move(self, last: ir.Operation, completions: Sequence[_Completion]) -> None:
+        """Move the collectives behind an operation that all of them lead to."""
+        sharding = get_sharding(last.results[0]) or self._replicated(last, completions[0])
+        self._make_partial(last, completions)
+        result = last.results[0]
+        collective = completions[0].collective
+        with ir.InsertionPoint.after(last), last.location:
+            if completions[0].is_scatter:
+                axes = collective.attributes["reduce_scatter_axes"]
+                done = sdy.reduce_scatter(result, axes, self.cache[sharding])
+            else:
+                axes = collective.attributes["reduction_axes"]
+                done = sdy.all_reduce(result, axes, self.cache[sharding])
+        result.replace_all_uses_except(done, done.owner.operation)
+        _erase(completions)
+
+    def _make_partial(self, last: ir.Operation, completions: Sequence[_Completion]) -> None:
+        """Let operations work on partial results, up to one that all collectives lead to."""
+        self.has_changed = True
+        for completion in completions:
+            collective = completion.collective
+            value = collective.operands[0]
+            partial = get_sharding(value) or self._replicated(last, completion, value)
+            self._set_unreduced(value, partial, completion)
+            for operation in completion.chain:
+                self._set_partial(operation, partial, completion)
+            collective.results[0].replace_all_uses_with(value)
+        first = completions[0]
+        value = first.collective.operands[0]
+        partial = get_sharding(value) or self._replicated(last, first, value)
+        self._set_partial(last, partial, first)
+
+    def _set_partial(
+        self, operation: ir.Operation, whole: TensorSharding, completion: _Completion
+    ) -> None:
+        """Mark the result of an operation as partial.
+
+        What a reduce-scatter completes is sharded as its operand until then.
+        """
+        result = operation.results[0]
+        sharding = get_sharding(result) or self._replicated(operation, completion)
+        if completion.is_scatter:
+            sharding = whole
+        self._set_unreduced(result, sharding, completion)
+
+    def _set_unreduced(
+        self, value: ir.Value, sharding: TensorSharding, completion: _Completion
+    ) -> None:
+        mesh = mesh_of(sharding, self.meshes)
+        assert mesh is not None, "the verifier refuses shardings without a mesh"
+        axes = sort_and_merge([*sharding.unreduced_axes, *completion.axes], mesh)
+        if axes != sharding.unreduced_axes:
+            set_sharding(value, sharding.with_unreduced_axes(axes), self.cache)
+
+    def _replicated(
+        self, operation: ir.Operation, completion: _Completion, value: ir.Value | None = None
+    ) -> TensorSharding:
+        rank = rank_of((operation.results[0] if value is None else value).type)
+        return TensorSharding.fully_closed(rank, completion.sharding.mesh_or_ref)
+
+    # --- Loops -------------------------------------------------------------------------------
+
+    def _leave_loop(self, loop: ir.Operation, index: int) -> None:
+        """Complete a sum that a loop adds up after it, if the loop does nothing else to it."""
+        condition, body = (region.blocks[0] for region in loop.regions)
+        terminator = body.operations[len(body.operations) - 1].operation
+        carried, copies = _behind_copies(body.arguments[index])
+        added = terminator.operands[index]
+        if isinstance(added, ir.BlockArgument) or not (has_one_use(carried) and has_one_use(added)):
+            return
+        addition = added.owner.operation
+        if addition.name not in ("stablehlo.add", "stablehlo.subtract") or addition.block != body:
+            return
+        operands = list(addition.operands)
+        if carried not in operands or list(condition.arguments[index].uses):
+            return
+        if addition.name == "stablehlo.subtract" and operands[0] != carried:
+            return
+        completion = self._completion(operands[1 - operands.index(carried)], addition)
+        if completion is None or completion.is_scatter:
+            return
+        self._sum_up_after(loop, index, completion, [*copies, addition])
+
+    def _sum_up_after(
+        self,
+        loop: ir.Operation,
+        index: int,
+        completion: _Completion,
+        in_loop: Sequence[ir.Operation],
+    ) -> None:
+        """Complete a result of a loop after it, where operations in the loop get partial values."""
+        first, result = loop.operands[index], loop.results[index]
+        sharding = get_sharding(result) or self._replicated(loop, completion, result)
+        with ir.InsertionPoint(loop), loop.location:
+            zeros = {"value": _zeros(first.type)}
+            zero = ir.Operation.create("stablehlo.constant", [first.type], attributes=zeros).result
+        *copies, addition = in_loop
+        for copy in copies:
+            self._set_partial(copy, sharding, completion)
+        self._make_partial(addition, [completion])
+        self._set_unreduced(zero, sharding, completion)
+        loop.operands[index] = zero
+        self._set_unreduced(result, sharding, completion)
+        with ir.InsertionPoint.after(loop), loop.location:
+            axes = completion.collective.attributes["reduction_axes"]
+            done = sdy.all_reduce(result, axes, self.cache[sharding])
+        total = done
+        if not is_zero(first):
+            with ir.InsertionPoint.after(done.owner), loop.location:
+                total = ir.Operation.create("stablehlo.add", [first.type], [first, done]).result
+            set_sharding(total, sharding, self.cache)
+        result.replace_all_uses_except(total, done.owner.operation)
+        _erase([completion])
+
+
+def _behind_copies(value: ir.Value) -> tuple[ir.Value, list[ir.Operation]]:
+    """Follow a value through conversions to its own type, each its only use."""
+    copies: list[ir.Operation] = []
+    while has_one_use(value):
+        (use,) = value.uses
+        user = use.owner.operation
+        if user.name != "stablehlo.convert" or user.results[0].type != value.type:
+            break
+        copies.append(user)
+        value = user.results[0]
+    return value, copies
+
+
+def _can_be_partial(value: ir.Value, axes: AxisTuple) -> bool:
+    """Whether a value is marked as partial, or is the result of an operation that can be."""
+    sharding = get_sharding(value)
+    if sharding is not None and {*axes} <= {*sharding.unreduced_axes}:
+        return True
+    if isinstance(value, ir.BlockArgument) or not has_one_use(value):
+        return False
+    name = value.owner.operation.name
+    return not name.startswith("sdy.") and name not in DATA_FLOW_OPERATIONS and name != "func.call"
+
+
+def _zeros(tensor: ir.Type) -> ir.Attribute:
+    is_integer = isinstance(ir.RankedTensorType(tensor).element_type, ir.IntegerType)
+    return ir.Attribute.parse(f"dense<{0 if is_integer else '0.0'}> : {tensor}", tensor.context)
+
+
+def _erase(completions: Sequence[_Completion]) -> None:
+    for completion in completions:
+        completion.collective.erase()
