@@ -239,7 +239,9 @@ def test_gathering_dimension_by_dimension(context, name):
 def test_scattering_several_dimensions(context, options, axes):
     """Dimensions that are not scattered keep their elements in order."""
     text = f"""
-func.func @main(%a: tensor<8x8x6xf32>) -> tensor<8x8x6xf32> {{
+func.func @main(
+    %a: tensor<8x8x6xf32> {{sdy.sharding = #sdy.sharding<@permuted, [{{}}, {{}}, {{}}]>}}
+) -> tensor<8x8x6xf32> {{
   %0 = sdy.reduce_scatter {axes} %a out_sharding=<@permuted, {axes}> : tensor<8x8x6xf32>
   return %0 : tensor<8x8x6xf32>
 }}"""
