@@ -1188,6 +1188,38 @@ def Sdy_OptimizeCollectivesPass : Sdy_FuncPass<"sdy-optimize-collectives", Sdy_0
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
+def Sdy_HoistReshardsPass : Sdy_FuncPass<"sdy-hoist-reshards", Sdy_Own> {
+  let summary = "Reshards what a loop does not change once, before the loop";
+  let description = [{
+    A reshard in the body of a `stablehlo.while` moves in front of the loop if its operand comes from
+    there, or is an argument that each trip returns as it is. The resharded value occupies memory
+    during the whole loop.
+
+    ```mlir
+    %0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {
+      %1 = sdy.reshard %w <@mesh, [{}, {}\]> : tensor<8x8xf32>
+      %2 = stablehlo.dot_general %c, %1, ...
+      stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %b <@mesh, [{}, {}\]> : tensor<8x8xf32>
+    %0:2 = stablehlo.while(%c = %a, %w = %1) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {
+      %2 = stablehlo.dot_general %c, %w, ...
+      stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", "1073741824",
+           "the bytes that a value may have on each device to be kept during a loop">
+  ];
+}
+
 def Sdy_ReassociateReductionsPass : Sdy_FuncPass<"sdy-reassociate-reductions", Sdy_Own> {
   let summary = "Adds partial results up once, after what is linear in them";
   let description = [{

@@ -2572,6 +2572,44 @@ PASSES: dict[str, PassDecl] = {
             ),
         release="0.12",
     ),
+    "sdy-hoist-reshards": PassDecl(
+        argument="sdy-hoist-reshards",
+        class_name="HoistReshardsPass",
+        anchor="func.func",
+        summary="Reshards what a loop does not change once, before the loop",
+        description=(
+                "A reshard in the body of a `stablehlo.while` moves in front of the loop if its operand comes from\n"
+                "there, or is an argument that each trip returns as it is. The resharded value occupies memory\n"
+                "during the whole loop.\n"
+                "\n"
+                "```mlir\n"
+                "%0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {\n"
+                "  %1 = sdy.reshard %w <@mesh, [{}, {}]> : tensor<8x8xf32>\n"
+                "  %2 = stablehlo.dot_general %c, %1, ...\n"
+                "  stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>\n"
+                "}\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = sdy.reshard %b <@mesh, [{}, {}]> : tensor<8x8xf32>\n"
+                "%0:2 = stablehlo.while(%c = %a, %w = %1) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {\n"
+                "  %2 = stablehlo.dot_general %c, %w, ...\n"
+                "  stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>\n"
+                "}\n"
+                "```"
+            ),
+        options=(
+            OptionDecl(
+                name="max-bytes",
+                type="int",
+                default=1073741824,
+                description="the bytes that a value may have on each device to be kept during a loop",
+            ),
+        ),
+        release="pyshardy",
+    ),
     "sdy-reassociate-reductions": PassDecl(
         argument="sdy-reassociate-reductions",
         class_name="ReassociateReductionsPass",

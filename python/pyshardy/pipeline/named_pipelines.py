@@ -16,6 +16,7 @@ def partition_pipeline(
     partition_count: int = 1,
     per_dim_all_gather: bool = False,
     combine_multi_dimension_reduce_scatter: bool = True,
+    hoist_reshards: bool = True,
     reassociate_reductions: bool = True,
     combine_collectives: bool = False,
     enable_rgv3: bool = False,
@@ -31,6 +32,7 @@ def partition_pipeline(
         per_dim_all_gather: whether an all-gather of several dimensions becomes one for each
         combine_multi_dimension_reduce_scatter: whether a reduce-scatter of several dimensions
             becomes one of all of them, instead of an all-reduce and a slice
+        hoist_reshards: whether values that a loop doesn't change are resharded before it
         reassociate_reductions: whether partial results are added to each other before they are
             completed, and completed after a loop that adds them up
         combine_collectives: whether collectives that don't need each other's results become one
@@ -53,6 +55,7 @@ def partition_pipeline(
             "func.func(sdy-unshard-short-dimensions)",
             "sdy-insert-explicit-reshards{enable-full-version=true "
             "replicate-without-local-form=true}",
+            *(["func.func(sdy-hoist-reshards)"] if hoist_reshards else []),
             pass_text(
                 "sdy-resolve-permutation-factors",
                 enable_halo_exchange="" if enable_halo_exchange else "false",

@@ -140,6 +140,7 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-reshard-to-collectives": (
         "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
     ),
+    "sdy-hoist-reshards": "pyshardy.partition.hoist_reshards:hoist_reshards",
     "sdy-reassociate-reductions": (
         "pyshardy.partition.reassociate_reductions:reassociate_reductions"
     ),

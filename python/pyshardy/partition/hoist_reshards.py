@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-hoist-reshards`: reshard what a loop doesn't change once, before the loop.
+
+    %0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {
+      %1 = sdy.reshard %w <@mesh, [{}, {}]> : tensor<8x8xf32>      // %w is sharded as [{"x"}, {}]
+      %2 = stablehlo.dot_general %c, %1, ...
+      stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
+    }
+
+becomes
+
+    %1 = sdy.reshard %b <@mesh, [{}, {}]> : tensor<8x8xf32>
+    %0:2 = stablehlo.while(%c = %a, %w = %1) ... cond {...} do {   // %w is sharded as [{}, {}]
+      %2 = stablehlo.dot_general %c, %w, ...
+      stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
+    }
+
+XLA does so in `while-loop-invariant-code-motion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import get_sharding, rank_of, set_sharding
+from pyshardy.partition.completion import reduced_axes
+from pyshardy.partition.cost import completion_cost, local_elements, reshard_cost
+from pyshardy.partition.reshard_plan import AxesPerDim
+from pyshardy.partition.sizes import element_bytes
+from pyshardy.passes.functions import has_static_shape
+from pyshardy.passes.loops import trip_count
+from pyshardy.passes.walks import operations_named
+
+_WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
+
+
+def hoist_reshards(function: ir.Operation | ir.OpView, *, max_bytes: int = 1 << 30) -> None:
+    """Move reshards of values that a loop doesn't change in front of the loop.
+
+    1. The reshard is directly in the body of a `stablehlo.while`, and devices send something.
+    2. Its operand comes from outside of the loop, or is an argument that each trip returns as it
+       is. Such an argument is resharded before the loop and carried as resharded; other uses in
+       the loop get it back in its old sharding. The result of the loop is the value from before.
+    3. Of several reshards of an argument the one to the most bytes on a device is moved, if the
+       others cost no more from there.
+    4. What is resharded has at most `max_bytes` on each device: it occupies memory during the
+       whole loop.
+    5. A `stablehlo.dynamic_slice` in the body that takes a part of such a value along sharded
+       dimensions makes devices hand the part to each other in each trip. If that costs more than to
+       gather the dimensions once, which takes a known number of trips, they are gathered.
+    6. Inner loops come first, so that a reshard leaves all the loops that don't change its operand.
+
+    Args:
+        function: the `func.func`, in which the tensors of each operation agree, and whose slices
+            are not yet changed to what devices do by themselves.
+        max_bytes: the bytes that a value may have on a device to be kept for a loop.
+    """
+    loops = operations_named({_WHILE}, function, ir.WalkOrder.POST_ORDER)
+    if not loops:
+        return
+    module = enclosing_module(function)
+    hoisting = _Hoisting({} if module is None else meshes_of(module), function.context, max_bytes)
+    for loop in loops:
+        hoisting.visit(loop)
+
+
+class _Hoisting:
+    """One run over a function."""
+
+    def __init__(self, meshes: Mapping[str, Mesh], context: ir.Context, max_bytes: int):
+        self.meshes = meshes
+        self.cache = AttributeCache(context)
+        self.max_bytes = max_bytes
+
+    def visit(self, loop: ir.Operation) -> None:
+        """Move reshards out of the body of a loop."""
+        body = loop.regions[1].blocks[0]
+        slices = self._gather_what_is_sliced(loop)
+        reshards: dict[int, list[ir.Operation]] = {}
+        for operation in [view.operation for view in body.operations]:
+            if operation.name != _RESHARD:
+                continue
+            operand = operation.operands[0]
+            if _is_unchanged(operand, loop):
+                reshards.setdefault(ir.BlockArgument(operand).arg_number, []).append(operation)
+            elif not _is_in(operand, loop) and self._is_worth_moving(operation):
+                operation.move_before(loop)
+        for index, found in reshards.items():
+            self._carry_resharded(loop, index, found)
+        for operation, completed in slices:
+            gathered = operation.operands[0]
+            if isinstance(gathered, ir.BlockArgument) or gathered.owner.operation.block != body:
+                completed.results[0].replace_all_uses_with(operation.results[0])
+                completed.erase()
+            else:
+                operation.operands[0] = gathered.owner.operation.operands[0]
+                gathered.owner.operation.erase()
+
+    def _gather_what_is_sliced(self, loop: ir.Operation) -> list[tuple[ir.Operation, ir.Operation]]:
+        """Gather operands of slices that cost more in all trips.
+
+        Returns:
+            The slices, each with the all-reduce that is not needed if the gather moves.
+        """
+        trips = trip_count(loop)
+        made: list[tuple[ir.Operation, ir.Operation]] = []
+        for operation in [view.operation for view in loop.regions[1].blocks[0].operations]:
+            if operation.name != "stablehlo.dynamic_slice" or trips is None:
+                continue
+            completed = _only_user(operation.results[0])
+            if completed is None or completed.name != "sdy.all_reduce":
+                continue
+            value, result = operation.operands[0], operation.results[0]
+            old = get_sharding(value)
+            mesh = None if old is None else mesh_of(old, self.meshes)
+            if old is None or mesh is None or not has_static_shape(value.type):
+                continue
+            if _is_in(value, loop) and not _is_unchanged(value, loop):
+                continue
+            shapes = [tuple(ir.RankedTensorType(each.type).shape) for each in (value, result)]
+            taken = [
+                dim for dim, sizes in enumerate(zip(*shapes, strict=True)) if sizes[0] != sizes[1]
+            ]
+            new = old.with_dims_replaced(
+                {dim: old.dim_shardings[dim].with_axes(()) for dim in taken}
+            )
+            moved = tuple(axis for dim in taken for axis in old.dim_axes[dim])
+            kept = new.dim_axes
+            each = completion_cost(shapes[1], element_bytes(value), kept, moved, kept, mesh)
+            if {*moved} != {*reduced_axes(completed, self.meshes)}:
+                continue
+            if trips * each > self._cost(value, old, new):
+                place = ir.InsertionPoint(operation)
+                gathered = sdy.reshard(value, self.cache[new], loc=operation.location, ip=place)
+                operation.operands[0] = gathered
+                made.append((operation, completed))
+        return made
+
+    def _carry_resharded(
+        self, loop: ir.Operation, index: int, reshards: Sequence[ir.Operation]
+    ) -> None:
+        """Reshard an argument that a loop doesn't change before the loop."""
+        argument, result = loop.regions[1].blocks[0].arguments[index], loop.results[index]
+        chosen = max(reshards, key=lambda each: self._bytes(each.results[0]))
+        old, new = get_sharding(argument), get_sharding(chosen.results[0])
+        if new is None or not self._is_worth_moving(chosen):
+            return
+        others = {get_sharding(each.results[0]) for each in reshards} - {new}
+        if any(
+            self._cost(argument, new, other) > self._cost(argument, old, other) for other in others
+        ):
+            return
+        if self._cost(argument, new, old) > 0:
+            return
+        before = loop.operands[index]
+        result.replace_all_uses_with(before)
+        place = ir.InsertionPoint(loop)
+        resharded = sdy.reshard(before, self.cache[new], loc=chosen.location, ip=place)
+        loop.operands[index] = resharded
+        was = old or TensorSharding.fully_closed(rank_of(argument.type), new.mesh_or_ref)
+        for region in loop.regions:
+            self._give_back(region.blocks[0], index, was, new)
+        set_sharding(result, new, self.cache)
+
+    def _give_back(
+        self, block: ir.Block, index: int, was: TensorSharding, new: TensorSharding
+    ) -> None:
+        """Let the users of an argument get it in the sharding that it had."""
+        argument = block.arguments[index]
+        users = list(dict.fromkeys(use.owner.operation for use in argument.uses))
+        terminator = block.operations[len(block.operations) - 1].operation
+        plain = [
+            user
+            for user in users
+            if (user != terminator and not (user.name == _RESHARD and user.block == block))
+            or (user == terminator and _returns_elsewhere(terminator, argument, index))
+        ]
+        if plain:
+            place = ir.InsertionPoint.at_block_begin(block)
+            back = sdy.reshard(
+                argument, self.cache[was], loc=argument.owner.owner.operation.location, ip=place
+            )
+            for user in plain:
+                for position, operand in enumerate(user.operands):
+                    if operand == argument and not (user == terminator and position == index):
+                        user.operands[position] = back
+        for user in users:
+            if user.name != _RESHARD or user.block != block:
+                continue
+            if get_sharding(user.results[0]) == new:
+                user.results[0].replace_all_uses_with(argument)
+                user.erase()
+
+    def _is_worth_moving(self, reshard: ir.Operation) -> bool:
+        value, result = reshard.operands[0], reshard.results[0]
+        if self._cost(value, get_sharding(value), get_sharding(result)) <= 0:
+            return False
+        return self._bytes(result) <= self.max_bytes
+
+    def _cost(
+        self, value: ir.Value, source: TensorSharding | None, target: TensorSharding | None
+    ) -> float:
+        """The cost of a reshard; 0 if it isn't known, as for a change of the mesh."""
+        given = source or target
+        mesh = None if given is None else mesh_of(given, self.meshes)
+        if given is None or mesh is None or not has_static_shape(value.type):
+            return 0
+        ends: list[AxesPerDim] = []
+        shape = tuple(ir.RankedTensorType(value.type).shape)
+        whole: AxesPerDim = ((),) * len(shape)
+        for sharding in (source, target):
+            if sharding is not None and mesh_of(sharding, self.meshes) != mesh:
+                return 0
+            ends.append(whole if sharding is None else sharding.dim_axes)
+        return reshard_cost(shape, element_bytes(value), ends[0], ends[1], mesh)
+
+    def _bytes(self, value: ir.Value) -> int:
+        sharding = get_sharding(value)
+        mesh = None if sharding is None else mesh_of(sharding, self.meshes)
+        if sharding is None or mesh is None or not has_static_shape(value.type):
+            return 0
+        shape = tuple(ir.RankedTensorType(value.type).shape)
+        return local_elements(shape, sharding.dim_axes, mesh) * element_bytes(value)
+
+
+def _only_user(value: ir.Value) -> ir.Operation | None:
+    users = [use.owner.operation for use in value.uses]
+    return users[0] if len(users) == 1 else None
+
+
+def _returns_elsewhere(terminator: ir.Operation, argument: ir.Value, index: int) -> bool:
+    """Whether a terminator returns an argument also as another value."""
+    return any(
+        operand == argument and position != index
+        for position, operand in enumerate(terminator.operands)
+    )
+
+
+def _is_unchanged(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether a value is an argument of the body of a loop that each trip returns as it is."""
+    body = loop.regions[1].blocks[0]
+    if not isinstance(value, ir.BlockArgument) or value.owner != body:
+        return False
+    terminator = body.operations[len(body.operations) - 1].operation
+    return terminator.operands[value.arg_number] == value
+
+
+def _is_in(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether a value is made in a region of a loop."""
+    block = value.owner if isinstance(value, ir.BlockArgument) else value.owner.operation.block
+    operation = block.owner.operation
+    while operation.name != "func.func":
+        if operation == loop:
+            return True
+        if operation.parent is None:
+            return False
+        operation = operation.parent.operation
+    return False

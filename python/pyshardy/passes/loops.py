@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Facts about loops that count."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+
+_CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant"})
+_COUNTING = {"LT": 0, "LE": 1}
+
+
+def trip_count(loop: ir.Operation) -> int | None:
+    """How often the body of a `stablehlo.while` runs; None if that can't be seen.
+
+    1. The condition compares a value that the loop carries with a constant, by LT or LE.
+    2. That value begins as a constant, and each trip adds the same constant to it.
+
+    `while(%i = 2) : %i < 9` with `%i + 3` runs its body for 2, 5 and 8: 3 times.
+    """
+    condition, body = (region.blocks[0] for region in loop.regions)
+    compare = _producer(_returned(condition)[0])
+    if compare is None or compare.name != "stablehlo.compare":
+        return None
+    direction = str(compare.attributes["comparison_direction"]).rpartition(" ")[2].rstrip(">")
+    counter = compare.operands[0]
+    if direction not in _COUNTING or counter not in list(condition.arguments):
+        return None
+    index = ir.BlockArgument(counter).arg_number
+    add = _producer(_returned(body)[index])
+    if add is None or add.name != "stablehlo.add" or add.operands[0] != body.arguments[index]:
+        return None
+    start = _number(loop.operands[index], loop)
+    end = _number(compare.operands[1], loop)
+    step = _number(add.operands[1], loop)
+    if start is None or end is None or step is None or step <= 0:
+        return None
+    return max(0, -((start - end - _COUNTING[direction]) // step))
+
+
+def _returned(block: ir.Block) -> list[ir.Value]:
+    return list(block.operations[len(block.operations) - 1].operands)
+
+
+def _producer(value: ir.Value) -> ir.Operation | None:
+    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
+
+
+def _number(value: ir.Value, loop: ir.Operation) -> int | None:
+    """The integer that a scalar always is; what a loop carries unchanged is what it began with."""
+    if isinstance(value, ir.BlockArgument):
+        if value.owner.owner.operation != loop:
+            return None
+        index = value.arg_number
+        if (
+            _returned(loop.regions[1].blocks[0])[index]
+            != loop.regions[1].blocks[0].arguments[index]
+        ):
+            return None
+        value = loop.operands[index]
+    producer = _producer(value)
+    if producer is None or producer.name not in _CONSTANTS:
+        return None
+    literal = producer.attributes["value"]
+    if not isinstance(literal, ir.DenseElementsAttr) or not literal.is_splat:
+        return None
+    number = literal.get_splat_value()
+    return number.value if isinstance(number, ir.IntegerAttr) else None
