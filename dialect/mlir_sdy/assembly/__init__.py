@@ -72,8 +72,9 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
 
 
 def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> ir.Module:
-    text = in_current_spelling(text)
-    source = Source("\n" * (first_line - 1) + text, filename)
+    blank_lines = "\n" * (first_line - 1)
+    text, insertions = in_current_spelling(blank_lines + text)
+    source = Source(text, filename, insertions=insertions)
     _check_strings_of_resources(source)
     _check_numbers(source)
     reader = Reader(source, AttributeCache(context))

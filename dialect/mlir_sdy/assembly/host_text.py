@@ -109,7 +109,7 @@ class HostText:
     def _restore_locations(self, root: ir.Operation) -> None:
         """Correct the locations on lines where columns have moved."""
         source = self.rewritten.source
-        moved = set(self.rewritten.moved_lines)
+        moved = {*self.rewritten.moved_lines, *source.lines_with_insertions}
         if self.prefix and not re.match(rf"{BLANK}\n", source.text):
             moved.add(1)
         if not moved:

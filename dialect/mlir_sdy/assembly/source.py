@@ -6,6 +6,7 @@ from __future__ import annotations
 import bisect
 import re
 import sys
+from collections.abc import Sequence
 from functools import cached_property
 
 from mlir_sdy.diagnostics import ParseError, SourceLocation, error
@@ -72,12 +73,21 @@ class Source:
         text: the whole text.
         filename: for locations.
         first_line: the line number of the text's first line, for a part of a larger file.
+        insertions: the offsets of what isn't in the file, with its lengths: ASCII characters,
+            which don't count for columns.
     """
 
-    def __init__(self, text: str, filename: str, first_line: int = 1):
+    def __init__(
+        self,
+        text: str,
+        filename: str,
+        first_line: int = 1,
+        insertions: Sequence[tuple[int, int]] = (),
+    ):
         self.text = text
         self.filename = filename
         self.first_line = first_line
+        self.insertions = insertions
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -86,8 +96,18 @@ class Source:
     def line_and_column(self, offset: int) -> tuple[int, int]:
         """Line (from `first_line`) and column (from 1, in bytes as MLIR counts) of `offset`."""
         index = bisect.bisect_right(self._line_starts, offset) - 1
-        prefix = self.text[self._line_starts[index] : offset]
-        return index + self.first_line, len(prefix.encode("utf-8", "surrogateescape")) + 1
+        start = self._line_starts[index]
+        prefix = self.text[start:offset]
+        column = len(prefix.encode("utf-8", "surrogateescape")) + 1
+        for at, length in self.insertions:
+            if start <= at < offset:
+                column -= min(length, offset - at)
+        return index + self.first_line, column
+
+    @cached_property
+    def lines_with_insertions(self) -> frozenset[int]:
+        """The lines on which columns count for less than characters."""
+        return frozenset(self.line_and_column(at)[0] for at, _ in self.insertions)
 
     def location(self, offset: int) -> SourceLocation:
         """The location of the character at `offset`."""

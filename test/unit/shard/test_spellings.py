@@ -4,8 +4,10 @@
 import pytest
 
 from mlir_sdy.assembly import parse
-from mlir_sdy.diagnostics import VerificationError
+from mlir_sdy.diagnostics import ParseError, VerificationError
+from mlir_sdy.host import location_of
 from mlir_sdy.shard.spellings import in_current_spelling
+from pyshardy.passes.walks import operations_named
 
 
 @pytest.mark.parametrize(
@@ -29,10 +31,26 @@ from mlir_sdy.shard.spellings import in_current_spelling
             "%i = shard.neighbors_linear_indices on @g[%a, %b] split_axes = [1] : index\n",
             "%i:2=shard.neighbors_linear_indices on @g[%a, %b] split_axes = [1] : index, index\n",
         ),
+        (
+            'shard.sharding @g split_axes = [[0], [1]] {note = "x"}\n',
+            'shard.sharding @g split_axes = [[0], [1]] {note = "x"} : !shard.sharding\n',
+        ),
+        (
+            "shard.sharding @g // split_axes\n  split_axes = [[0]] // : none\n",
+            "shard.sharding @g // split_axes\n  split_axes = [[0]] : !shard.sharding // : none\n",
+        ),
+        (
+            'shard.grid "private" @g(shape = 4x2)\n',
+            'shard.grid           @g(shape = 4x2) {sym_visibility = "private"}\n',
+        ),
+        (
+            'shard.grid "private" @g(shape = 4x2) {note}\n',
+            'shard.grid           @g(shape = 4x2) {sym_visibility = "private", note}\n',
+        ),
     ],
 )
 def test_replaced(older, current):
-    assert in_current_spelling(older) == current
+    assert in_current_spelling(older).text == current
 
 
 @pytest.mark.parametrize(
@@ -47,12 +65,16 @@ def test_replaced(older, current):
         "shard.sharding @g split_axes = [[0]] {note} : !shard.sharding",
         "%i:2 = shard.neighbors_linear_indices on @g[%a] split_axes = [0] : index, index",
         "%d, %u = shard.neighbors_linear_indices on @g[%a] split_axes = [0] : index, index",
+        "shard.scatter %0 // formerly scatter_axis = 7\n scatter_dim = 0 : tensor<2xf32>",
+        "shard.reduce %0 // reduction = <min>\n : tensor<2xf32>",
+        'shard.sharding @g split_axes = [[0]] {note = "}"} : !shard.sharding',
+        "shard.grid @g(shape = 4x2)",
         "#sdy.sharding<@mesh, []>",
         "#shard.partial<max",
     ],
 )
 def test_left(text):
-    assert in_current_spelling(text) == text
+    assert in_current_spelling(text) == (text, ())
 
 
 def test_places_stay_what_they_are(context):
@@ -69,3 +91,26 @@ def test_places_stay_what_they_are(context):
     place = failure.value.diagnostics[0].location
     line = text.splitlines()[3]
     assert (place.line, place.column) == (4, line.index("shard.all_slice") + 1)
+
+
+def test_places_behind_insertions_stay_what_they_are(context):
+    """Both those of diagnostics and those of operations."""
+    lines = [
+        'shard.grid "private" @g(shape = 2) func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {',
+        "  %s = shard.sharding @g split_axes = [[0]]  %0 = shard.shard %a to %s : tensor<4xf32>",
+        "  %t = shard.sharding @g split_axes = [[0]] {note}  %1 = math.absf %0 : tensor<4xf32>",
+        "  return %1 : tensor<4xf32>",
+        "}",
+    ]
+    module = parse("\n".join(lines), context, "f.mlir")
+    for name in ("func.func", "shard.shard ", "math.absf"):
+        (line,) = (number for number, text in enumerate(lines, 1) if name in text)
+        (found,) = operations_named({name.strip()}, module)
+        place = location_of(found.location)
+        assert (place.line, place.column) == (line, lines[line - 1].index(name) + 1)
+    assert "sym_visibility" in module.body.operations[0].operation.attributes
+    lines[2] = lines[2].replace("math.absf %0", "math.absf %9")
+    with pytest.raises(ParseError) as failure:
+        parse("\n".join(lines), context, "f.mlir")
+    place = failure.value.diagnostics[0].location
+    assert (place.line, place.column) == (3, lines[2].index("%9") + 1)
