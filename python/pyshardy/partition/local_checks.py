@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
@@ -22,6 +23,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.partition.agreement import Shardings
 from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.completion import PartialResults, partial_results
 from pyshardy.partition.data_flow import (
     Source,
     sources_of,
@@ -81,6 +83,18 @@ _OF_KNOWN_SIZES = frozenset(
 """Collectives whose local form says how large things are."""
 
 
+class LocalForm(NamedTuple):
+    """What an operation is on shards.
+
+    Attributes:
+        changes: whether it needs another form than it has.
+        partial: what is partial of its results, if anything.
+    """
+
+    changes: bool
+    partial: PartialResults | None
+
+
 class LocalChecks:
     """Checks of the operations of one module, none of which changes anything.
 
@@ -93,7 +107,7 @@ class LocalChecks:
         self._meshes = meshes
         self._symbols = ir.SymbolTable(module.operation)
         self._rules = quiet_rules(module.context)
-        self._changes = FormMemo[bool](self._rules)
+        self._forms = FormMemo[LocalForm](self._rules)
         self._agree: dict[object, bool] = {}
         self._devices = next((mesh for mesh in meshes.values() if mesh.axes), None)
 
@@ -177,8 +191,8 @@ class LocalChecks:
             return sources_of_function(operation)
         return sources_of_call(operation, self._callee(operation), self._meshes)
 
-    def changes_form(self, known: KnownOperation, shardings: Shardings) -> bool:
-        """Whether an operation needs another form on shards, which is checked to be possible.
+    def local_form(self, known: KnownOperation, shardings: Shardings) -> LocalForm:
+        """Return what an operation is on shards, which is checked to be possible.
 
         Args:
             known: the operation, which has a sharded operand or result, or is `DIFFERING`.
@@ -194,25 +208,27 @@ class LocalChecks:
                 "has no local form: its operands and results must be replicated; "
                 f"run '{_WHOLE}' first",
             )
-        return self._changes.of(known, shardings, self._changes_checked_form)
+        return self._forms.of(known, shardings, self._checked_form)
 
-    def _changes_checked_form(self, operation: ir.Operation, shardings: Shardings) -> bool:
+    def _checked_form(self, operation: ir.Operation, shardings: Shardings) -> LocalForm:
         name = operation.name
         rule = self._rules.rule(operation)
         only_types_change = isinstance(CONVERSIONS[name], OnlyTypesChange)
+        partial = None
         if rule is not None:
+            rule = rule_on_shards(operation, rule)
             self._check_factors(operation, rule, shardings)
-            if only_types_change:
-                self._check_agreement(operation, rule, shardings)
+            self._check_agreement(operation, rule, shardings)
+            partial = partial_results(rule, shardings, self._meshes)
         elif name == _CUSTOM_CALL:
             _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
         stays = STAYS.get(name)
-        return not (only_types_change or (stays is not None and stays(operation, shardings)))
+        changes = not (only_types_change or (stays is not None and stays(operation, shardings)))
+        return LocalForm(changes, partial)
 
     def _check_factors(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
     ) -> None:
-        rule = rule_on_shards(operation, rule)
         blocked = blocked_factors(operation, rule)
         if not blocked:
             return
