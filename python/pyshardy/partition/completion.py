@@ -31,7 +31,7 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of
-from pyshardy.partition.agreement import Shardings, majority_mesh
+from pyshardy.partition.agreement import majority_mesh
 from pyshardy.partition.reductions import completion_of
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.passes.walks import operations_named
@@ -86,20 +86,12 @@ def completed_axes(
     completion = completion_of(operation)
     if completion is None or completion.is_local:
         return ()
-    rule = rules.rule(operation)
-    operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]
-    results = [get_sharding(result) for result in operation.results]
-    partial = None
-    if rule is not None:
-        rule = rule_on_shards(operation, rule)
-        partial = partial_results(rule, (*operands, *results), meshes)
-    if partial is None:
-        return ()
+    axes = _axes_at(operation, rules, meshes)
     for index, user in users:
         is_of_kind = reduction_kind(user) is completion.kinds[index]
-        if not is_of_kind or {*_reduced_axes(user, meshes)} != {*partial.axes}:
+        if not is_of_kind or {*_reduced_axes(user, meshes)} != {*axes}:
             return ()
-    return partial.axes
+    return axes
 
 
 def reduction_kind(collective: ir.Operation) -> ReductionOp:
@@ -124,37 +116,30 @@ class PartialResults(NamedTuple):
     mesh: Mesh
 
 
-def partial_results(
-    rule: OpShardingRule, shardings: Shardings, meshes: Mapping[str, Mesh]
-) -> PartialResults | None:
-    """Return what is partial of the results of an operation, before anything completes it.
+def partial_axes(
+    rule: OpShardingRule, projection: ShardingProjection, mesh: Mesh, unreduced: AxisTuple
+) -> AxisTuple:
+    """Return the axes along which the results of an operation are partial.
 
     Args:
         rule: the rule of its form on shards.
-        shardings: those of its operands, then results.
-        meshes: the meshes of the module by name.
+        projection: the shardings of its operands and results by factors.
+        mesh: their mesh.
+        unreduced: the axes along which its results are declared unreduced, which are left out.
 
     Returns:
-        The axes of its reduced factors; None if there are none, or operands disagree on them.
+        The axes of its reduced factors; none if operands disagree on these.
     """
     if not rule.reduction_factors:
-        return None
-    mesh_or_ref = majority_mesh(shardings, meshes)
-    mesh = meshes.get(mesh_or_ref) if isinstance(mesh_or_ref, str) else mesh_or_ref
-    if mesh_or_ref is None or mesh is None or mesh.is_maximal:
-        return None
-    projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
+        return ()
     partial: list[AxisTuple] = []
     for factor in rule.reduction_factors:
         lists = {tensor.axes(factor) for tensor in projection.having(factor)}
         if len(lists) != 1:
-            return None
+            return ()
         partial += lists
     axes = sort_and_merge([axis for axes in partial for axis in axes], mesh)
-    result = shardings[len(rule.operand_mappings)]
-    if result is not None:
-        axes = set_difference(axes, result.unreduced_axes, mesh)
-    return PartialResults(axes, mesh_or_ref, mesh) if axes else None
+    return set_difference(axes, unreduced, mesh) if unreduced else axes
 
 
 class MissingCompletion(NamedTuple):
@@ -247,6 +232,26 @@ def complete(
     for user, index in missing.uses:
         user.operands[index] = reduced
     return reduced.owner.operation
+
+
+def _axes_at(
+    operation: ir.Operation, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
+) -> AxisTuple:
+    """Return the axes along which the results of an operation are partial."""
+    rule = rules.rule(operation)
+    if rule is None:
+        return ()
+    rule = rule_on_shards(operation, rule)
+    operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]
+    results = [get_sharding(result) for result in operation.results]
+    shardings = (*operands, *results)
+    mesh = majority_mesh(shardings, meshes)
+    mesh = meshes.get(mesh) if isinstance(mesh, str) else mesh
+    if mesh is None or mesh.is_maximal:
+        return ()
+    projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
+    unreduced = () if results[0] is None else results[0].unreduced_axes
+    return partial_axes(rule, projection, mesh, unreduced)
 
 
 def _reduced_axes(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> AxisTuple:

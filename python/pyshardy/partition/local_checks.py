@@ -23,7 +23,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.partition.agreement import Shardings
 from pyshardy.partition.blocked_factors import blocked_factors
-from pyshardy.partition.completion import PartialResults, partial_results
+from pyshardy.partition.completion import PartialResults, partial_axes
 from pyshardy.partition.data_flow import (
     Source,
     sources_of,
@@ -108,7 +108,7 @@ class LocalChecks:
         self._symbols = ir.SymbolTable(module.operation)
         self._rules = quiet_rules(module.context)
         self._forms = FormMemo[LocalForm](self._rules)
-        self._agree: dict[object, bool] = {}
+        self._agree: dict[object, tuple[bool, PartialResults | None]] = {}
         self._devices = next((mesh for mesh in meshes.values() if mesh.axes), None)
 
     def check_mesh(self, sharding: TensorSharding, place: ir.Operation) -> None:
@@ -218,8 +218,7 @@ class LocalChecks:
         if rule is not None:
             rule = rule_on_shards(operation, rule)
             self._check_factors(operation, rule, shardings)
-            self._check_agreement(operation, rule, shardings)
-            partial = partial_results(rule, shardings, self._meshes)
+            partial = self._partial_results(operation, rule, shardings)
         elif name == _CUSTOM_CALL:
             _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
         stays = STAYS.get(name)
@@ -245,28 +244,36 @@ class LocalChecks:
                         f"{dim_sharding} and needs data of other devices; run '{_WHOLE}' first",
                     )
 
-    def _check_agreement(
+    def _partial_results(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
-    ) -> None:
+    ) -> PartialResults | None:
+        """Return what is partial of the results, after checking that all tensors agree."""
         given = [each for each in shardings if each is not None and not each.is_fully_replicated]
         mesh = mesh_of(given[0], self._meshes) if given else None
         if mesh is None or mesh.is_maximal:
-            return
+            return None
         key = (rule, shardings)
         if key not in self._agree:
             on_mesh = [each if each in given else None for each in shardings]
             projection = ShardingProjection.of(rule, on_mesh, mesh, closed_if_missing=True)
-            self._agree[key] = all(
+            agree = all(
                 len({tensor.axes(factor) for tensor in projection.having(factor)}) <= 1
                 for factor in range(rule.num_factors)
             ) and all(mesh_of(each, self._meshes) == mesh for each in given)
-        if not self._agree[key]:
+            result = next(iter(shardings[len(rule.operand_mappings) :]), None)
+            unreduced = () if result is None else result.unreduced_axes
+            axes = partial_axes(rule, projection, mesh, unreduced)
+            partial = PartialResults(axes, given[0].mesh_or_ref, mesh) if axes else None
+            self._agree[key] = agree, partial
+        agree, partial = self._agree[key]
+        if not agree:
             listed = " and ".join(dict.fromkeys(map(_text, shardings)))
             _fail(
                 operation,
                 f"has operands and results that are sharded in different ways, {listed}: "
                 f"{_run_first(_RESHARDS)}",
             )
+        return partial
 
 
 def _has_static_shape(value: ir.Value) -> bool:
