@@ -647,7 +647,6 @@ def top_k_call(rng: random.Random) -> str:
         # Nothing verifies how many there are.
         ("mhlo.topk", [shape, shape], [result]),
         ("ApproxTopK", [shape], [result]),
-        ("ApproxTopK", [shape, ()], [result]),
         ("PartialReduce", [shape, shape, ()], [result, result]),
     ]
     return custom_call(*rng.choice(calls))

@@ -31,6 +31,7 @@ from pyshardy.partition.data_flow import (
     sources_of_function,
 )
 from pyshardy.partition.form_memo import FormMemo
+from pyshardy.partition.left_over import REMOVED_BY, is_left
 from pyshardy.partition.local import CONVERSIONS, STAYS, OnlyTypesChange
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.single_device import is_on_single_device
@@ -50,13 +51,6 @@ _WHOLE = (
     "sdy-insert-explicit-reshards{enable-full-version=true replicate-without-local-form=true}', "
     "'sdy-resolve-permutation-factors' and 'sdy-reshard-to-collectives"
 )
-_REMOVED_BY = {
-    "sdy.data_flow_edge": "sdy-sink-data-flow-edges",
-    "sdy.func_data_flow_edge": "sdy-sink-func-data-flow-edges",
-    "sdy.reshard": "sdy-reshard-to-collectives",
-    "sdy.sharding_constraint": "sdy-sharding-constraint-to-reshard",
-}
-"""The pass that should have replaced an operation."""
 
 
 def check_no_inner_modules(operations: Iterable[ir.Operation]) -> None:
@@ -134,7 +128,7 @@ class LocalChecks:
             PassError: another pass should have replaced it.
         """
         name = operation.name
-        if name not in _REMOVED_BY:
+        if name not in REMOVED_BY:
             if name not in CONVERSIONS:
                 _fail(operation, "has no local form")
             if name in _OF_KNOWN_SIZES and not _has_static_shape(operation.operands[0]):
@@ -150,7 +144,7 @@ class LocalChecks:
             for end in ends:
                 if end is not None and not end.is_fully_replicated:
                     self.check_mesh(end, operation)
-        _fail(operation, f"is left: {_run_first(_REMOVED_BY[name])}")
+        _fail(operation, is_left(name))
 
     def check_flow(self, operation: ir.Operation) -> None:
         """Check that values flow into and out of an operation as they are sharded there.
