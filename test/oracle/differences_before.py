@@ -14,6 +14,14 @@ CASES: dict[str, Case] = {
         Gives('sdy.all_reduce max {"x"}'),
         before=Gives('sdy.all_reduce {"x"}'),
     ),
+    "minimum of rows": Passes(
+        "a `stablehlo.reduce` by maximum or minimum over a sharded dimension",
+        f"{EXPLICIT},{COLLECTIVES}",
+        reduce_rows("minimum", 9),
+        Gives('sdy.all_reduce min {"x"}'),
+        Gives('sdy.all_reduce min {"x"}'),
+        before=Gives('sdy.all_reduce {"x"}'),
+    ),
     "dot before a reduce-scatter": Passes(
         "a `stablehlo.dot` without a sharding before a reduce-scatter",
         "func.func(sdy-remove-all-gather-reduce-scatter-for-cmv1)",
@@ -41,6 +49,41 @@ CASES: dict[str, Case] = {
         Gives('"stablehlo.reduce_scatter"(%0)'),
         before=Aborts(),
     ),
+    "product declared unreduced": Passes(
+        "a product or a convolution whose partial results a reduce-scatter completes",
+        LOCAL,
+        f"""{PRELUDE}#u = #sdy.sharding<@m, [{{}}, {{}}], unreduced={{"x"}}>
+        #by_u = #sdy.sharding_per_value<[<@m, [{{}}, {{}}], unreduced={{"x"}}>]>
+        func.func @main(%a: !t {{sdy.sharding = #columns}}, %b: !t {{sdy.sharding = #rows}})
+            -> (!t {{sdy.sharding = #u}}) {{
+        {PRODUCT.replace("SHARDING", "sdy.sharding = #by_u")}
+          return %0 : !t
+        }}""",
+        Gives("return %0 :", lacks=("all_reduce",)),
+        Gives("return %0 :", lacks=("all_reduce",)),
+        before=Aborts(),
+    ),
+    "convolution before a reduce-scatter": Passes(
+        "a product or a convolution whose partial results a reduce-scatter completes",
+        LOCAL,
+        f"""{PRELUDE}
+        #scattered = #sdy.sharding<@m, [{{}}, {{"x"}}, {{}}]>
+        func.func @main(
+            %x: tensor<1x16x4xf32> {{sdy.sharding = #sdy.sharding<@m, [{{}}, {{}}, {{"x"}}]>}},
+            %k: tensor<3x4x1xf32> {{sdy.sharding = #sdy.sharding<@m, [{{}}, {{"x"}}, {{}}]>}})
+            -> (tensor<1x16x1xf32> {{sdy.sharding = #scattered}}) {{
+          %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+              window = {{pad = [[1, 1]]}}
+              {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+              : (tensor<1x16x4xf32>, tensor<3x4x1xf32>) -> tensor<1x16x1xf32>
+          %1 = sdy.reduce_scatter [{{}}, {{"x"}}, {{}}] %0
+              out_sharding=<@m, [{{}}, {{"x"}}, {{}}]> : tensor<1x16x1xf32>
+          return %1 : tensor<1x16x1xf32>
+        }}""",
+        Gives('"stablehlo.reduce_scatter"(%0)'),
+        Gives('"stablehlo.reduce_scatter"(%0)'),
+        before=Aborts(),
+    ),
     "unreduced by replication": Passes(
         "`sdy.replicated_to_unreduced`",
         LOCAL,
@@ -54,6 +97,41 @@ CASES: dict[str, Case] = {
         Gives("stablehlo.all_reduce"),
         Gives("stablehlo.all_reduce"),
         before=Refuses("failed to legalize operation 'sdy.replicated_to_unreduced'"),
+    ),
+    "unreduced by sharding": Passes(
+        "`sdy.replicated_to_unreduced`",
+        LOCAL,
+        f"""{PRELUDE}
+        func.func @main(%x: !t {{sdy.sharding = #rows}}) -> !t {{
+          %0 = sdy.sharded_to_unreduced [{{"x"}}, {{}}] %x
+              out_sharding=<@m, [{{}}, {{}}], unreduced={{"x"}}> : !t
+          %1 = sdy.all_reduce {{"x"}} %0 out_sharding=<@m, [{{}}, {{}}]> : !t
+          return %1 : !t
+        }}""",
+        Gives("stablehlo.all_reduce"),
+        Gives("stablehlo.all_reduce"),
+        before=Refuses("failed to legalize operation 'sdy.sharded_to_unreduced'"),
+    ),
+    "loops with sharded values": Passes(
+        "`sdy.replicated_to_unreduced`",
+        LOCAL,
+        f"""{PRELUDE}
+        #of_loop = #sdy.sharding_per_value<[<@m, []>, <@m, [{{"x"}}, {{}}]>]>
+        func.func @main(%x: !t {{sdy.sharding = #rows}}) -> (!t {{sdy.sharding = #rows}}) {{
+          %c = stablehlo.constant dense<0> : tensor<i32>
+          %0:2 = stablehlo.while(%i = %c, %p = %x) : tensor<i32>, !t
+              attributes {{sdy.sharding = #of_loop}} cond {{
+            %more = stablehlo.compare LT, %i, %c : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %more : tensor<i1>
+          }} do {{
+            %1 = stablehlo.tanh %p {{sdy.sharding = #by_rows}} : !t
+            stablehlo.return %i, %1 : tensor<i32>, !t
+          }}
+          return %0#1 : !t
+        }}""",
+        Gives("tensor<i32>, tensor<4x8xf32>"),
+        Gives("tensor<i32>, tensor<4x8xf32>"),
+        before=Refuses("?"),
     ),
     "calls with sharded values": Passes(
         "`sdy.replicated_to_unreduced`",

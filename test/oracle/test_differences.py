@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import differences_before
+import differences_numbers
+import differences_partition
 import differences_silent
 import differences_wrong
 import numpy as np
@@ -27,7 +29,13 @@ from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
 TABLES = ("Where Shardy aborts or is silent", "Where Shardy is wrong", "Before 0.12")
-CASES = differences_silent.CASES | differences_wrong.CASES | differences_before.CASES
+CASES = (
+    differences_silent.CASES
+    | differences_wrong.CASES
+    | differences_numbers.CASES
+    | differences_partition.CASES
+    | differences_before.CASES
+)
 ELSEWHERE = differences_silent.ELSEWHERE | differences_wrong.ELSEWHERE
 PASSES = {name: case for name, case in CASES.items() if isinstance(case, Passes)}
 NUMBERS = {name: case for name, case in CASES.items() if isinstance(case, Numbers)}
@@ -159,7 +167,29 @@ COLLECTIVES = {
         ["all_gather"],
         ["collective_permute", "collective_permute"],
     ),
-    "decomposition": (
+}
+CALLS = (
+    "Cholesky",
+    "CompactWyHelper",
+    "InvertDiagBlocksLowerTriangular",
+    "InvertDiagBlocksUpperTriangular",
+    "_SPMDInternalOp_MultiRotate",
+    "_SPMDInternalOp_RotateRight",
+)
+COLLECTIVES |= {
+    call: (
+        program(
+            "%x: !t {sdy.sharding = #rows}",
+            "!t {sdy.sharding = #rows}",
+            f"%0 = stablehlo.custom_call @{call}(%x) : (!t) -> !t\nreturn %0 : !t",
+        ),
+        [],
+        ["all_gather"],
+    )
+    for call in CALLS
+}
+COLLECTIVES |= {
+    "Eigh": (
         program(
             "%x: !t {sdy.sharding = #rows}",
             "!t {sdy.sharding = #rows}",
@@ -170,19 +200,73 @@ COLLECTIVES = {
         [],
         ["all_gather"],
     ),
-    "rotation": (
+    "ApproxTopK": (
         program(
-            "%x: !t {sdy.sharding = #rows}",
-            "!t {sdy.sharding = #rows}",
+            "%x: !t {sdy.sharding = #columns}, %i: tensor<8x8xi32>",
+            "tensor<8x2xf32>",
             """
-            %0 = stablehlo.custom_call @_SPMDInternalOp_RotateRight(%x)
-                {backend_config = "dimension=0,amount=1"} : (!t) -> !t
-            return %0 : !t""",
+            %f = stablehlo.constant dense<0.0> : tensor<f32>
+            %c = stablehlo.constant dense<0> : tensor<i32>
+            %0:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %f, %c)
+                : (!t, tensor<8x8xi32>, tensor<f32>, tensor<i32>)
+                -> (tensor<8x2xf32>, tensor<8x2xi32>)
+            return %0#0 : tensor<8x2xf32>""",
         ),
         [],
         ["all_gather"],
     ),
 }
+ADDING = """({ ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+              %r = stablehlo.add %p, %q : tensor<f32>
+              stablehlo.return %r : tensor<f32> }"""
+HALOS = {
+    "slice": (
+        "%0 = stablehlo.slice %x [1:16] : (!v) -> tensor<15xf32>",
+        "tensor<15xf32>",
+        [("collective_permute", 32), ("all_gather", 32)],
+        [("collective_permute", 4), ("all_gather", 32)],
+    ),
+    "concatenation": (
+        "%0 = stablehlo.concatenate %x, %x, dim = 0 : (!v, !v) -> tensor<32xf32>",
+        "tensor<32xf32> {sdy.sharding = #vector}",
+        [("all_gather", 32)] * 2,
+        [("collective_permute", 32)] * 2,
+    ),
+    "window": (
+        f"""%f = stablehlo.constant dense<0.0> : tensor<f32>
+          %0 = "stablehlo.reduce_window"(%x, %f) <{{window_dimensions = array<i64: 3>,
+            padding = dense<1> : tensor<1x2xi64>}}> {ADDING}) : (!v, tensor<f32>) -> !v""",
+        "!v {sdy.sharding = #vector}",
+        [("all_gather", 32)],
+        [("collective_permute", 4)] * 2,
+    ),
+    "gradient of a window": (
+        f"""%f = stablehlo.constant dense<0.0> : tensor<f32>
+          %0 = "stablehlo.select_and_scatter"(%x, %s, %f) <{{window_dimensions = array<i64: 3>,
+            window_strides = array<i64: 1>, padding = dense<1> : tensor<1x2xi64>}}> ({{
+            ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+              %r = stablehlo.compare GE, %p, %q : (tensor<f32>, tensor<f32>) -> tensor<i1>
+              stablehlo.return %r : tensor<i1> }}, {ADDING[1:]}) : (!v, !v, tensor<f32>) -> !v""",
+        "!v {sdy.sharding = #vector}",
+        None,
+        None,
+    ),
+}
+"""What shards of 32 bytes send to each other: kinds and bytes, of C++ Shardy and of pyshardy."""
+
+
+@pytest.mark.shardy_since(0, 12)
+@pytest.mark.parametrize("name", HALOS)
+def test_halos(shardy, context, name):
+    body, result, *expected = HALOS[name]
+    text = program(
+        "%x: !v {sdy.sharding = #vector}, %s: !v {sdy.sharding = #vector}",
+        result,
+        f"{body}\nreturn %0 : {result.split()[0]}",
+    ).replace("!t = ", "!v = tensor<16xf32>\n!t = ", 1)
+    programs = both_partitioned(shardy, context, text)
+    found = [[(each.kind, each.nbytes) for each in program.collectives] for program in programs]
+    assert found == expected
 
 
 def both_partitioned(shardy, context, text) -> tuple[PartitionedProgram, PartitionedProgram]:
@@ -268,10 +352,35 @@ def test_negative_zeros(shardy, context):
     assert signs == [False, True]
 
 
-def test_constants(context):
-    module = parse(CASES["constants of two shardings"].text, context)
+@pytest.mark.shardy_since(0, 12)
+def test_constants(shardy, context):
+    text = program(
+        "",
+        "!t, !t",
+        """
+        %0 = stablehlo.constant {sdy.sharding = #by_rows} dense<1.0> : !t
+        %1 = stablehlo.constant {sdy.sharding = #by_columns} dense<1.0> : !t
+        return %0, %1 : !t, !t""",
+    )
+    merged = shardy.run(text, "builtin.module(canonicalize)")
+    assert merged.count("stablehlo.constant") == 1
+    module = parse(text, context)
     run_pipeline(module, "sdy-partition-pipeline")
     assert asm(module).count("stablehlo.constant") == 2
+
+
+@pytest.mark.shardy_since(0, 12)
+def test_printed_propagation_edges(shardy, context):
+    """What 0.12 prints itself can't be read there."""
+    printed = shardy.run(
+        PRELUDE + differences_silent.LOOP,
+        "builtin.module(sdy-add-data-flow-edges,func.func("
+        "sdy-sink-data-flow-edges{sink-debug-propagation-edge-sharding=true}))",
+    )
+    assert "#sdy.propagation_edges<[]>" in printed
+    with pytest.raises(ShardyRefused, match="failed to parse Sdy_PropagationEdges"):
+        shardy.run(printed)
+    assert "#sdy.propagation_edges<[]>" in asm(parse(printed, context))
 
 
 def warnings_of_both(shardy, context, text: str, pipeline: str) -> tuple[list[str], list[str]]:
