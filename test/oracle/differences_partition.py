@@ -69,6 +69,57 @@ CASES: dict[str, Case] = {
     "reflectors alone": unfit_call("ProductOfElementaryHouseholderReflectors", MATRIX, "", "%m"),
     "ApproxTopK without results": unfit_call("ApproxTopK", MATRIX, "", "%m"),
     "topk without results": unfit_call("mhlo.topk", MATRIX, "", "%m"),
+    "convolution before a reduce-scatter": Passes(
+        "a convolution whose partial results a reduce-scatter completes",
+        LOCAL,
+        f"""{PRELUDE}
+        #scattered = #sdy.sharding<@m, [{{}}, {{"x"}}, {{}}]>
+        func.func @main(
+            %x: tensor<1x16x4xf32> {{sdy.sharding = #sdy.sharding<@m, [{{}}, {{}}, {{"x"}}]>}},
+            %k: tensor<3x4x1xf32> {{sdy.sharding = #sdy.sharding<@m, [{{}}, {{"x"}}, {{}}]>}})
+            -> (tensor<1x16x1xf32> {{sdy.sharding = #scattered}}) {{
+          %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+              window = {{pad = [[1, 1]]}}
+              {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+              : (tensor<1x16x4xf32>, tensor<3x4x1xf32>) -> tensor<1x16x1xf32>
+          %1 = sdy.reduce_scatter [{{}}, {{"x"}}, {{}}] %0
+              out_sharding=<@m, [{{}}, {{"x"}}, {{}}]> : tensor<1x16x1xf32>
+          return %1 : tensor<1x16x1xf32>
+        }}""",
+        Aborts(),
+        Gives('"stablehlo.reduce_scatter"(%0)'),
+    ),
+    "several axes at once": Passes(
+        "`sdy-optimize-collectives` where several axes leave a dimension at once",
+        "func.func(sdy-optimize-collectives)",
+        """
+        sdy.mesh @m = <["x"=2, "y"=4, "w"=2]>
+        !u = tensor<16x16xf32>
+        #s = #sdy.sharding<@m, [{}, {"w", "y", "x"}]>
+        func.func @main(%a: !u {sdy.sharding = #s}) -> !u {
+          %0 = sdy.collective_permute %a out_sharding=<@m, [{}, {"x", "w", "y"}]> : !u
+          %1 = sdy.all_to_all [{"w", "y"}: 1->0] %0 out_sharding=<@m, [{"w", "y"}, {"x"}]> : !u
+          return %1 : !u
+        }""",
+        Refuses("overlapping source/target dimensions in all-to-all params: 0"),
+        Gives("sdy.collective_permute %arg0"),
+    ),
+    "the place of a larger axis": Passes(
+        "`sdy-optimize-collectives` where an axis moves to the place of a larger one",
+        "func.func(sdy-optimize-collectives)",
+        """
+        sdy.mesh @m = <["x"=2, "y"=4, "w"=2]>
+        !u = tensor<16x16xf32>
+        #s = #sdy.sharding<@m, [{"y", "w", "x"}, {}]>
+        func.func @main(%a: !u {sdy.sharding = #s}) -> !u {
+          %0 = sdy.collective_permute %a out_sharding=<@m, [{"x", "y", "w"}, {}]> : !u
+          %1 = sdy.all_to_all [{"w"}: 0->1] %0 out_sharding=<@m, [{"x", "y"}, {"w"}]> : !u
+          return %1 : !u
+        }""",
+        # Dimension 0 of size 4 is split along "x" of size 2: what it holds is not merged in order.
+        Gives('sdy.all_to_all [{"x"}: 2->0] %2', "tensor<4x2x2x16xf32>"),
+        Gives("sdy.collective_permute %arg0"),
+    ),
     "a reshard is left": not_ready(
         "%0 = sdy.reshard %x <@m, [{}, {}]> : !t return %0 : !t",
         "'sdy.reshard' op is left: run 'sdy-reshard-to-collectives' first",

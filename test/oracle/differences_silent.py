@@ -468,7 +468,9 @@ ELSEWHERE = {
     "a function that is called from several places": "test_warnings_of_calls",
     "`#sdy.propagation_edges<[]>`, as 0.12": "test_printed_propagation_edges",
     "a `stablehlo.all_reduce` or another collective of the user": "test_collectives_of_the_user",
-    "`stablehlo.batch_norm_grad`, `batch_norm_training`": "test_no_rule",
-    "`stablehlo.replica_id`, `stablehlo.tuple`": "test_warnings_without_a_rule",
+    "`stablehlo.batch_norm_grad`, `batch_norm_training`": "test_differences_rules.py::test_no_rule",
+    "`stablehlo.replica_id`, `stablehlo.tuple`": (
+        "test_differences_rules.py::test_warnings_without_a_rule"
+    ),
 }
 """The rows that other tests hold: those of this folder, or of `test_differences.py`."""

@@ -473,37 +473,6 @@ CASES: dict[str, Case] = {
         Gives("return %0, %0 :"),
         Gives("return %0, %1 :"),
     ),
-    "several axes at once": Passes(
-        "`sdy-optimize-collectives` where several axes leave a dimension at once",
-        "func.func(sdy-optimize-collectives)",
-        """
-        sdy.mesh @m = <["x"=2, "y"=4, "w"=2]>
-        !u = tensor<16x16xf32>
-        #s = #sdy.sharding<@m, [{}, {"w", "y", "x"}]>
-        func.func @main(%a: !u {sdy.sharding = #s}) -> !u {
-          %0 = sdy.collective_permute %a out_sharding=<@m, [{}, {"x", "w", "y"}]> : !u
-          %1 = sdy.all_to_all [{"w", "y"}: 1->0] %0 out_sharding=<@m, [{"w", "y"}, {"x"}]> : !u
-          return %1 : !u
-        }""",
-        Refuses("overlapping source/target dimensions in all-to-all params: 0"),
-        Gives("sdy.collective_permute %arg0"),
-    ),
-    "the place of a larger axis": Passes(
-        "`sdy-optimize-collectives` where an axis moves to the place of a larger one",
-        "func.func(sdy-optimize-collectives)",
-        """
-        sdy.mesh @m = <["x"=2, "y"=4, "w"=2]>
-        !u = tensor<16x16xf32>
-        #s = #sdy.sharding<@m, [{"y", "w", "x"}, {}]>
-        func.func @main(%a: !u {sdy.sharding = #s}) -> !u {
-          %0 = sdy.collective_permute %a out_sharding=<@m, [{"x", "y", "w"}, {}]> : !u
-          %1 = sdy.all_to_all [{"w"}: 0->1] %0 out_sharding=<@m, [{"x", "y"}, {"w"}]> : !u
-          return %1 : !u
-        }""",
-        # Dimension 0 of size 4 is split along "x" of size 2: what it holds is not merged in order.
-        Gives('sdy.all_to_all [{"x"}: 2->0] %2', "tensor<4x2x2x16xf32>"),
-        Gives("sdy.collective_permute %arg0"),
-    ),
     "random bits": Numbers(
         "`stablehlo.rng_bit_generator`",
         f"""{PRELUDE}
@@ -520,10 +489,10 @@ ELSEWHERE = {
     "operands and results of an operation that are sharded in different ways": (
         "test_shardy_partition.py::test_bytes"
     ),
-    "`stablehlo.dynamic_slice` of a part": "test_collectives",
-    "`stablehlo.dynamic_update_slice` along": "test_collectives",
-    "`stablehlo.custom_call` of decompositions": "test_collectives",
-    "halo exchange in general": "test_halos",
+    "`stablehlo.dynamic_slice` of a part": "test_differences_traffic.py::test_collectives",
+    "`stablehlo.dynamic_update_slice` along": "test_differences_traffic.py::test_collectives",
+    "`stablehlo.custom_call` of decompositions": "test_differences_traffic.py::test_collectives",
+    "halo exchange in general": "test_differences_traffic.py::test_halos",
     "`stablehlo.rng` of shards": "test_random_numbers",
     "a reshape whose shards hold other data": "test_shardy_partition.py::test_numbers_of_shardy",
     "what a single device computes": "test_negative_zeros",
