@@ -40,6 +40,29 @@ def unfit_call(target: str, operands: str, results: str, passed: str) -> Passes:
     return Passes(UNFIT, RULES, text, Aborts(), Gives(f"@{target}", lacks=("sharding_rule",)))
 
 
+def edge_of_partial_results(kind: str) -> Passes:
+    """Return a case of the edge of what a manual computation leaves unreduced."""
+    return Passes(
+        "an operand or a result of a manual computation that is unreduced by maximum",
+        "sdy-add-data-flow-edges,sdy-basic-propagate",
+        f"""{PRELUDE}#y = #sdy.sharding_per_value<[<@m, [{{}}, {{"y"}}]>]>
+        func.func @main(%x: !t) -> !t {{
+          %0 = sdy.manual_computation(%x)
+              in_shardings=[<@m, [{{?}}, {{?}}], unreduced={kind}{{"x"}}>]
+              out_shardings=[<@m, [{{?}}, {{?}}], unreduced={kind}{{"x"}}>] manual_axes={{}}
+              (%i: !t) {{
+            %1 = stablehlo.negate %i {{sdy.sharding = #y}} : !t
+            sdy.return %1 : !t
+          }} : (!t) -> !t
+          %2 = stablehlo.negate %0 {{sdy.sharding = #y}} : !t
+          return %2 : !t
+        }}""",
+        Gives('sdy.data_flow_edge %0 sharding=<@m, [{?}, {"y", ?}], unreduced={"x"}>'),
+        Gives(f'sdy.data_flow_edge %0 sharding=<@m, [{{?}}, {{"y", ?}}], unreduced={kind}{{"x"}}>'),
+        before=Refuses("failed to parse Sdy_TensorSharding parameter 'unreduced_axes'"),
+    )
+
+
 MATRIX, VECTOR = "tensor<4x6xf32>", "tensor<4xf32>"
 
 CASES: dict[str, Case] = {
@@ -198,22 +221,6 @@ CASES: dict[str, Case] = {
         Gives("stablehlo.dot %2, %2", lacks=("stablehlo.select",)),
         Gives("stablehlo.select"),
     ),
-    "edge of what is unreduced by maximum": Passes(
-        "an operand or a result of a manual computation that is unreduced by maximum",
-        "sdy-add-data-flow-edges,sdy-basic-propagate",
-        f"""{PRELUDE}#y = #sdy.sharding_per_value<[<@m, [{{}}, {{"y"}}]>]>
-        func.func @main(%x: !t) -> !t {{
-          %0 = sdy.manual_computation(%x) in_shardings=[<@m, [{{?}}, {{?}}], unreduced=max{{"x"}}>]
-              out_shardings=[<@m, [{{?}}, {{?}}], unreduced=max{{"x"}}>] manual_axes={{}}
-              (%i: !t) {{
-            %1 = stablehlo.negate %i {{sdy.sharding = #y}} : !t
-            sdy.return %1 : !t
-          }} : (!t) -> !t
-          %2 = stablehlo.negate %0 {{sdy.sharding = #y}} : !t
-          return %2 : !t
-        }}""",
-        Gives('sdy.data_flow_edge %0 sharding=<@m, [{?}, {"y", ?}], unreduced={"x"}>'),
-        Gives('sdy.data_flow_edge %0 sharding=<@m, [{?}, {"y", ?}], unreduced=max{"x"}>'),
-        before=Refuses("failed to parse Sdy_TensorSharding parameter 'unreduced_axes'"),
-    ),
+    "edge of what is unreduced by maximum": edge_of_partial_results("max"),
+    "edge of what is unreduced by minimum": edge_of_partial_results("min"),
 }

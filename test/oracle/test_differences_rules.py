@@ -8,9 +8,9 @@ from difference import program, rows, warnings_of_both
 from rule_cases import example_case, examples_of, registrations
 
 from mlir_sdy.assembly import asm, parse
-from mlir_sdy.diagnostics import ParseError, VerificationError
+from mlir_sdy.diagnostics import ParseError, SdyError, VerificationError
 from pyshardy.pipeline import run_pipeline
-from pyshardy.rules import registered_names, registered_rule
+from pyshardy.rules import registered_names, registered_rule, strict_rules
 
 
 def test_warnings_without_a_rule(shardy, context):
@@ -26,6 +26,8 @@ def test_warnings_without_a_rule(shardy, context):
     found, ours = warnings_of_both(shardy, context, unknown, pipeline)
     assert len(found) == 1
     assert len(ours) == 2
+    with strict_rules(), pytest.raises(SdyError, match="no sharding rule for custom call @a"):
+        run_pipeline(parse(unknown, context), pipeline)
     for operation in (
         'sdy.all_gather [{"x"}, {}] %x out_sharding=<@m, [{}, {}]> : !t',
         'sdy.all_reduce {"y"} %x out_sharding=<@m, [{"x"}, {}]> : !t',
