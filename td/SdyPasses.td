@@ -1312,7 +1312,8 @@ def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local">
   let summary = "Turns the global program into that of one device";
   let description = [{
     Gives every value its local type, each dimension divided by the number of pieces it is split
-    into, and turns sdy collectives into StableHLO ones.
+    into, and turns sdy collectives into StableHLO ones. Partial results that no collective
+    completes, as those of a product that is sharded along what it contracts, get an all-reduce.
 
     Before: each operation can execute on shards alone, and every sharded dimension is divisible.
     After: there are local types everywhere and no sdy collectives; shardings stay on the

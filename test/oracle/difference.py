@@ -1,8 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The form of the cases that show a difference from C++ Shardy; see `test_differences.py`."""
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
+from shardy import Shardy
+from shardy_partition import partitioned_by_shardy
+
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.diagnostics import collect
+from mlir_sdy.dialect import Context
+from pyshardy.api import propagate
+from pyshardy.pipeline import run_pipeline
+from pyshardy.program import PartitionedProgram, partition
+
+PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
+TABLES = ("Where Shardy aborts or is silent", "Where Shardy is wrong", "Before 0.12")
 PRELUDE = """
 !t = tensor<8x8xf32>
 #rows = #sdy.sharding<@m, [{"x"}, {}]>
@@ -87,3 +101,44 @@ class Numbers:
 
 
 Case = Passes | Numbers
+
+
+def program(arguments: str, results: str, body: str) -> str:
+    """Return a program of one function, in which the names of `PRELUDE` are known."""
+    return f"{PRELUDE}func.func @main({arguments}) -> ({results}) {{\n{body}\n}}"
+
+
+def both_partitioned(
+    shardy: Shardy, context: Context, text: str
+) -> tuple[PartitionedProgram, PartitionedProgram]:
+    """Return the programs of C++ Shardy and of pyshardy."""
+    module = parse(text, context, "t.mlir")
+    theirs_ = partitioned_by_shardy(shardy, asm(module), context)
+    propagate(module)
+    return theirs_, partition(module)
+
+
+def warnings_of_both(
+    shardy: Shardy, context: Context, text: str, pipeline: str
+) -> tuple[list[str], list[str]]:
+    """Return the warnings of C++ Shardy in a new process, and ours."""
+    shardy.close()
+    with collect() as diagnostics:
+        run_pipeline(parse(text, context, "t.mlir"), pipeline)
+    return (
+        shardy.warnings(text, f"builtin.module({pipeline})"),
+        [str(each) for each in diagnostics],
+    )
+
+
+def rows() -> list[str]:
+    """Return the first cell of each row of the tables."""
+    sections = re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)
+    found: list[str] = []
+    for section in sections:
+        title, _, body = section.partition("\n")
+        if title in TABLES:
+            cells = re.findall(r"^\| (.*?) \|", body, re.MULTILINE)
+            assert cells[0] == "topic"
+            found += cells[1:]
+    return found

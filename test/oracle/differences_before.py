@@ -14,6 +14,14 @@ CASES: dict[str, Case] = {
         Gives('sdy.all_reduce max {"x"}'),
         before=Gives('sdy.all_reduce {"x"}'),
     ),
+    "minimum of rows": Passes(
+        "a `stablehlo.reduce` by maximum or minimum over a sharded dimension",
+        f"{EXPLICIT},{COLLECTIVES}",
+        reduce_rows("minimum", 9),
+        Gives('sdy.all_reduce min {"x"}'),
+        Gives('sdy.all_reduce min {"x"}'),
+        before=Gives('sdy.all_reduce {"x"}'),
+    ),
     "dot before a reduce-scatter": Passes(
         "a `stablehlo.dot` without a sharding before a reduce-scatter",
         "func.func(sdy-remove-all-gather-reduce-scatter-for-cmv1)",
@@ -28,7 +36,7 @@ CASES: dict[str, Case] = {
         before=Aborts(),
     ),
     "product before a reduce-scatter": Passes(
-        "a product or a convolution whose partial results a reduce-scatter completes",
+        "a product whose partial results a reduce-scatter completes",
         LOCAL,
         f"""{PRELUDE}
         func.func @main(%a: !t {{sdy.sharding = #columns}}, %b: !t {{sdy.sharding = #rows}})
@@ -39,6 +47,20 @@ CASES: dict[str, Case] = {
         }}""",
         Gives('"stablehlo.reduce_scatter"(%0)'),
         Gives('"stablehlo.reduce_scatter"(%0)'),
+        before=Aborts(),
+    ),
+    "product declared unreduced": Passes(
+        "a product whose partial results a reduce-scatter completes",
+        LOCAL,
+        f"""{PRELUDE}#u = #sdy.sharding<@m, [{{}}, {{}}], unreduced={{"x"}}>
+        #by_u = #sdy.sharding_per_value<[<@m, [{{}}, {{}}], unreduced={{"x"}}>]>
+        func.func @main(%a: !t {{sdy.sharding = #columns}}, %b: !t {{sdy.sharding = #rows}})
+            -> (!t {{sdy.sharding = #u}}) {{
+        {PRODUCT.replace("SHARDING", "sdy.sharding = #by_u")}
+          return %0 : !t
+        }}""",
+        Gives("return %0 :", lacks=("all_reduce",)),
+        Gives("return %0 :", lacks=("all_reduce",)),
         before=Aborts(),
     ),
     "unreduced by replication": Passes(
@@ -54,6 +76,41 @@ CASES: dict[str, Case] = {
         Gives("stablehlo.all_reduce"),
         Gives("stablehlo.all_reduce"),
         before=Refuses("failed to legalize operation 'sdy.replicated_to_unreduced'"),
+    ),
+    "unreduced by sharding": Passes(
+        "`sdy.replicated_to_unreduced`",
+        LOCAL,
+        f"""{PRELUDE}
+        func.func @main(%x: !t {{sdy.sharding = #rows}}) -> !t {{
+          %0 = sdy.sharded_to_unreduced [{{"x"}}, {{}}] %x
+              out_sharding=<@m, [{{}}, {{}}], unreduced={{"x"}}> : !t
+          %1 = sdy.all_reduce {{"x"}} %0 out_sharding=<@m, [{{}}, {{}}]> : !t
+          return %1 : !t
+        }}""",
+        Gives("stablehlo.all_reduce"),
+        Gives("stablehlo.all_reduce"),
+        before=Refuses("failed to legalize operation 'sdy.sharded_to_unreduced'"),
+    ),
+    "loops with sharded values": Passes(
+        "`sdy.replicated_to_unreduced`",
+        LOCAL,
+        f"""{PRELUDE}
+        #of_loop = #sdy.sharding_per_value<[<@m, []>, <@m, [{{"x"}}, {{}}]>]>
+        func.func @main(%x: !t {{sdy.sharding = #rows}}) -> (!t {{sdy.sharding = #rows}}) {{
+          %c = stablehlo.constant dense<0> : tensor<i32>
+          %0:2 = stablehlo.while(%i = %c, %p = %x) : tensor<i32>, !t
+              attributes {{sdy.sharding = #of_loop}} cond {{
+            %more = stablehlo.compare LT, %i, %c : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %more : tensor<i1>
+          }} do {{
+            %1 = stablehlo.tanh %p {{sdy.sharding = #by_rows}} : !t
+            stablehlo.return %i, %1 : tensor<i32>, !t
+          }}
+          return %0#1 : !t
+        }}""",
+        Gives("tensor<i32>, tensor<4x8xf32>"),
+        Gives("tensor<i32>, tensor<4x8xf32>"),
+        before=Refuses("expect operands to be compatible with condition block arguments"),
     ),
     "calls with sharded values": Passes(
         "`sdy.replicated_to_unreduced`",

@@ -81,6 +81,27 @@ func.func @main(%x: !t) -> !t {{
         Aborts(),
         Gives('tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x", ?}'),
     ),
+    "inlined meshes, aggressive": Passes(
+        "inlined meshes in the passes that propagate",
+        "sdy-aggressive-propagate",
+        INLINED_MESHES,
+        Aborts(),
+        Gives('tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x", ?}'),
+    ),
+    "inlined meshes, op-priority": Passes(
+        "inlined meshes in the passes that propagate",
+        "sdy-op-priority-propagate",
+        INLINED_MESHES,
+        Aborts(),
+        Gives('tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x", ?}'),
+    ),
+    "inlined meshes, user-priority": Passes(
+        "inlined meshes in the passes that propagate",
+        "sdy-user-priority-propagate",
+        INLINED_MESHES,
+        Aborts(),
+        Gives('tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x", ?}'),
+    ),
     "two groups": Passes(
         "a value in two sharding groups",
         "sdy-basic-propagate",
@@ -131,14 +152,14 @@ func.func @main(%x: !t) -> !t {{
         Gives("return %0, %0"),
     ),
     "import of a declaration": Passes(
-        "functions without a body, in passes on functions and calls",
+        "functions without a body, in `sdy-import-func-calls` and",
         "sdy-import-func-calls",
         DECLARATION,
         Refuses("failed to verify constraint: region with 1 blocks"),
         Gives("call @f()", "func.func private @f() ->"),
     ),
     "copy of a declaration": Passes(
-        "functions without a body, in passes on functions and calls",
+        "functions without a body, in `sdy-import-func-calls` and",
         "sdy-constant-or-scalar-splitter",
         DECLARATION,
         Gives("call @f_0()"),
@@ -393,7 +414,7 @@ func.func @main(%x: !t) -> !t {{
         Gives("stablehlo.constant dense<1.000000e+00> : tensor<4x8xf32>"),
     ),
     "partition inlined meshes": Passes(
-        "inlined meshes in the passes that partition",
+        "inlined meshes in `sdy-insert-explicit-reshards`",
         EXPLICIT,
         INLINED_MESHES,
         Aborts(),
@@ -413,14 +434,6 @@ func.func @main(%x: !t) -> !t {{
         "module attributes {test.a = #sdy.propagation_edges<[]>} {}",
         Refuses("failed to parse Sdy_PropagationEdges"),
         Gives("#sdy.propagation_edges<[]>"),
-    ),
-    "printed propagation edges": Passes(
-        "`#sdy.propagation_edges<[]>`",
-        "sdy-add-data-flow-edges,"
-        "func.func(sdy-sink-data-flow-edges{sink-debug-propagation-edge-sharding=true})",
-        PRELUDE + LOOP,
-        Gives("sdy.result_propagation_edges = [#sdy.propagation_edges<[]>"),
-        Gives("sdy.result_propagation_edges = [#sdy.propagation_edges<[]>"),
     ),
     "async_done": Passes(
         "propagation through `stablehlo.async_done`",
@@ -453,8 +466,11 @@ ELSEWHERE = {
         "test_traps.py::test_origins_of_a_value_that_is_returned_twice"
     ),
     "a function that is called from several places": "test_warnings_of_calls",
+    "`#sdy.propagation_edges<[]>`, as 0.12": "test_printed_propagation_edges",
     "a `stablehlo.all_reduce` or another collective of the user": "test_collectives_of_the_user",
-    "`stablehlo.batch_norm_grad`, `batch_norm_training`": "test_no_rule",
-    "`stablehlo.replica_id`, `stablehlo.tuple`": "test_warnings_without_a_rule",
+    "`stablehlo.batch_norm_grad`, `batch_norm_training`": "test_differences_rules.py::test_no_rule",
+    "`stablehlo.replica_id`, `stablehlo.tuple`": (
+        "test_differences_rules.py::test_warnings_without_a_rule"
+    ),
 }
 """The rows that other tests hold: those of this folder, or of `test_differences.py`."""

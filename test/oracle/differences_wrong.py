@@ -84,7 +84,7 @@ CASES: dict[str, Case] = {
         Gives('<["x"=2, "y"=2], device_ids=[3, 1, 0, 2]>'),
     ),
     "misleading indices": Passes(
-        "indices of a gather or scatter that hold an `iota`",
+        "indices of a gather that hold an `iota`",
         "func.func(sdy-explicit-gather-scatter-batching)",
         """
         func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x4x1xi32>) -> tensor<4x4x5xf32> {
@@ -348,18 +348,6 @@ CASES: dict[str, Case] = {
         Gives("stablehlo.reshape %0", lacks=("%2 = sdy.reshard",)),
         Gives("stablehlo.reshape %arg0", "%2 = sdy.reshard"),
     ),
-    "constants of two shardings": Passes(
-        "equal constants that are sharded differently",
-        "canonicalize",
-        f"""{PRELUDE}
-        func.func @main() -> (!t, !t) {{
-          %0 = stablehlo.constant {{sdy.sharding = #by_rows}} dense<1.0> : !t
-          %1 = stablehlo.constant {{sdy.sharding = #by_columns}} dense<1.0> : !t
-          return %0, %1 : !t, !t
-        }}""",
-        Gives("return %cst, %cst :"),
-        Gives("return %cst, %cst :"),  # In `sdy-partition-pipeline` it is `test_constants`.
-    ),
     "all-reduces twice": Passes(
         "`sdy-insert-explicit-reshards` on a program that has its all-reduces already",
         EXPLICIT,
@@ -485,37 +473,6 @@ CASES: dict[str, Case] = {
         Gives("return %0, %0 :"),
         Gives("return %0, %1 :"),
     ),
-    "several axes at once": Passes(
-        "`sdy-optimize-collectives` where several axes leave a dimension at once",
-        "func.func(sdy-optimize-collectives)",
-        """
-        sdy.mesh @m = <["x"=2, "y"=4, "w"=2]>
-        !u = tensor<16x16xf32>
-        #s = #sdy.sharding<@m, [{}, {"w", "y", "x"}]>
-        func.func @main(%a: !u {sdy.sharding = #s}) -> !u {
-          %0 = sdy.collective_permute %a out_sharding=<@m, [{}, {"x", "w", "y"}]> : !u
-          %1 = sdy.all_to_all [{"w", "y"}: 1->0] %0 out_sharding=<@m, [{"w", "y"}, {"x"}]> : !u
-          return %1 : !u
-        }""",
-        Refuses("overlapping source/target dimensions in all-to-all params: 0"),
-        Gives("sdy.collective_permute %arg0"),
-    ),
-    "the place of a larger axis": Passes(
-        "`sdy-optimize-collectives` where an axis moves to the place of a larger one",
-        "func.func(sdy-optimize-collectives)",
-        """
-        sdy.mesh @m = <["x"=2, "y"=4, "w"=2]>
-        !u = tensor<16x16xf32>
-        #s = #sdy.sharding<@m, [{"y", "w", "x"}, {}]>
-        func.func @main(%a: !u {sdy.sharding = #s}) -> !u {
-          %0 = sdy.collective_permute %a out_sharding=<@m, [{"x", "y", "w"}, {}]> : !u
-          %1 = sdy.all_to_all [{"w"}: 0->1] %0 out_sharding=<@m, [{"x", "y"}, {"w"}]> : !u
-          return %1 : !u
-        }""",
-        # Dimension 0 of size 4 is split along "x" of size 2: what it holds is not merged in order.
-        Gives('sdy.all_to_all [{"x"}: 2->0] %2', "tensor<4x2x2x16xf32>"),
-        Gives("sdy.collective_permute %arg0"),
-    ),
     "random bits": Numbers(
         "`stablehlo.rng_bit_generator`",
         f"""{PRELUDE}
@@ -528,13 +485,14 @@ CASES: dict[str, Case] = {
 }
 
 ELSEWHERE = {
+    "equal constants that are sharded differently": "test_constants",
     "operands and results of an operation that are sharded in different ways": (
         "test_shardy_partition.py::test_bytes"
     ),
-    "`stablehlo.dynamic_slice` of a part": "test_collectives",
-    "`stablehlo.dynamic_update_slice` along": "test_collectives",
-    "`stablehlo.custom_call` of decompositions": "test_collectives",
-    "halo exchange in general": "test_collectives",
+    "`stablehlo.dynamic_slice` of a part": "test_differences_traffic.py::test_collectives",
+    "`stablehlo.dynamic_update_slice` along": "test_differences_traffic.py::test_collectives",
+    "`stablehlo.custom_call` of decompositions": "test_differences_traffic.py::test_collectives",
+    "halo exchange in general": "test_differences_traffic.py::test_halos",
     "`stablehlo.rng` of shards": "test_random_numbers",
     "a reshape whose shards hold other data": "test_shardy_partition.py::test_numbers_of_shardy",
     "what a single device computes": "test_negative_zeros",

@@ -644,6 +644,10 @@ def top_k_call(rng: random.Random) -> str:
         ("mhlo.topk", [shape], [result, result]),
         ("ApproxTopK", [shape, shape, (), ()], [result, result]),
         ("PartialReduce", [shape, shape, (), ()], [result, result]),
+        # Nothing verifies how many there are.
+        ("mhlo.topk", [shape, shape], [result]),
+        ("ApproxTopK", [shape], [result]),
+        ("PartialReduce", [shape, shape, ()], [result, result]),
     ]
     return custom_call(*rng.choice(calls))
 

@@ -12,7 +12,6 @@ from mlir_sdy.symbols import meshes_of
 from pyshardy.backends.traffic import collectives_of
 from pyshardy.backends.values import spec_of
 from pyshardy.passes.functions import main_function
-from pyshardy.passes.shardings import MODULE_SHARDING_METADATA
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
 
@@ -42,11 +41,21 @@ def partitioned_by_shardy(shardy: Shardy, text: str, context: Context) -> Partit
     local = parse(answer, context)
     # Calls are named computations there, and constants are there twice.
     run_pipeline(local, "sdy-export-named-computations,inline,symbol-dce,canonicalize,cse")
+    return program_of(module, local)
+
+
+def program_of(module: ir.Module, local: ir.Module) -> PartitionedProgram:
+    """Return the program of one device as `sdy.partition` does.
+
+    Args:
+        module: the program before.
+        local: what `sdy-convert-global-to-local` has made of it; it loses its attributes of sdy.
+    """
+    mesh = next(mesh for mesh in meshes_of(module).values() if mesh.axes)
     attributes = local.operation.attributes
     inputs = _ports(module, local, attributes["sdy.parameters_shardings"], mesh, "inputs")
     outputs = _ports(module, local, attributes["sdy.output_shardings"], mesh, "results")
-    for name in MODULE_SHARDING_METADATA:
-        del attributes[name]  # XLA knows no attributes of sdy
+    run_pipeline(local, "sdy-drop-sharding-and-mesh")
     return PartitionedProgram(local, mesh, inputs, outputs, collectives_of(local, mesh))
 
 

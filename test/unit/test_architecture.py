@@ -21,6 +21,7 @@ LAYERS = [
     ["mlir_sdy.model"],
     ["mlir_sdy.drawing"],
     ["mlir_sdy"],
+    ["pyshardy.packages"],
     ["pyshardy.pipeline"],
     ["pyshardy.rules"],
     ["pyshardy.propagation"],

@@ -2723,7 +2723,8 @@ PASSES: dict[str, PassDecl] = {
         summary="Turns the global program into that of one device",
         description=(
                 "Gives every value its local type, each dimension divided by the number of pieces it is split\n"
-                "into, and turns sdy collectives into StableHLO ones.\n"
+                "into, and turns sdy collectives into StableHLO ones. Partial results that no collective\n"
+                "completes, as those of a product that is sharded along what it contracts, get an all-reduce.\n"
                 "\n"
                 "Before: each operation can execute on shards alone, and every sharded dimension is divisible.\n"
                 "After: there are local types everywhere and no sdy collectives; shardings stay on the\n"

@@ -137,10 +137,16 @@ class Registration:
     def make(self, **arguments: Any) -> Any:
         """A new backend or engine.
 
+        Warns, once, of packages in versions that the extra doesn't support.
+
         Raises:
             UsageError: the module that it needs isn't installed.
         """
         self.check_installed()
+        if self.extra:
+            from pyshardy.packages import warn_of_versions  # noqa: PLC0415 (start-up)
+
+            warn_of_versions(self.extra)
         module, _, name = self.made_by.partition(":")
         return getattr(importlib.import_module(module), name)(**self.arguments, **arguments)
 

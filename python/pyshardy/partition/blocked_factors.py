@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
@@ -173,17 +173,23 @@ def _dims_of_calls(operation: ir.Operation) -> Iterator[Place]:
     3. Dimensions that are searched.
     """
     target = operation.attributes["call_target_name"].value
-    is_known = target in _CALLS_ON_MATRICES | _SEARCHING_CALLS
+    is_known = target in CHECKED_TARGETS
     if not (is_known or target.startswith("_SPMDInternalOp_")):
         return
-    shape = ir.RankedTensorType(operation.operands[0].type).shape
+    shape = _first_shape(operation.operands)
     if target in _CALLS_ON_MATRICES:
         yield from ((0, dim) for dim in range(max(len(shape) - 2, 0), len(shape)))
     elif target in _SEARCHING_CALLS:
-        result = ir.RankedTensorType(operation.results[0].type).shape
-        yield from ((0, dim) for dim, size in enumerate(shape) if size != result[dim])
+        result = _first_shape(operation.results)
+        yield from ((0, dim) for dim, size in enumerate(shape) if [size] != result[dim : dim + 1])
     else:
         yield from ((0, dim) for dim in range(len(shape)))
+
+
+def _first_shape(values: Sequence[ir.Value]) -> list[int]:
+    """Return the shape of the first value; that of a scalar if it isn't a tensor."""
+    value_type = values[0].type if values else None
+    return list(value_type.shape) if isinstance(value_type, ir.RankedTensorType) else []
 
 
 _CALLS_ON_MATRICES = frozenset(
@@ -196,3 +202,6 @@ _CALLS_ON_MATRICES = frozenset(
     }
 )
 _SEARCHING_CALLS = frozenset({"ApproxTopK", "PartialReduce"})
+
+CHECKED_TARGETS = _CALLS_ON_MATRICES | _SEARCHING_CALLS
+"""Targets of calls that need dimensions whole although their rules let them pass."""

@@ -8,18 +8,29 @@ what follows the operation adds them up:
     %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
     %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{"x"}, {}]>
 
-Whoever looks at the operation by itself must know, or its results would be added up twice.
+Whoever looks at the operation by itself must know, or its results would be added up twice. Where
+nothing follows that adds them up, they have to be completed, or they would be taken for whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import value_of
+from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, set_difference, sort_and_merge
-from mlir_sdy.values import behind_barriers, get_sharding
+from mlir_sdy.model import (
+    AxisRefList,
+    AxisTuple,
+    Mesh,
+    OpShardingRule,
+    ReductionOp,
+    TensorSharding,
+    set_difference,
+    sort_and_merge,
+)
+from mlir_sdy.values import behind_barriers, get_sharding, rank_of
 from pyshardy.partition.agreement import majority_mesh
 from pyshardy.partition.reductions import completion_of
 from pyshardy.partition.rules_on_shards import rule_on_shards
@@ -75,7 +86,7 @@ def completed_axes(
     completion = completion_of(operation)
     if completion is None or completion.is_local:
         return ()
-    axes = _partial_axes(operation, rules, meshes)
+    axes = _axes_at(operation, rules, meshes)
     for index, user in users:
         is_of_kind = reduction_kind(user) is completion.kinds[index]
         if not is_of_kind or {*reduced_axes(user, meshes)} != {*axes}:
@@ -91,14 +102,146 @@ def reduction_kind(collective: ir.Operation) -> ReductionOp:
     return ReductionOp.SUM
 
 
-def _partial_axes(
+class PartialResults(NamedTuple):
+    """Results of which each device along some axes holds a part.
+
+    Attributes:
+        axes: the axes, without those along which the results are declared unreduced.
+        mesh_or_ref: the mesh of the axes, as the shardings of the operation name it.
+        mesh: that mesh.
+    """
+
+    axes: AxisTuple
+    mesh_or_ref: str | Mesh
+    mesh: Mesh
+
+
+def partial_axes(
+    rule: OpShardingRule, projection: ShardingProjection, mesh: Mesh, unreduced: AxisTuple
+) -> AxisTuple:
+    """Return the axes along which the results of an operation are partial.
+
+    Args:
+        rule: the rule of its form on shards.
+        projection: the shardings of its operands and results by factors.
+        mesh: their mesh.
+        unreduced: the axes along which its results are declared unreduced, which are left out.
+
+    Returns:
+        The axes of its reduced factors; none if operands disagree on these.
+    """
+    if not rule.reduction_factors:
+        return ()
+    partial: list[AxisTuple] = []
+    for factor in rule.reduction_factors:
+        lists = {tensor.axes(factor) for tensor in projection.having(factor)}
+        if len(lists) != 1:
+            return ()
+        partial += lists
+    axes = sort_and_merge([axis for axes in partial for axis in axes], mesh)
+    return set_difference(axes, unreduced, mesh) if unreduced else axes
+
+
+class MissingCompletion(NamedTuple):
+    """Uses of a partial result that take it for a whole one.
+
+    Attributes:
+        result: the result.
+        axes: the axes along which it is partial, and no collective behind the uses completes it.
+        kind: how its parts combine.
+        uses: the uses, as operations and positions of operands.
+    """
+
+    result: ir.Value
+    axes: AxisTuple
+    kind: ReductionOp
+    uses: tuple[tuple[ir.Operation, int], ...]
+
+
+def missing_completions(
+    operation: ir.Operation, partial: PartialResults, meshes: Mapping[str, Mesh]
+) -> tuple[MissingCompletion, ...]:
+    """Find the uses of an operation's partial results that no collective completes.
+
+    A use needs nothing if it is an all-reduce or a reduce-scatter over the partial axes that
+    combines as the operation does. One over some of these axes only needs the others.
+
+    Args:
+        operation: the operation.
+        partial: what is partial of its results.
+        meshes: the meshes of the module by name.
+    """
+    completion = completion_of(operation)
+    if completion is None or completion.is_local:
+        return ()
+    missing: list[MissingCompletion] = []
+    for result, kind in zip(operation.results, completion.kinds, strict=True):
+        uses_by_axes: dict[AxisTuple, list[tuple[ir.Operation, int]]] = {}
+        for use in result.uses:
+            user = use.owner.operation
+            if axes := _axes_left(user, partial.axes, kind, partial.mesh, meshes):
+                uses_by_axes.setdefault(axes, []).append((user, use.operand_number))
+        for axes, uses in uses_by_axes.items():
+            missing.append(MissingCompletion(result, axes, kind, tuple(uses)))
+    return tuple(missing)
+
+
+def _axes_left(
+    user: ir.Operation, axes: AxisTuple, kind: ReductionOp, mesh: Mesh, meshes: Mapping[str, Mesh]
+) -> AxisTuple:
+    """Return the axes along which an operand stays partial behind its user."""
+    if user.name not in _COMPLETING or reduction_kind(user) is not kind:
+        return axes
+    left = set_difference(axes, _reduced_axes(user, meshes), mesh)
+    if not left or left == axes:
+        return left
+    behind = [
+        axis
+        for use in user.results[0].uses
+        for axis in _axes_left(use.owner.operation, left, kind, mesh, meshes)
+    ]
+    return sort_and_merge(behind, mesh)
+
+
+def complete(
+    missing: MissingCompletion, partial: PartialResults, cache: AttributeCache
+) -> ir.Operation:
+    """Insert the `sdy.all_reduce` that uses of a partial result lack.
+
+    Args:
+        missing: the uses.
+        partial: what is partial.
+        cache: makes attributes.
+
+    Returns:
+        The all-reduce, directly behind the operation.
+    """
+    result = missing.result
+    sharding = get_sharding(result)
+    if sharding is None:
+        sharding = TensorSharding.fully_closed(rank_of(result.type), partial.mesh_or_ref)
+    owner = result.owner.operation
+    reduced = sdy.all_reduce(
+        result,
+        cache[AxisRefList(missing.axes)],
+        cache[sharding],
+        reduction_op=None if missing.kind is ReductionOp.SUM else missing.kind,
+        loc=owner.location,
+        ip=ir.InsertionPoint.after(owner),
+    )
+    for user, index in missing.uses:
+        user.operands[index] = reduced
+    return reduced.owner.operation
+
+
+def _axes_at(
     operation: ir.Operation, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
 ) -> AxisTuple:
-    """The axes along which devices hold partial results; none if operands disagree on them."""
+    """Return the axes along which the results of an operation are partial."""
     rule = rules.rule(operation)
-    rule = None if rule is None else rule_on_shards(operation, rule)
-    if rule is None or not rule.reduction_factors:
+    if rule is None:
         return ()
+    rule = rule_on_shards(operation, rule)
     operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]
     results = [get_sharding(result) for result in operation.results]
     shardings = (*operands, *results)
@@ -107,15 +250,8 @@ def _partial_axes(
     if mesh is None or mesh.is_maximal:
         return ()
     projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
-    partial: list[AxisTuple] = []
-    for factor in rule.reduction_factors:
-        lists = {tensor.axes(factor) for tensor in projection.having(factor)}
-        if len(lists) != 1:
-            return ()
-        partial += lists
-    axes = sort_and_merge([axis for axes in partial for axis in axes], mesh)
-    result = results[0]
-    return axes if result is None else set_difference(axes, result.unreduced_axes, mesh)
+    unreduced = () if results[0] is None else results[0].unreduced_axes
+    return partial_axes(rule, projection, mesh, unreduced)
 
 
 def reduced_axes(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> AxisTuple:

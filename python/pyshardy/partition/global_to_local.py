@@ -12,6 +12,8 @@ becomes, on 2 devices,
       %0 = "stablehlo.all_gather"(%x) {replica_groups = dense<[[0, 1]]>, ...}
           : (tensor<4x4xf32>) -> tensor<8x4xf32>
 
+Partial results that no collective completes get a `stablehlo.all_reduce`.
+
 Functions are changed in place: all types first, then one operation after the other.
 """
 
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
@@ -27,6 +30,12 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.partition.channels import first_free_channel
+from pyshardy.partition.completion import (
+    MissingCompletion,
+    PartialResults,
+    complete,
+    missing_completions,
+)
 from pyshardy.partition.device_kind import are_replicas
 from pyshardy.partition.device_limit import check_number_of_devices
 from pyshardy.partition.find_agreement import is_agreed
@@ -89,12 +98,14 @@ class _ModuleConverter:
         self.meshes = builder.meshes
         self.checks = checks
         self.known = KnownShardings()
+        self.incomplete: list[tuple[int, PartialResults, MissingCompletion]] = []
 
     def run(self) -> None:
         new_types, operations = self._new_types()
         functions = operations_named({"func.func"}, self.module)
         function_types = [self._function_type(function) for function in functions]
         to_convert = self._to_convert(new_types, operations)
+        self._complete(to_convert, new_types)
         for value, local in new_types.items():
             value.set_type(local)
         for function, function_type in zip(functions, function_types, strict=True):
@@ -179,10 +190,33 @@ class _ModuleConverter:
                 values = asked.values
                 if name not in DIFFERING and new_types.keys().isdisjoint(values):
                     continue
-                if not checks.changes_form(asked, tuple([known[value] for value in values])):
+                form = checks.local_form(asked, tuple([known[value] for value in values]))
+                if form.partial is not None:
+                    place = len(to_convert) + form.changes  # behind the operation
+                    missing = missing_completions(operation, form.partial, self.meshes)
+                    self.incomplete += [(place, form.partial, each) for each in missing]
+                if not form.changes:
                     continue
             to_convert.append((operation, CONVERSIONS[name]))
         return to_convert
+
+    def _complete(
+        self,
+        to_convert: list[tuple[ir.Operation, Conversion]],
+        new_types: dict[ir.Value, ir.Type],
+    ) -> None:
+        """Insert all-reduces behind partial results that would be taken for whole ones.
+
+        Args:
+            to_convert: the operations to convert in order, which the all-reduces are added to.
+            new_types: the local types of values, which theirs are added to.
+        """
+        cache = AttributeCache(self.module.context)
+        for place, partial, missing in reversed(self.incomplete):
+            completed = complete(missing, partial, cache)
+            if missing.result in new_types:
+                new_types[completed.result] = new_types[missing.result]
+            to_convert.insert(place, (completed, CONVERSIONS[completed.name]))
 
     def _local_type(
         self, value_type: ir.Type, sharding: TensorSharding, place: ir.Operation

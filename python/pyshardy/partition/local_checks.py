@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
@@ -22,6 +23,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.partition.agreement import Shardings
 from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.completion import PartialResults, partial_axes
 from pyshardy.partition.data_flow import (
     Source,
     sources_of,
@@ -30,6 +32,7 @@ from pyshardy.partition.data_flow import (
 )
 from pyshardy.partition.device_meshes import device_mesh_of
 from pyshardy.partition.form_memo import FormMemo
+from pyshardy.partition.left_over import REMOVED_BY, is_left
 from pyshardy.partition.local import CONVERSIONS, STAYS, OnlyTypesChange
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.single_device import is_on_single_device
@@ -49,13 +52,6 @@ _WHOLE = (
     "sdy-insert-explicit-reshards{enable-full-version=true replicate-without-local-form=true}', "
     "'sdy-resolve-permutation-factors' and 'sdy-reshard-to-collectives"
 )
-_REMOVED_BY = {
-    "sdy.data_flow_edge": "sdy-sink-data-flow-edges",
-    "sdy.func_data_flow_edge": "sdy-sink-func-data-flow-edges",
-    "sdy.reshard": "sdy-reshard-to-collectives",
-    "sdy.sharding_constraint": "sdy-sharding-constraint-to-reshard",
-}
-"""The pass that should have replaced an operation."""
 
 
 def check_no_inner_modules(operations: Iterable[ir.Operation]) -> None:
@@ -82,6 +78,18 @@ _OF_KNOWN_SIZES = frozenset(
 """Collectives whose local form says how large things are."""
 
 
+class LocalForm(NamedTuple):
+    """What an operation is on shards.
+
+    Attributes:
+        changes: whether it needs another form than it has.
+        partial: what is partial of its results, if anything.
+    """
+
+    changes: bool
+    partial: PartialResults | None
+
+
 class LocalChecks:
     """Checks of the operations of one module, none of which changes anything.
 
@@ -99,8 +107,8 @@ class LocalChecks:
         self.compares_meshes = len({mesh.total_size for mesh in meshes.values() if mesh.axes}) > 1
         self._symbols = ir.SymbolTable(module.operation)
         self._rules = quiet_rules(module.context)
-        self._changes = FormMemo[bool](self._rules)
-        self._agree: dict[object, bool] = {}
+        self._forms = FormMemo[LocalForm](self._rules)
+        self._agree: dict[object, tuple[bool, PartialResults | None]] = {}
 
     def check_mesh(self, sharding: TensorSharding, place: ir.Operation) -> None:
         """Check that a sharded value is on all devices of the program, and on no others.
@@ -130,7 +138,7 @@ class LocalChecks:
             PassError: another pass should have replaced it.
         """
         name = operation.name
-        if name not in _REMOVED_BY:
+        if name not in REMOVED_BY:
             if name not in CONVERSIONS:
                 _fail(operation, "has no local form")
             if name in _OF_KNOWN_SIZES and not _has_static_shape(operation.operands[0]):
@@ -146,7 +154,7 @@ class LocalChecks:
             for end in ends:
                 if end is not None:
                     self.check_mesh(end, operation)
-        _fail(operation, f"is left: {_run_first(_REMOVED_BY[name])}")
+        _fail(operation, is_left(name))
 
     def check_flow(self, operation: ir.Operation) -> None:
         """Check that values flow into and out of an operation as they are sharded there.
@@ -187,8 +195,8 @@ class LocalChecks:
             return sources_of_function(operation)
         return sources_of_call(operation, self._callee(operation), self._meshes)
 
-    def changes_form(self, known: KnownOperation, shardings: Shardings) -> bool:
-        """Whether an operation needs another form on shards, which is checked to be possible.
+    def local_form(self, known: KnownOperation, shardings: Shardings) -> LocalForm:
+        """Return what an operation is on shards, which is checked to be possible.
 
         Args:
             known: the operation, which has a sharded operand or result, or is `DIFFERING`.
@@ -204,25 +212,26 @@ class LocalChecks:
                 "has no local form: its operands and results must be replicated; "
                 f"run '{_WHOLE}' first",
             )
-        return self._changes.of(known, shardings, self._changes_checked_form)
+        return self._forms.of(known, shardings, self._checked_form)
 
-    def _changes_checked_form(self, operation: ir.Operation, shardings: Shardings) -> bool:
+    def _checked_form(self, operation: ir.Operation, shardings: Shardings) -> LocalForm:
         name = operation.name
         rule = self._rules.rule(operation)
         only_types_change = isinstance(CONVERSIONS[name], OnlyTypesChange)
+        partial = None
         if rule is not None:
+            rule = rule_on_shards(operation, rule)
             self._check_factors(operation, rule, shardings)
-            if only_types_change:
-                self._check_agreement(operation, rule, shardings)
+            partial = self._partial_results(operation, rule, shardings)
         elif name == _CUSTOM_CALL:
             _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
         stays = STAYS.get(name)
-        return not (only_types_change or (stays is not None and stays(operation, shardings)))
+        changes = not (only_types_change or (stays is not None and stays(operation, shardings)))
+        return LocalForm(changes, partial)
 
     def _check_factors(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
     ) -> None:
-        rule = rule_on_shards(operation, rule)
         blocked = blocked_factors(operation, rule)
         if not blocked:
             return
@@ -239,28 +248,36 @@ class LocalChecks:
                         f"{dim_sharding} and needs data of other devices; run '{_WHOLE}' first",
                     )
 
-    def _check_agreement(
+    def _partial_results(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
-    ) -> None:
+    ) -> PartialResults | None:
+        """Return what is partial of the results, after checking that all tensors agree."""
         given = [each for each in shardings if each is not None and not each.is_fully_replicated]
         mesh = mesh_of(given[0], self._meshes) if given else None
         if mesh is None or mesh.is_maximal:
-            return
+            return None
         key = (rule, shardings)
         if key not in self._agree:
             on_mesh = [each if each in given else None for each in shardings]
             projection = ShardingProjection.of(rule, on_mesh, mesh, closed_if_missing=True)
-            self._agree[key] = all(
+            agree = all(
                 len({tensor.axes(factor) for tensor in projection.having(factor)}) <= 1
                 for factor in range(rule.num_factors)
             ) and all(mesh_of(each, self._meshes) == mesh for each in given)
-        if not self._agree[key]:
+            result = next(iter(shardings[len(rule.operand_mappings) :]), None)
+            unreduced = () if result is None else result.unreduced_axes
+            axes = partial_axes(rule, projection, mesh, unreduced)
+            partial = PartialResults(axes, given[0].mesh_or_ref, mesh) if axes else None
+            self._agree[key] = agree, partial
+        agree, partial = self._agree[key]
+        if not agree:
             listed = " and ".join(dict.fromkeys(map(_text, shardings)))
             _fail(
                 operation,
                 f"has operands and results that are sharded in different ways, {listed}: "
                 f"{_run_first(_RESHARDS)}",
             )
+        return partial
 
 
 def _has_static_shape(value: ir.Value) -> bool:

@@ -30,8 +30,10 @@ from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import DATA_FLOW_OPERATIONS, argument_shardings, get_sharding, result_shardings
+from pyshardy.partition.data_flow import Source, sources_of
 from pyshardy.partition.in_place import RESIZING, drop_useless
 from pyshardy.partition.known_shardings import READ_APART
+from pyshardy.partition.left_over import REMOVED_BY, is_left
 from pyshardy.partition.local.sizes import FITTING
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
@@ -54,6 +56,8 @@ from pyshardy.rules import quiet_rules
 _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
 """Operations that hand values over to where their shape is fixed, or take them from there."""
 
+_EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
+
 _CONSTANTS = frozenset({"sdy.constant", "stablehlo.constant"})
 
 
@@ -66,14 +70,15 @@ def pad_for_divisibility(module: ir.Module) -> None:
 
     Raises:
         PassError: an argument or a result of a function, of a call or of a manual computation
-            would have to be padded, in which case the module is unchanged; or an operation can't be
-            padded.
+            would have to be padded, or a reshard or an edge is left where shapes change, in which
+            cases the module is unchanged; or an operation can't be padded.
     """
     with module.context:
         padders = [_FunctionPadder(function) for function in functions_of(module)]
         for padder in padders:
             padder.drop_barriers()
             padder.check_interface()
+            padder.check_nothing_left()
         for padder in padders:
             padder.run()
 
@@ -233,6 +238,40 @@ class _FunctionPadder:
             if operation.name == "sdy.manual_computation":
                 arguments = _types_and_shardings(_block_arguments(operation))
                 self._check_even(operation, "argument", arguments)
+
+    def check_nothing_left(self) -> None:
+        """Check that only collectives stand between values that are padded in different ways."""
+        for operation in operations_named(REMOVED_BY, self.function):
+            ends: tuple[ir.Value, ...] = (*operation.operands, *operation.results)
+            is_edge = operation.name in _EDGES
+            if len({padded_shape_of(end, self.meshes) for end in ends}) > 1 or (
+                is_edge and any(map(self._is_padded, ends))
+            ):
+                message = f"'{operation.name}' op {is_left(operation.name)}"
+                raise PassError(error(message, location_of(operation.location)))
+        for operation in operations_named(DATA_FLOW_OPERATIONS, self.function):
+            for source in sources_of(operation):
+                self._check_source(source)
+
+    def _check_source(self, source: Source) -> None:
+        """Check that a value is padded as it is where it flows to."""
+        operand = source.operation.operands[source.index]
+        shape = shape_of(operand.type)
+        wanted = padded_shape(shape, source.sharding, self.meshes) if shape else shape
+        found = padded_shape_of(operand, self.meshes)
+        if found != wanted:
+            raise PassError(
+                error(
+                    f"'{source.operation.name}' op has operand {source.index}, to be padded to "
+                    f"{list(found)}, flow to where it is padded to {list(wanted)}: run "
+                    "'sdy-insert-explicit-reshards{enable-full-version=true}' and "
+                    "'sdy-reshard-to-collectives' first",
+                    location_of(source.operation.location),
+                )
+            )
+
+    def _is_padded(self, value: ir.Value) -> bool:
+        return padded_shape_of(value, self.meshes) != shape_of(value.type)
 
     def _check_even(
         self,

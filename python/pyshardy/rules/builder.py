@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.model import DimMapping, FactorType, OpShardingRule, TensorMapping
+from pyshardy.rules.errors import RuleError
 from pyshardy.rules.signature import OperationSignature
 
 Dims = Sequence[int | None]
@@ -64,12 +65,17 @@ class RuleBuilder:
             results: the dimension of each result, likewise.
             kind: what sharding along the factor means.
             blocked: whether nothing may propagate along the factor.
+
+        Raises:
+            RuleError: a tensor or a dimension is not there.
         """
         factor = self._new(size, kind, blocked)
         for first, dims in ((0, operands), (self._num_operands, results)):
             for tensor, dim in enumerate(dims, first):
-                if dim is not None and not (size == 1 and self._dims[tensor][dim]):
-                    self._dims[tensor][dim].append(factor)
+                if dim is not None:
+                    factors = self._factors(tensor, dim)
+                    if not (size == 1 and factors):
+                        factors.append(factor)
         return self
 
     def point_factor(
@@ -91,13 +97,16 @@ class RuleBuilder:
             blocked: whether nothing may propagate along the factor.
             on_operands: whether operands have it.
             on_results: whether results have it.
+
+        Raises:
+            RuleError: a tensor has dimensions, but not that one.
         """
         factor = self._new(size, kind, blocked)
         first = 0 if on_operands else self._num_operands
         end = len(self._dims) if on_results else self._num_operands
-        for dims in self._dims[first:end]:
-            if dims:
-                dims[dim].append(factor)
+        for tensor in range(first, end):
+            if self._dims[tensor]:
+                self._factors(tensor, dim).append(factor)
         return self
 
     def pointwise(self, shape: Sequence[int]) -> RuleBuilder:
@@ -121,7 +130,12 @@ class RuleBuilder:
             other: the shape to compare with.
             kind: what sharding a dimension means that has another size there.
             blocked: whether nothing may propagate along such a dimension.
+
+        Raises:
+            RuleError: the shapes don't have the same number of dimensions.
         """
+        if len(shape) != len(other):
+            raise RuleError(f"shapes {list(shape)} and {list(other)} must have the same rank")
         for dim, (size, other_size) in enumerate(zip(shape, other, strict=True)):
             if size == other_size:
                 self.point_factor(dim, size)
@@ -158,6 +172,25 @@ class RuleBuilder:
             tuple(self._special[PERMUTATION]),
             tuple(self._blocked),
         )
+
+    def _factors(self, tensor: int, dim: int) -> list[int]:
+        """Return the factors of a dimension.
+
+        Args:
+            tensor: the position among operands, then results.
+            dim: the dimension.
+        """
+        is_operand = tensor < self._num_operands
+        index = tensor if is_operand else tensor - self._num_operands
+        what = f"{'operand' if is_operand else 'result'} {index}"
+        if tensor >= len(self._dims):
+            raise RuleError(f"there is no {what} for the rule")
+        if not -len(self._dims[tensor]) <= dim < len(self._dims[tensor]):
+            raise RuleError(
+                f"the rule counts on dimension {dim} of {what}, whose rank is "
+                f"{len(self._dims[tensor])}"
+            )
+        return self._dims[tensor][dim]
 
     def _new(self, size: int, kind: FactorType, blocked: bool) -> int:
         factor = len(self._sizes)

@@ -21,7 +21,13 @@ from pyshardy.rules.registry import (
     registered_rule,
     registry_generation,
 )
-from pyshardy.rules.reports import broken_rule, dynamic_shape, missing_rule, shardy_warning
+from pyshardy.rules.reports import (
+    broken_rule,
+    dynamic_shape,
+    missing_rule,
+    shardy_warning,
+    unfit_call,
+)
 from pyshardy.rules.signature import OperationSignature, TensorType
 
 SHARDING_RULE = "sdy.sharding_rule"
@@ -170,6 +176,9 @@ class ShardingRuleLookup:
         try:
             rule = checked_rule(registered.function(signature), signature)
         except RuleError as failure:
+            if registered.if_fits:
+                self._report(unfit_call(operation, failure))
+                return None
             raise PassError(broken_rule(operation, registered.function, failure)) from None
         except SdyError:
             raise

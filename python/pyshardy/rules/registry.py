@@ -30,6 +30,7 @@ class RegisteredRule:
         observes: finds what else the rule depends on.
         memoised: whether operations alike in all that have equal rules.
         beyond_shardy: whether C++ Shardy knows nothing of such operations.
+        if_fits: whether an operation that the rule doesn't fit has none, and a warning.
     """
 
     function: RuleFunction | None
@@ -37,6 +38,7 @@ class RegisteredRule:
     observes: Observation | None = None
     memoised: bool = True
     beyond_shardy: bool = False
+    if_fits: bool = False
 
 
 _by_name: dict[str, RegisteredRule] = {}
@@ -56,6 +58,7 @@ def sharding_rule(
     observes: Observation | None = None,
     memoised: bool = True,
     beyond_shardy: bool = False,
+    if_fits: bool = False,
 ) -> Callable[[_Rule], _Rule]:
     """Register the sharding rule of operations.
 
@@ -76,6 +79,8 @@ def sharding_rule(
             `op.observed`, and is made once for each.
         memoised: pass False to make the rule anew for each operation.
         beyond_shardy: whether to leave the rule out where results must be those of C++ Shardy.
+        if_fits: pass True to warn of operations that the rule doesn't fit, which have no rule
+            then, instead of failing. So it is for custom calls, whose operands nothing verifies.
 
     Raises:
         ValueError: no operation is named, or a target is given for anything but custom calls.
@@ -84,7 +89,9 @@ def sharding_rule(
     registered_reads = None if reads is None else tuple(reads)
 
     def register(function: _Rule) -> _Rule:
-        registered = RegisteredRule(function, registered_reads, observes, memoised, beyond_shardy)
+        registered = RegisteredRule(
+            function, registered_reads, observes, memoised, beyond_shardy, if_fits
+        )
         _register(names, target, registered)
         return function
 

@@ -43,6 +43,16 @@ def dynamic_shape(operation: ir.Operation, tensor: TensorType) -> Diagnostic:
     )
 
 
+def unfit_call(operation: ir.Operation, failure: RuleError) -> Diagnostic:
+    """A custom call that isn't what calls of its target are."""
+    target = operation.attributes["call_target_name"].value
+    return warning(
+        f"no sharding rule for this custom call @{target}, whose operands or results are not those "
+        f"of such calls: {failure}; give it a sdy.sharding_rule of its own",
+        location_of(operation.location),
+    )
+
+
 def broken_rule(operation: ir.Operation, function: RuleFunction, failure: Exception) -> Diagnostic:
     """A rule that failed, or does not fit the operation; a note says where it is written."""
     if isinstance(failure, RuleError):

@@ -36,3 +36,19 @@ func.func @main(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a
   // CHECK: sdy.data_flow_edge %{{.*}} sharding=<@mesh, [{"a"}, {"b", ?}]>
   return %3 : tensor<8x8xf32>
 }
+
+// Values stay partial by a maximum, inside and outside, also where propagation changes dimensions.
+// CHECK-LABEL: func.func @unreduced_by_maximum
+func.func @unreduced_by_maximum(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: in_shardings=[<@mesh, [{?}, {?}], unreduced=max{"a"}>] out_shardings=[<@mesh, [{?}, {?}], unreduced=max{"a"}>]
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{?}, {?}], unreduced=max{"a"}>]
+      out_shardings=[<@mesh, [{?}, {?}], unreduced=max{"a"}>] manual_axes={} (%arg1: tensor<8x8xf32>) {
+    // CHECK: sdy.data_flow_edge %arg1 sharding=<@mesh, [{"b", ?}, {?}], unreduced=max{"a"}>
+    // CHECK: stablehlo.negate
+    %2 = stablehlo.negate %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}, {}]>]>} : tensor<8x8xf32>
+    sdy.return %2 : tensor<8x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  // CHECK: sdy.data_flow_edge %0 sharding=<@mesh, [{"b", ?}, {?}], unreduced=max{"a"}>
+  %1 = stablehlo.abs %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}, {}]>]>} : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}

@@ -28,8 +28,8 @@ from pyshardy.frontends.jax.meshes import (
 from pyshardy.frontends.jax.numbering import renumber
 from pyshardy.frontends.jax.random_keys import with_keys, without_keys
 from pyshardy.frontends.jax.structure import Structure, structure_of
-from pyshardy.frontends.packages import require
 from pyshardy.frontends.portable import serialize
+from pyshardy.packages import require
 
 if TYPE_CHECKING:
     import jax

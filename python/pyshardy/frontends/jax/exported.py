@@ -16,7 +16,7 @@ from mlir_sdy.host import ir
 from pyshardy.frontends.jax.locations import locate_by_calls
 from pyshardy.frontends.jax.random_keys import implementations
 from pyshardy.frontends.jax.structure import Structure, remember
-from pyshardy.frontends.packages import require
+from pyshardy.packages import require
 
 if TYPE_CHECKING:
     import jax.export

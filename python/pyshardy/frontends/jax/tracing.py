@@ -20,7 +20,7 @@ from mlir_sdy.verify import verify
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_in_force, mesh_of_model
 from pyshardy.frontends.meshes import declare_meshes
-from pyshardy.frontends.packages import require
+from pyshardy.packages import require
 
 if TYPE_CHECKING:
     import jax

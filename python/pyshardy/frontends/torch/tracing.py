@@ -26,12 +26,12 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import rank_of, set_argument_shardings, set_result_attributes
 from mlir_sdy.verify import verify
 from pyshardy.frontends.meshes import declare_meshes
-from pyshardy.frontends.packages import require
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.frames import frames_outside, place_of
 from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.signature import drop_constants, signature_of
 from pyshardy.frontends.torch.traced import TracedModule
+from pyshardy.packages import require
 from pyshardy.passes.walks import operations_named
 
 if TYPE_CHECKING:

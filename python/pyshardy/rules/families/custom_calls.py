@@ -14,11 +14,12 @@ def _is_random_state(operation: ir.Operation) -> bool:
     """Whether some `stablehlo.rng_bit_generator` uses the result."""
     return any(
         use.owner.operation.name == "stablehlo.rng_bit_generator"
-        for use in operation.results[0].uses
+        for result in operation.results
+        for use in result.uses
     )
 
 
-@sharding_rule(CUSTOM_CALL, target="X64Combine", reads=(), observes=_is_random_state)
+@sharding_rule(CUSTOM_CALL, target="X64Combine", reads=(), observes=_is_random_state, if_fits=True)
 def x64_combine_rule(op: OperationSignature) -> OpShardingRule | None:
     """64-bit numbers of their halves; a state of random numbers is needed whole.
 

@@ -55,7 +55,7 @@ def triangular_solve_rule(op: OperationSignature) -> OpShardingRule:
     return builder.build()
 
 
-@sharding_rule(CUSTOM_CALL, target="Eigh", reads=())
+@sharding_rule(CUSTOM_CALL, target="Eigh", reads=(), if_fits=True)
 def eigh_rule(_: OperationSignature) -> RuleNotation:
     """Eigenvectors are columns; eigenvalues share their dimension.
 
@@ -67,8 +67,8 @@ def eigh_rule(_: OperationSignature) -> RuleNotation:
     return rule("... m n -> ... m n, ... n")
 
 
-@sharding_rule(CUSTOM_CALL, target="Qr", reads=())
-@sharding_rule(CUSTOM_CALL, target="QrDecompositionBlock", reads=())
+@sharding_rule(CUSTOM_CALL, target="Qr", reads=(), if_fits=True)
+@sharding_rule(CUSTOM_CALL, target="QrDecompositionBlock", reads=(), if_fits=True)
 def qr_rule(_: OperationSignature) -> RuleNotation:
     """The packed decomposition and the scales of its reflectors.
 
@@ -80,7 +80,9 @@ def qr_rule(_: OperationSignature) -> RuleNotation:
     return rule("... m n -> ... m n, ... k", need_replication="m n k")
 
 
-@sharding_rule(CUSTOM_CALL, target="ProductOfElementaryHouseholderReflectors", reads=())
+@sharding_rule(
+    CUSTOM_CALL, target="ProductOfElementaryHouseholderReflectors", reads=(), if_fits=True
+)
 def householder_product_rule(_: OperationSignature) -> RuleNotation:
     """The product of the reflectors that a decomposition left.
 

@@ -76,7 +76,7 @@ def pointwise_rule(op: OperationSignature) -> OpShardingRule | None:
 
 
 for _target in POINTWISE_CUSTOM_CALLS:
-    sharding_rule(CUSTOM_CALL, target=_target, reads=())(pointwise_rule)
+    sharding_rule(CUSTOM_CALL, target=_target, reads=(), if_fits=True)(pointwise_rule)
 
 
 @sharding_rule("stablehlo.clamp", reads=())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.model import OpShardingRule
 from pyshardy.rules.builder import NEED_REPLICATION, RuleBuilder
+from pyshardy.rules.errors import RuleError
 from pyshardy.rules.registry import CUSTOM_CALL, sharding_rule
 from pyshardy.rules.signature import OperationSignature
 
@@ -53,7 +54,7 @@ def top_k_rule(op: OperationSignature) -> OpShardingRule:
     )
 
 
-@sharding_rule(CUSTOM_CALL, target="mhlo.topk", reads=())
+@sharding_rule(CUSTOM_CALL, target="mhlo.topk", reads=(), if_fits=True)
 def top_k_call_rule(op: OperationSignature) -> OpShardingRule:
     """The dimension that gets smaller is searched.
 
@@ -71,10 +72,12 @@ def top_k_call_rule(op: OperationSignature) -> OpShardingRule:
     )
 
 
-@sharding_rule(CUSTOM_CALL, target="ApproxTopK", reads=())
-@sharding_rule(CUSTOM_CALL, target="PartialReduce", reads=())
+@sharding_rule(CUSTOM_CALL, target="ApproxTopK", reads=(), if_fits=True)
+@sharding_rule(CUSTOM_CALL, target="PartialReduce", reads=(), if_fits=True)
 def approximate_top_k_rule(op: OperationSignature) -> OpShardingRule:
     """Each shard searches what it has: operands and results don't share the dimension searched.
+
+    Operands of the first one's shape are searched together; others are initial values.
 
     Example:
         stablehlo.custom_call @ApproxTopK(%a, %b, %c, %d)
@@ -83,13 +86,22 @@ def approximate_top_k_rule(op: OperationSignature) -> OpShardingRule:
         // ([i, j], [i, j], [], [])->([i, k], [i, k]) {i=4, j=6, k=2}
         //     need_replication={k} blocked_propagation={k}
     """
+    shape, result_shape = op.operand_shape(), op.result_shape()
+    if len(shape) != len(result_shape):
+        raise RuleError(f"shapes {list(shape)} and {list(result_shape)} must have the same rank")
+    operands, results = (
+        [tensor is not None and tensor.shape == first for tensor in tensors]
+        for tensors, first in ((op.operands, shape), (op.results, result_shape))
+    )
     builder = RuleBuilder(op)
-    for dim, (size, result_size) in enumerate(
-        zip(op.operand_shape(), op.result_shape(), strict=True)
-    ):
+    for dim, (size, result_size) in enumerate(zip(shape, result_shape, strict=True)):
+        of_operands, of_results = (
+            [dim if is_searched else None for is_searched in tensors]
+            for tensors in (operands, results)
+        )
         if size == result_size:
-            builder.point_factor(dim, size)
+            builder.factor(size, of_operands, of_results)
         else:
-            builder.factor(size, (dim, dim))
-            builder.factor(result_size, (), (dim, dim), NEED_REPLICATION, blocked=True)
+            builder.factor(size, of_operands)
+            builder.factor(result_size, (), of_results, NEED_REPLICATION, blocked=True)
     return builder.build()

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A package that is missing is one clear error, and none is imported before it is needed."""
+"""Packages that are missing or in other versions, none of which is imported before it is needed."""
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import tomli
+from packaging.requirements import Requirement
+
+from pyshardy import packages
+
+ROOT = Path(__file__).resolve().parents[2]
 
 WITHOUT = """
 import importlib.util, sys
@@ -107,3 +114,70 @@ def test_what_is_too_old_is_told(package, version, needed):
     mend = f"upgrade it by: pip install 'pyshardy[{package}]'"
     told = f"sdy.{package}.trace needs {package} {needed} or newer, got {version}; {mend}\n"
     assert (process.stdout == told) is (needed is not None), process.stdout + process.stderr
+
+
+RANGES = {"jax": ">=0.10.2,<0.13", "iree": ">=3.12,<3.14"}
+OTHER = """
+import importlib.metadata
+installed = importlib.metadata.version
+importlib.metadata.version = lambda name: {version!r} if name == {package!r} else installed(name)
+importlib.metadata.requires = lambda name: [
+    "torch-mlir==1", "jaxlib<0.13,>=0.10.2; extra == 'jax'", "jaxlib==0.10.2; extra == 'dev'",
+    "iree-base-compiler<3.14,>=3.12; extra == 'iree'",
+    "iree-base-runtime<3.14,>=3.12; extra == 'iree'",
+]
+import numpy as np
+import pyshardy as sdy
+from pyshardy.backends.registry import registered
+module = sdy.parse('''
+sdy.mesh @mesh = <["x"=2]>
+#x = #sdy.sharding<@mesh, [{{"x"}}]>
+func.func @main(%a: tensor<4xf32> {{sdy.sharding = #x}}) -> tensor<4xf32> {{
+  %0 = stablehlo.add %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}}''', sdy.Context())
+sdy.propagate(module)
+program = sdy.partition(module)
+for optimization in (0, 1):
+    options = sdy.CompileOptions(optimization=optimization)
+    print(program.run([np.ones(4, np.float32)], {backend!r}, options)[0].tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    ("backend", "package", "version", "how", "extra"),
+    [
+        ("xla", "jaxlib", "0.9.2", "older", "jax"),
+        ("xla", "jaxlib", "0.13.1", "newer", "jax"),
+        ("xla", "jaxlib", "0.12.0.1", None, "jax"),
+        ("iree", "iree-base-compiler", "3.11.0", "older", "iree"),
+        ("iree", "iree-base-runtime", "3.14.0", "newer", "iree"),
+        ("iree", "iree-base-compiler", "3.13.2", None, "iree"),
+        ("jit", "jaxlib", "0.13.1", None, "jax"),
+    ],
+)
+def test_other_versions_are_told_once(backend, package, version, how, extra):
+    """The program runs nevertheless."""
+    if backend == "iree":
+        pytest.importorskip("iree.compiler")
+    elif backend == "xla":
+        pytest.importorskip("jaxlib")
+    code = OTHER.format(backend=backend, package=package, version=version)
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert process.stdout == "[2.0, 2.0, 2.0, 2.0]\n" * 2, process.stderr
+    warnings = [line for line in process.stderr.splitlines() if "warning: " in line]
+    told = (
+        f"<unknown>:0:0: warning: {package} {version} is {how} than the versions that pyshardy "
+        f"supports, {RANGES[extra]}; install one of these by: pip install 'pyshardy[{extra}]'"
+    )
+    assert warnings == ([] if how is None else [told])
+
+
+def test_the_ranges_are_those_of_the_metadata():
+    project = tomli.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for extra in ("jax", "iree", "torch"):
+        requirements = map(Requirement, project["optional-dependencies"][extra])
+        wanted = {each.name: each.specifier for each in requirements}
+        assert packages._supported_versions(extra) == wanted

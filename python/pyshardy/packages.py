@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Packages that not every installation has, or has in another version.
+
+The metadata of this project say which versions of a package each of its extras takes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from mlir_sdy.diagnostics import UsageError, emit, error, warning
+
+_OWN_NAME = "pyshardy"
+
+
+def require(package: str, feature: str, *, extra: str) -> None:
+    """Check that a package is there, and new enough, before something imports it.
+
+    Args:
+        package: the package that is needed.
+        feature: what needs it, as the user calls it.
+        extra: the extra of this project that installs it.
+
+    Raises:
+        UsageError: it isn't installed, or older than the extra asks for.
+    """
+    if find_spec(package) is None:
+        mend = f"install it by: pip install 'pyshardy[{extra}]'"
+        raise UsageError(
+            error(f"{feature} needs the package '{package}', which is missing; {mend}")
+        )
+    lowest, found = _lowest_version(package, extra), _installed_version(package)
+    if lowest is not None and found is not None and found < lowest:
+        mend = f"upgrade it by: pip install 'pyshardy[{extra}]'"
+        raise UsageError(error(f"{feature} needs {package} {lowest} or newer, got {found}; {mend}"))
+    warn_of_versions(extra)
+
+
+@cache
+def warn_of_versions(extra: str) -> None:
+    """Warn of installed packages that are older or newer than an extra of this project supports.
+
+    Each is warned about once in a process.
+
+    Args:
+        extra: the extra that installs them.
+    """
+    for package, supported in _supported_versions(extra).items():
+        found = _installed_version(package)
+        if found is None or supported.contains(found, prereleases=True):
+            continue
+        lowest = _lowest_version(package, extra)
+        how = "older" if lowest is not None and found < lowest else "newer"
+        versions = ",".join(sorted(map(str, supported), reverse=True))  # the lower bound first
+        message = f"{package} {found} is {how} than the versions that pyshardy supports, {versions}"
+        emit(warning(f"{message}; install one of these by: pip install 'pyshardy[{extra}]'"))
+
+
+@cache
+def _supported_versions(extra: str) -> dict[str, SpecifierSet]:
+    """Return the versions that an extra takes, by package."""
+    try:
+        declared = requires(_OWN_NAME) or []
+    except PackageNotFoundError:  # This project isn't installed, but on the search path.
+        return {}
+    requirements = map(Requirement, declared)
+    return {
+        each.name: each.specifier
+        for each in requirements
+        if each.marker is not None and each.marker.evaluate({"extra": extra})
+    }
+
+
+def _lowest_version(package: str, extra: str) -> Version | None:
+    """Return the lower bound that an extra gives a package; None for none."""
+    supported = _supported_versions(extra).get(package, SpecifierSet())
+    bounds = [Version(each.version) for each in supported if each.operator in (">=", "==")]
+    return max(bounds, default=None)
+
+
+@cache
+def _installed_version(package: str) -> Version | None:
+    try:
+        return Version(version(package))
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,51 @@
+// RUN: sdy-opt %s -sdy-pad-for-divisibility -split-input-file -verify-diagnostics
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @reshard(%arg0: tensor<7xf32>) -> tensor<7xf32> {
+  // expected-error@+1 {{'sdy.reshard' op is left: run 'sdy-reshard-to-collectives' first}}
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}]> : tensor<7xf32>
+  %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<7xf32>
+  %2 = sdy.all_gather [{"x"}] %1 out_sharding=<@mesh, [{}]> : tensor<7xf32>
+  return %2 : tensor<7xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @constraint(%arg0: tensor<7xf32>) -> tensor<7xf32> {
+  // expected-error@+1 {{'sdy.sharding_constraint' op is left: run 'sdy-sharding-constraint-to-reshard' first}}
+  %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x"}]> : tensor<7xf32>
+  %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @edge(%arg0: tensor<7xf32>) -> tensor<7xf32> {
+  %0 = stablehlo.optimization_barrier %arg0 : tensor<7xf32>
+  // expected-error@+1 {{'sdy.data_flow_edge' op is left: run 'sdy-sink-data-flow-edges' first}}
+  %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}]> : tensor<7xf32>
+  %2 = sdy.all_gather [{"x"}] %1 out_sharding=<@mesh, [{}]> : tensor<7xf32>
+  return %2 : tensor<7xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @disagreeing(%arg0: tensor<7xf32>) -> tensor<7xf32> {
+  // expected-error@+1 {{'stablehlo.negate' op has tensors that are sharded in different ways: dimensions that belong together would be padded to 7 and 8: run 'sdy-insert-explicit-reshards{enable-full-version=true}' and 'sdy-reshard-to-collectives' first}}
+  %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<7xf32>
+  %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @flow(%arg0: tensor<7xf32>) -> tensor<7xf32> {
+  // expected-error@+1 {{'stablehlo.optimization_barrier' op has operand 0, to be padded to [7], flow to where it is padded to [8]: run 'sdy-insert-explicit-reshards{enable-full-version=true}' and 'sdy-reshard-to-collectives' first}}
+  %0 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %arg0 : tensor<7xf32>
+  %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
