@@ -192,7 +192,7 @@ def _axes_left(
     """Return the axes along which an operand stays partial behind its user."""
     if user.name not in _COMPLETING or reduction_kind(user) is not kind:
         return axes
-    left = set_difference(axes, _reduced_axes(user, meshes), mesh)
+    left = set_difference(axes, reduced_axes(user, meshes), mesh)
     if not left or left == axes:
         return left
     behind = [
