@@ -389,7 +389,7 @@ func.func @main(%x: !t) -> !t {{
           return
         }}""",
         Gives("%arg1: tensor<4x8xf32>"),
-        Refuses("on 2 devices, but the program runs on 4"),
+        Refuses("on 2 devices, but the mesh @m of its function has 4"),
     ),
     "a collective that does nothing": Passes(
         "a no-op collective",

@@ -82,6 +82,9 @@ def test_loops(seed):
     sdy.propagate(module)
     plain = sdy.partition(module, hoist_reshards=False)
     hoisted = sdy.partition(module)
+    sdy.run_pipeline(
+        sdy.parse(sdy.asm(module), sdy.Context()), "sdy-partition-pipeline", verify_inside=True
+    )
     numbers = np.random.default_rng(seed)
     inputs = [numbers.uniform(-1, 1, port.spec.shape).astype("f4") for port in plain.inputs]
     expected = run_unpartitioned(module, inputs)

@@ -307,7 +307,7 @@ func.func @main(%a: {T} {{sdy.sharding = #rows}}) -> {T} {{
   %2 = stablehlo.add %a, %1 {given("#rows")} : {T}
   return %2 : {T}
 }}"""
-    with pytest.raises(SdyError, match="on 2 devices, but the program runs on 4"):
+    with pytest.raises(SdyError, match="on 2 devices, but the mesh @mesh of its function has 4"):
         partitioned(context, text)
 
 

@@ -12,6 +12,7 @@ from pyshardy.program import run_unpartitioned
 ROWS, COLUMNS, DEPTH = 4, 6, 8
 T = f"tensor<{ROWS}x{COLUMNS}xf32>"
 INDEX = "tensor<i32>"
+PIPELINE = "sdy-partition-pipeline"
 TRANSPOSED = f"tensor<{COLUMNS}x{ROWS}xf32>"
 HEAD = f"""
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -110,6 +111,7 @@ def compare(text, seed, *, fewer=False):
     sdy.propagate(module)
     late = sdy.partition(module)
     early = sdy.partition(module, reassociate_reductions=False)
+    sdy.run_pipeline(sdy.parse(sdy.asm(module), sdy.Context()), PIPELINE, verify_inside=True)
     numbers = np.random.default_rng(seed)
     inputs = [numbers.uniform(-1, 1, port.spec.shape).astype("f4") for port in late.inputs]
     expected = run_unpartitioned(module, inputs)

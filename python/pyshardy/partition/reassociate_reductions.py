@@ -24,7 +24,15 @@ from mlir_sdy.fold import apply_patterns
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.fold.reduce_scatter import PATTERNS as SCATTERS
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, TensorSharding, mesh_of, sort_and_merge
+from mlir_sdy.model import (
+    AxisTuple,
+    Mesh,
+    ReductionOp,
+    TensorSharding,
+    mesh_of,
+    set_difference,
+    sort_and_merge,
+)
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import DATA_FLOW_OPERATIONS, get_sharding, rank_of, set_sharding
 from pyshardy.partition.completion import reduced_axes, reduction_kind
@@ -248,8 +256,9 @@ class _Reassociation:
     ) -> None:
         mesh = mesh_of(sharding, self.meshes)
         assert mesh is not None, "the verifier refuses shardings without a mesh"
-        axes = sort_and_merge([*sharding.unreduced_axes, *completion.axes], mesh)
-        if axes != sharding.unreduced_axes:
+        added = set_difference(completion.axes, sharding.unreduced_axes, mesh)
+        if added:
+            axes = sort_and_merge([*sharding.unreduced_axes, *added], mesh)
             set_sharding(value, sharding.with_unreduced_axes(axes), self.cache)
 
     def _replicated(
