@@ -157,6 +157,9 @@ def partial_agreement(
             axes[factor] = lists.pop() if lists else ()
         contracted = _contracted_axes(rule, axes, mesh)
         reduced = _but_unreduced(contracted, rule, shardings, mesh)
+        used = [axis for axes in result.dim_axes for axis in axes]
+        if set_difference(reduced, used, mesh) != reduced:
+            reduced = ()  # Nothing could be reduced there before all tensors agree.
     new: list[TensorSharding | None] = [None] * len(shardings)
     better = better_result_axes(rule, projection, shapes) if is_dot else None
     if better is not None:

@@ -27,7 +27,8 @@ from pyshardy.passes.walks import operations_named
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import ShardingRuleLookup, quiet_rules
 
-_COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
+COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
+"""The collectives that complete partial results."""
 
 
 def drop_completing_collectives(
@@ -38,7 +39,7 @@ def drop_completing_collectives(
     An all-reduce that completes its operand goes, and a reduce-scatter becomes a reshard.
     """
     rules = quiet_rules(function.context)
-    for collective in operations_named(_COMPLETING, function):
+    for collective in operations_named(COMPLETING, function):
         value = collective.operands[0]
         if isinstance(value, ir.BlockArgument):
             continue
@@ -70,7 +71,7 @@ def completed_axes(
         for index, result in enumerate(operation.results)
         for use in result.uses
     ]
-    if not users or any(user.name not in _COMPLETING for _, user in users):
+    if not users or any(user.name not in COMPLETING for _, user in users):
         return ()
     completion = completion_of(operation)
     if completion is None or completion.is_local:
@@ -78,7 +79,7 @@ def completed_axes(
     axes = _partial_axes(operation, rules, meshes)
     for index, user in users:
         is_of_kind = reduction_kind(user) is completion.kinds[index]
-        if not is_of_kind or {*_reduced_axes(user, meshes)} != {*axes}:
+        if not is_of_kind or {*reduced_axes(user, meshes)} != {*axes}:
             return ()
     return axes
 
@@ -91,34 +92,61 @@ def reduction_kind(collective: ir.Operation) -> ReductionOp:
     return ReductionOp.SUM
 
 
+def partial_axes_of(
+    value: ir.Value, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
+) -> tuple[AxisTuple, ReductionOp | None]:
+    """The axes along which an operation leaves a result partial, and how that combines.
+
+    Operands may disagree on the axes of a contracted dimension: then it may be along any of them.
+    """
+    result = ir.OpResult(value)
+    operation = result.owner.operation
+    completion = completion_of(operation)
+    if completion is None or completion.is_local:
+        return (), None
+    per_factor, mesh = _contracted_axes(operation, rules, meshes)
+    partial: AxisTuple = ()
+    for axes in (axes for lists in per_factor for axes in lists):
+        partial = sort_and_merge((*partial, *set_difference(axes, partial, mesh)), mesh)
+    return partial, completion.kinds[result.result_number]
+
+
 def _partial_axes(
     operation: ir.Operation, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
 ) -> AxisTuple:
     """The axes along which devices hold partial results; none if operands disagree on them."""
+    per_factor, mesh = _contracted_axes(operation, rules, meshes)
+    if any(len(lists) != 1 for lists in per_factor):
+        return ()
+    axes = sort_and_merge([axis for (axes,) in per_factor for axis in axes], mesh)
+    result = get_sharding(operation.results[0])
+    return axes if result is None else set_difference(axes, result.unreduced_axes, mesh)
+
+
+def _contracted_axes(
+    operation: ir.Operation, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
+) -> tuple[list[tuple[AxisTuple, ...]], Mesh]:
+    """The different axes of each contracted dimension in the operands, and the mesh of all."""
     rule = rules.rule(operation)
     rule = None if rule is None else rule_on_shards(operation, rule)
     if rule is None or not rule.reduction_factors:
-        return ()
+        return [], Mesh()
     operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]
     results = [get_sharding(result) for result in operation.results]
     shardings = (*operands, *results)
     mesh = majority_mesh(shardings, meshes)
     mesh = meshes.get(mesh) if isinstance(mesh, str) else mesh
     if mesh is None or mesh.is_maximal:
-        return ()
+        return [], Mesh()
     projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
-    partial: list[AxisTuple] = []
-    for factor in rule.reduction_factors:
-        lists = {tensor.axes(factor) for tensor in projection.having(factor)}
-        if len(lists) != 1:
-            return ()
-        partial += lists
-    axes = sort_and_merge([axis for axes in partial for axis in axes], mesh)
-    result = results[0]
-    return axes if result is None else set_difference(axes, result.unreduced_axes, mesh)
+    return [
+        tuple(dict.fromkeys(tensor.axes(factor) for tensor in projection.having(factor)))
+        for factor in rule.reduction_factors
+    ], mesh
 
 
-def _reduced_axes(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> AxisTuple:
+def reduced_axes(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> AxisTuple:
+    """The axes that an `sdy.all_reduce` or `sdy.reduce_scatter` reduces over."""
     if collective.name == "sdy.all_reduce":
         return value_of(collective.attributes["reduction_axes"]).value
     lists = value_of(collective.attributes["reduce_scatter_axes"]).value

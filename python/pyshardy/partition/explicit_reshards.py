@@ -53,7 +53,12 @@ from pyshardy.partition.data_flow import (
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.find_agreement import PARTIAL_OPERATIONS, AgreementFinder, is_agreed
+from pyshardy.partition.find_agreement import (
+    MAKES_ANY_SHARDING,
+    PARTIAL_OPERATIONS,
+    AgreementFinder,
+    is_agreed,
+)
 from pyshardy.partition.known_shardings import KnownShardings
 from pyshardy.partition.reductions import completion_of
 from pyshardy.partition.remarks import remark_on_whole_dimensions
@@ -199,7 +204,7 @@ class _FunctionResharder:
         elif name == _RESHARD:
             self.known.forget(operation)  # it may be erased
             self.uses.expand_reshard(operation)
-        elif name not in OPERATIONS:
+        elif name not in OPERATIONS or name in MAKES_ANY_SHARDING:
             if self.has_special_shardings:
                 self.uses.complete_operands(operation)
                 if run_on_single_device(operation, self.meshes, self.cache):
@@ -220,6 +225,8 @@ class _FunctionResharder:
         if self._are_plain(shardings):
             return
         agreement = self.finder.agreement(known, shardings)
+        if agreement is None:
+            agreement = self._agreement_on_what_is_there(shardings[len(known.operands) :])
         if agreement is None or (agreement.is_kept and not self.has_special_shardings):
             return
         if self.finder.local_forms is not None and are_remarks_wanted():
@@ -235,6 +242,13 @@ class _FunctionResharder:
                     known.operands[index], sharding, place
                 )
         self._set_results(operation, shardings[count:], agreement)
+
+    def _agreement_on_what_is_there(self, results: Shardings) -> Agreement | None:
+        """Keep all shardings, but for the axes along which a result can't be unreduced."""
+        unreduced = [each for each in results if each is not None and each.unreduced_axes]
+        if not (self.is_for_devices and unreduced):
+            return None
+        return Agreement((None,) * len(results), (), unreduced[0].mesh_or_ref)
 
     def _are_plain(self, shardings: Shardings) -> bool:
         """Whether all tensors are whole; found out once for the same shardings."""
