@@ -104,9 +104,11 @@ class SmallWriter(ProgramWriter):
         attributes, is_partial = "", False
         if self.rng.random() < self.annotated:
             sharding = self.some_sharding(len(shape), unreduced=True)
-            attributes = f" {{sdy.sharding = #sdy.sharding_per_value<[{sharding}]>}}"
-            is_partial = "{attributes}" in text and "unreduced" in sharding
-        super().emit(text.replace("{attributes}", attributes), shape)
+            attributes = f"sdy.sharding = #sdy.sharding_per_value<[{sharding}]>"
+            is_partial = "attributes}" in text and "unreduced" in sharding
+        text = text.replace("{and_attributes}", f", {attributes}" if attributes else "")
+        text = text.replace("{attributes}", f" {{{attributes}}}" if attributes else "")
+        super().emit(text, shape)
         if is_partial:
             if len(self.lines) < 100 and self.rng.random() < 0.3:
                 self.continue_partial(sharding)
@@ -150,6 +152,7 @@ class SmallWriter(ProgramWriter):
                 self.barrier,
                 self.dynamic_slice,
                 self.iota,
+                self.convolution,
             )
         )()
 
@@ -295,6 +298,30 @@ class SmallWriter(ProgramWriter):
         if shape:
             dim = self.rng.randrange(len(shape))
             self.emit(f"stablehlo.iota dim = {dim}{{attributes}} : {tensor(shape)}", shape)
+
+    def convolution(self) -> None:
+        """A convolution along one dimension, often of groups of features."""
+        candidates = [(value, shape) for value, shape in self.values if len(shape) == 3]
+        if not candidates:
+            return
+        name, (batch, features, size) = self.rng.choice(candidates)
+        groups = self.rng.choice([n for n in range(1, features + 1) if features % n == 0])
+        kernel = (groups * self.rng.randint(1, 3), features // groups, self.rng.randint(1, 3))
+        low, high, stride = self.rng.randint(0, 1), self.rng.randint(0, 2), self.rng.choice((1, 1, 2))
+        windows = (size + low + high - kernel[2]) // stride + 1
+        count = len(self.values)
+        self.emit(f"stablehlo.iota dim = 0{{attributes}} : {tensor(kernel)}", kernel)
+        if windows < 1 or len(self.values) == count:
+            return
+        weights, _ = self.values[-1]
+        result = (batch, kernel[0], windows)
+        self.emit(
+            f"stablehlo.convolution({name}, {weights}) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0],"
+            f" window = {{stride = [{stride}], pad = [[{low}, {high}]]}} "
+            f"{{batch_group_count = 1 : i64, feature_group_count = {groups} : i64{{and_attributes}}}}"
+            f" : ({tensor((batch, features, size))}, {tensor(kernel)}) -> {tensor(result)}",
+            result,
+        )
 
     def function(self, name: str, num_operations: int, visibility: str = "") -> str:
         text = super().function(name, num_operations, visibility)

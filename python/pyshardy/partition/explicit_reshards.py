@@ -206,7 +206,10 @@ class _FunctionResharder:
             self.uses.expand_reshard(operation)
         elif name not in OPERATIONS or name in MAKES_ANY_SHARDING:
             if self.has_special_shardings:
-                self.uses.complete_operands(operation)
+                if self.is_for_devices:
+                    self.uses.complete_for_results(operation)
+                else:
+                    self.uses.complete_operands(operation)
                 if run_on_single_device(operation, self.meshes, self.cache):
                     self.known.forget(operation)
                     return

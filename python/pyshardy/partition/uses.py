@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -11,14 +12,18 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
+    AxisTuple,
     Mesh,
     TensorSharding,
     are_equivalent_if_given,
     common_mesh,
     mesh_of,
+    set_difference,
+    sort_and_merge,
 )
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of, result_shardings_of
 from pyshardy.partition.data_flow import Source
+from pyshardy.partition.linear_operations import linearity_of
 from pyshardy.partition.unreduced import complete, introduce, origin_of
 
 
@@ -125,6 +130,83 @@ class UseConverter:
             completed, _ = complete(value, current, kept, mesh, place, self.cache)
             if completed != value:
                 operation.operands[index] = completed
+
+    def complete_for_results(self, operation: ir.Operation) -> None:
+        """Complete each operand but along axes along which it makes the results partial.
+
+        Along these, operands that have to be partial together (see `linearity_of`) are made so: in
+        a sum that is to stay partial, one device alone adds a complete value. Where the results
+        are not declared unreduced, or on another mesh, all operands are completed.
+        """
+        partial = [get_sharding(behind_barriers(value)) for value in operation.operands]
+        if not any(each is not None and each.unreduced_axes for each in partial):
+            return
+        results = result_shardings_of(operation)
+        for each in partial:
+            if each is not None and each.unreduced_axes:
+                self._check_unreduced(operation, each, results)
+        place = ir.InsertionPoint(operation)
+        for index, kept in enumerate(self._kept_axes(operation, partial, results)):
+            value, current = operation.operands[index], partial[index]
+            if current is None and not kept:
+                continue
+            if current is None:
+                current = TensorSharding.fully_closed(rank_of(value.type), results[0].mesh_or_ref)
+            mesh = self.mesh(current)
+            new, sharding = complete(value, current, kept, mesh, place, self.cache)
+            if set_difference(kept, sharding.unreduced_axes, mesh):
+                wanted = replace(
+                    sharding, unreduced_axes=kept, reduction_kind=results[0].reduction_kind
+                )
+                new, _ = self.introduce(new, sharding, wanted, place)
+            if new != value:
+                operation.operands[index] = new
+
+    def _kept_axes(
+        self,
+        operation: ir.Operation,
+        operands: Sequence[TensorSharding | None],
+        results: Sequence[TensorSharding],
+    ) -> list[AxisTuple]:
+        """The axes along which each operand is to be partial."""
+        kept: list[AxisTuple] = [()] * len(operands)
+        linearity = linearity_of(operation, results[0].reduction_kind) if results else None
+        if linearity is None:
+            return kept
+        declared, mesh = results[0], self.mesh(results[0])
+        candidates = {
+            index: common
+            for index in linearity.operands
+            if (sharding := operands[index]) is not None
+            and sharding.unreduced_axes
+            and sharding.reduction_kind is declared.reduction_kind
+            and common_mesh((sharding, declared), self.meshes)
+            and (common := self._common(sharding.unreduced_axes, declared.unreduced_axes, mesh))
+        }
+        if not candidates:
+            return kept
+        if not linearity.together:
+            index, axes = next(iter(candidates.items()))
+            kept[index] = axes
+            return kept
+        together = [operands[index] for index in linearity.operands]
+        if not all(each is None or common_mesh((each, declared), self.meshes) for each in together):
+            return kept
+        used = [
+            axis
+            for each in together
+            if each is not None
+            for axis in (*each.replicated_axes, *(axis for axes in each.dim_axes for axis in axes))
+        ]
+        axes = sort_and_merge(dict.fromkeys(itertools.chain(*candidates.values())), mesh)
+        axes = set_difference(axes, used, mesh)
+        for index in linearity.operands:
+            kept[index] = axes
+        return kept
+
+    @staticmethod
+    def _common(axes: AxisTuple, others: AxisTuple, mesh: Mesh) -> AxisTuple:
+        return set_difference(axes, set_difference(axes, others, mesh), mesh)
 
     def _check_unreduced(
         self, operation: ir.Operation, operand: TensorSharding, results: Sequence[TensorSharding]
