@@ -16,6 +16,7 @@ from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, MeshAxis, TensorSha
 
 AXIS_SIZES = (2, 3, 4, 6)
 MAX_DEVICES = 192
+SEEDS_IN_BATCH = 100
 MAX_ELEMENTS = 1024
 """The elements of a tensor: each of up to 192 devices is simulated."""
 
@@ -35,7 +36,7 @@ def random_mesh(rng: random.Random) -> Mesh:
 def random_sharding(
     rng: random.Random, rank: int, mesh: Mesh, name: str, *, unreduced: bool = True
 ) -> TensorSharding:
-    """A valid sharding with axes and sub-axes dealt to dimensions, unreduced and replicated axes."""
+    """A valid sharding: axes and sub-axes for dimensions, unreduced and replicated ones."""
     pieces: list[AxisRef] = []
     for axis in mesh.axes:
         if axis.size in (4, 6) and rng.random() < 0.35:
@@ -89,9 +90,7 @@ class SmallWriter(ProgramWriter):
 
     def some_sharding(self, rank: int, *, unreduced: bool) -> str:
         assert self.mesh is not None
-        return str(
-            random_sharding(self.rng, rank, self.mesh, self.mesh_name, unreduced=unreduced)
-        )
+        return str(random_sharding(self.rng, rank, self.mesh, self.mesh_name, unreduced=unreduced))
 
     def emit(self, text: str, shape: Shape) -> None:
         if len(shape) > 3 or math.prod(shape) > MAX_ELEMENTS:
@@ -120,7 +119,9 @@ class SmallWriter(ProgramWriter):
         name, shape = self.values.pop()
         others = [value for value, its_shape in self.values if its_shape == shape]
         operation = self.rng.choice(("negate", "abs", "add", "multiply", "subtract", "maximum"))
-        operands = [name] if operation in ("negate", "abs") else [name, self.rng.choice([name, *others])]
+        operands = (
+            [name] if operation in ("negate", "abs") else [name, self.rng.choice([name, *others])]
+        )
         ProgramWriter.emit(
             self,
             f"stablehlo.{operation} {', '.join(operands)} "
@@ -218,7 +219,10 @@ class SmallWriter(ProgramWriter):
         name, shape = self.pick()
         low = [self.rng.choice((0, 0, 1, 3, -1)) if size > 2 else 0 for size in shape]
         high = [self.rng.choice((0, 0, 1, 2, -1)) for size in shape]
-        high = [max(edge, 1 - size - first) for edge, size, first in zip(high, shape, low)]
+        high = [
+            max(edge, 1 - size - first)
+            for edge, size, first in zip(high, shape, low, strict=True)
+        ]
         interior = [self.rng.choice((0, 0, 0, 1)) for _ in shape]
         result = tuple(
             first + size + max(size - 1, 0) * between + last
@@ -307,7 +311,11 @@ class SmallWriter(ProgramWriter):
         name, (batch, features, size) = self.rng.choice(candidates)
         groups = self.rng.choice([n for n in range(1, features + 1) if features % n == 0])
         kernel = (groups * self.rng.randint(1, 3), features // groups, self.rng.randint(1, 3))
-        low, high, stride = self.rng.randint(0, 1), self.rng.randint(0, 2), self.rng.choice((1, 1, 2))
+        low, high, stride = (
+            self.rng.randint(0, 1),
+            self.rng.randint(0, 2),
+            self.rng.choice((1, 1, 2)),
+        )
         windows = (size + low + high - kernel[2]) // stride + 1
         count = len(self.values)
         self.emit(f"stablehlo.iota dim = 0{{attributes}} : {tensor(kernel)}", kernel)
@@ -315,11 +323,12 @@ class SmallWriter(ProgramWriter):
             return
         weights, _ = self.values[-1]
         result = (batch, kernel[0], windows)
+        numbers = "[b, f, 0]x[o, i, 0]->[b, f, 0]"
         self.emit(
-            f"stablehlo.convolution({name}, {weights}) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0],"
-            f" window = {{stride = [{stride}], pad = [[{low}, {high}]]}} "
-            f"{{batch_group_count = 1 : i64, feature_group_count = {groups} : i64{{and_attributes}}}}"
-            f" : ({tensor((batch, features, size))}, {tensor(kernel)}) -> {tensor(result)}",
+            f"stablehlo.convolution({name}, {weights}) dim_numbers = {numbers}, "
+            f"window = {{stride = [{stride}], pad = [[{low}, {high}]]}} {{batch_group_count = 1 : "
+            f"i64, feature_group_count = {groups} : i64{{and_attributes}}}} : "
+            f"({tensor((batch, features, size))}, {tensor(kernel)}) -> {tensor(result)}",
             result,
         )
 

@@ -146,8 +146,8 @@ def _multiplies(
         place,
         [
             note(
-                f"declare the operand partial there by 'unreduced={{{listed}}}' in its sharding, or "
-                "use 'sdy.reshard', which adds up what is partial and nothing else",
+                f"declare the operand partial there by 'unreduced={{{listed}}}' in its sharding, "
+                "or use 'sdy.reshard', which adds up what is partial and nothing else",
                 place,
             )
         ],

@@ -17,6 +17,7 @@ from mlir_sdy.model import (
     TensorSharding,
     are_equivalent_if_given,
     common_mesh,
+    intersection,
     mesh_of,
     set_difference,
     sort_and_merge,
@@ -181,7 +182,7 @@ class UseConverter:
             and sharding.unreduced_axes
             and sharding.reduction_kind is declared.reduction_kind
             and common_mesh((sharding, declared), self.meshes)
-            and (common := self._common(sharding.unreduced_axes, declared.unreduced_axes, mesh))
+            and (common := intersection(sharding.unreduced_axes, declared.unreduced_axes))
         }
         if not candidates:
             return kept
@@ -204,10 +205,6 @@ class UseConverter:
             kept[index] = axes
         return kept
 
-    @staticmethod
-    def _common(axes: AxisTuple, others: AxisTuple, mesh: Mesh) -> AxisTuple:
-        return set_difference(axes, set_difference(axes, others, mesh), mesh)
-
     def _check_unreduced(
         self, operation: ir.Operation, operand: TensorSharding, results: Sequence[TensorSharding]
     ) -> None:
@@ -227,6 +224,16 @@ class UseConverter:
     ) -> ir.Value:
         """Build a reshard of a value."""
         return sdy.reshard(value, self.cache[sharding], loc=origin_of(value), ip=place)
+
+    def reshard_partial(
+        self, value: ir.Value, sharding: TensorSharding, place: ir.InsertionPoint
+    ) -> ir.Value:
+        """Build a reshard of a value, completed along the unreduced axes that `sharding` lacks."""
+        current = get_sharding(behind_barriers(value))
+        if current is not None and current.unreduced_axes:
+            mesh, kept = self.mesh(current), sharding.unreduced_axes
+            value, _ = complete(value, current, kept, mesh, place, self.cache)
+        return self.reshard(value, sharding, place)
 
     def mesh(self, sharding: TensorSharding) -> Mesh:
         """The mesh of a sharding; the empty one if it isn't there, which the verifier refuses."""
