@@ -100,7 +100,7 @@ class SmallWriter(ProgramWriter):
             text = text.replace("applies stablehlo.add", f"applies stablehlo.{kind}")
         if text.startswith("stablehlo.constant dense<0.0>") and self.rng.random() < 0.4:
             text = text.replace("0.0", self.rng.choice(("1.0", "-2.0", "3.0")))
-        attributes, is_partial = "", False
+        attributes, sharding, is_partial = "", "", False
         if self.rng.random() < self.annotated:
             sharding = self.some_sharding(len(shape), unreduced=True)
             attributes = f"sdy.sharding = #sdy.sharding_per_value<[{sharding}]>"
@@ -220,8 +220,7 @@ class SmallWriter(ProgramWriter):
         low = [self.rng.choice((0, 0, 1, 3, -1)) if size > 2 else 0 for size in shape]
         high = [self.rng.choice((0, 0, 1, 2, -1)) for size in shape]
         high = [
-            max(edge, 1 - size - first)
-            for edge, size, first in zip(high, shape, low, strict=True)
+            max(edge, 1 - size - first) for edge, size, first in zip(high, shape, low, strict=True)
         ]
         interior = [self.rng.choice((0, 0, 0, 1)) for _ in shape]
         result = tuple(

@@ -20,7 +20,7 @@ from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 COUNT = int(os.environ.get("PYSHARDY_SMALL_PROGRAMS", "300"))
 """The number of programs: a hundred take about five seconds."""
 
-MAX_REFUSED = 0.06
+MAX_REFUSED = 0.1
 
 
 def whole_numbers(program: PartitionedProgram, seed: int) -> list[np.ndarray]:
