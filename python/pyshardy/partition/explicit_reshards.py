@@ -87,6 +87,7 @@ _EDGES = {
     "sdy.data_flow_edge": "sdy-sink-data-flow-edges",
     "sdy.func_data_flow_edge": "sdy-sink-func-data-flow-edges",
 }
+_BARRIER = "sdy.propagation_barrier"
 _CALL = "func.call"
 _RESHARD = "sdy.reshard"
 
@@ -207,6 +208,9 @@ class _FunctionResharder:
         elif name == _RESHARD:
             self.known.forget(operation)  # it may be erased
             self.uses.expand_reshard(operation)
+        elif name == _BARRIER:
+            if not self.is_for_devices:  # to devices a barrier is nothing
+                self.uses.complete_operands(operation)
         elif name not in OPERATIONS or name in MAKES_ANY_SHARDING:
             if self.has_special_shardings:
                 if self.is_for_devices:

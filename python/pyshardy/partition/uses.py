@@ -53,7 +53,7 @@ class UseConverter:
         3. In the full version, it is resharded where the two still differ.
         """
         value: ir.Value = source.operation.operands[source.index]
-        current = get_sharding(behind_barriers(value) if self.looks_behind_barriers else value)
+        current = self._sharding(value)
         wanted = source.sharding
         if are_equivalent_if_given(current, wanted):
             return
@@ -89,6 +89,7 @@ class UseConverter:
         mesh = self.mesh(wanted)
         if current is None:
             current = TensorSharding.fully_closed(rank_of(value.type), wanted.mesh_or_ref)
+            value = self.reshard(value, current, place)
         elif (old_mesh := self.mesh(current)) != mesh:
             if old_mesh.total_size != mesh.total_size or mesh.is_maximal:
                 message = (
@@ -108,6 +109,8 @@ class UseConverter:
         if wanted is None or not wanted.unreduced_axes:
             return
         current = get_sharding(value)
+        if current is None and not self.looks_behind_barriers:
+            return  # as Shardy does
         last, _ = self.introduce(value, current, wanted, ir.InsertionPoint(reshard))
         if last != value:
             reshard.results[0].replace_all_uses_with(last)
@@ -120,7 +123,7 @@ class UseConverter:
         """
         results = result_shardings_of(operation)
         for index, value in enumerate(operation.operands):
-            current = get_sharding(behind_barriers(value))
+            current = self._sharding(value)
             if current is None or not current.unreduced_axes:
                 continue
             self._check_unreduced(operation, current, results)
@@ -139,7 +142,7 @@ class UseConverter:
         a sum that is to stay partial, one device alone adds a complete value. Where the results
         are not declared unreduced, or on another mesh, all operands are completed.
         """
-        partial = [get_sharding(behind_barriers(value)) for value in operation.operands]
+        partial = [self._sharding(value) for value in operation.operands]
         if not any(each is not None and each.unreduced_axes for each in partial):
             return
         results = result_shardings_of(operation)
@@ -205,6 +208,9 @@ class UseConverter:
             kept[index] = axes
         return kept
 
+    def _sharding(self, value: ir.Value) -> TensorSharding | None:
+        return get_sharding(behind_barriers(value) if self.looks_behind_barriers else value)
+
     def _check_unreduced(
         self, operation: ir.Operation, operand: TensorSharding, results: Sequence[TensorSharding]
     ) -> None:
@@ -229,7 +235,7 @@ class UseConverter:
         self, value: ir.Value, sharding: TensorSharding, place: ir.InsertionPoint
     ) -> ir.Value:
         """Build a reshard of a value, completed along the unreduced axes that `sharding` lacks."""
-        current = get_sharding(behind_barriers(value))
+        current = self._sharding(value)
         if current is not None and current.unreduced_axes:
             mesh, kept = self.mesh(current), sharding.unreduced_axes
             value, _ = complete(value, current, kept, mesh, place, self.cache)
