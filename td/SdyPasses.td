@@ -980,6 +980,32 @@ def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", 
   ];
 }
 
+def Sdy_CollectivesToReshardsPass : Sdy_FuncPass<"sdy-collectives-to-reshards", Sdy_Own> {
+  let summary = "Replaces collectives whose operands may come to be sharded otherwise";
+  let description = [{
+    A collective in a global program counts on how its operand is sharded. Partitioning shards some
+    values otherwise than they are written: those with dimensions that their axes don't divide, and
+    those behind propagation barriers. Their collectives become reshards, and so do all that
+    complete partial results:
+
+    ```mlir
+    // %0 is sharded as <@mesh, [{}\], unreduced={"x"}>
+    %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}\]> : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{}\]> : tensor<8xf32>
+    ```
+
+    A sum of values that are complete already would multiply them, and is refused. An operand is
+    partial along the axes along which it is declared unreduced, and along those along which the
+    operation that makes it contracts.
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
 def Sdy_RemovePropagationBarriersPass : Sdy_FuncPass<"sdy-remove-propagation-barriers", Sdy_Own> {
   let summary = "Removes propagation barriers";
   let description = [{

@@ -5,6 +5,7 @@ Exchanges between neighbours are in `test_halo.py`, gathers, scatters and dynami
 `test_index_operations.py`.
 """
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -329,8 +330,8 @@ func.func @main(%a: {T} {{sdy.sharding = #sdy.sharding{sharding}}}) -> {T} {{
     np.testing.assert_array_equal(local.run([matrix])[0], -matrix)
 
 
-def test_replicas_need_no_channels(context):
-    """With a channel, ids would be those of partitions."""
+def test_channels_of_replicas_are_negative(context):
+    """With a positive channel, ids would be those of partitions."""
     text = f"""
 func.func @main(%a: {T} {{sdy.sharding = #tiles}})
     -> ({T} {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{"x"}}]>}},
@@ -341,7 +342,8 @@ func.func @main(%a: {T} {{sdy.sharding = #tiles}})
 }}"""
     program, module = partitioned(context, text)
     local = localised(module, "replica-count=4")
-    assert "channel_handle" not in asm(local)
+    channels = re.findall(r"channel_handle<handle = (-?\d+)", asm(local))
+    assert sorted(channels) == ["-1", "-2"]
     (matrix,) = whole_numbers(program)
     (port,) = program.inputs
     parts = scatter(matrix, port.sharding, port.mesh, port.local_spec.shape)

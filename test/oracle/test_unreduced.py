@@ -116,6 +116,44 @@ def test_unreduced(shardy, context, write, full):
     assert num_compared > 20
 
 
+BARRIERED = (None, *SHARDINGS[:2], *SHARDINGS[4:6])
+BARRIER = "sdy.propagation_barrier %{} allowed_direction=NONE {} : " + T
+USES = {
+    "negate": "stablehlo.negate %0 {sharding} : " + T,
+    "reshard": "sdy.reshard %0 <@m, {dims}> : " + T,
+    "data flow": "stablehlo.optimization_barrier {sharding} %0 : " + T,
+    "another barrier": BARRIER.format(0, "{sharding}"),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.shardy_since(0, 12)
+def test_unreduced_at_barriers(shardy, context, use):
+    """A barrier counts for what it declares itself, whatever is before it."""
+    num_compared = 0
+    for given, declared, wanted in itertools.product(BARRIERED, repeat=3):
+        held = "" if given is None else f" {{sdy.sharding = #sdy.sharding<@m, {given}>}}"
+        first, second = ("" if each is None else per_value(each) for each in (declared, wanted))
+        line = USES[use].replace("{sharding}", second).replace("{dims}", wanted or "[{}, {}]")
+        text = f"""{MESH}
+        func.func @main(%x: {T}{held}) -> {T} {{
+          %0 = {BARRIER.format("x", first)}
+          %1 = {line}
+          %2 = sdy.reshard %1 <@m, [{{}}, {{}}]> : {T}
+          return %2 : {T}
+        }}"""
+        module = parse(text, context)
+        printed = asm(module)
+        try:
+            expected = shardy.run(printed, "builtin.module(sdy-propagation-pipeline)")
+        except (ShardyAborted, ShardyRefused):
+            continue
+        run_pipeline(module, "sdy-propagation-pipeline")
+        assert asm(module) == asm(parse(expected, context)), text
+        num_compared += 1
+    assert num_compared > 40
+
+
 # --- Numbers ------------------------------------------------------------------------------------
 
 

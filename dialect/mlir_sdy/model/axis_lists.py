@@ -98,6 +98,15 @@ def first_overlapping(axis: AxisRef, others: Sequence[AxisRef]) -> AxisRef | Non
     return None
 
 
+def intersection(axes: Iterable[AxisRef], others: Sequence[AxisRef]) -> AxisTuple:
+    """What both lists cover, in the order of `axes`; parts that can't coexist cover nothing alike.
+
+    `{"y", "x"}` and `{"x":(2)3}` give `{"x":(2)3}`; `{"x":(1)2}` and `{"x":(1)3}` give `{}`.
+    """
+    parts = (axis.overlap(other) for axis in axes for other in others)
+    return tuple(part for part in parts if part is not None)
+
+
 def set_difference(axes: Iterable[AxisRef], removed: Iterable[AxisRef], mesh: Mesh) -> AxisTuple:
     """What `axes` cover and `removed` (disjoint refs) don't, in the order of `axes`.
 

@@ -2312,6 +2312,34 @@ PASSES: dict[str, PassDecl] = {
         ),
         release="pyshardy",
     ),
+    "sdy-collectives-to-reshards": PassDecl(
+        argument="sdy-collectives-to-reshards",
+        class_name="CollectivesToReshardsPass",
+        anchor="func.func",
+        summary="Replaces collectives whose operands may come to be sharded otherwise",
+        description=(
+                "A collective in a global program counts on how its operand is sharded. Partitioning shards some\n"
+                "values otherwise than they are written: those with dimensions that their axes don't divide, and\n"
+                "those behind propagation barriers. Their collectives become reshards, and so do all that\n"
+                "complete partial results:\n"
+                "\n"
+                "```mlir\n"
+                "// %0 is sharded as <@mesh, [{}], unreduced={\"x\"}>\n"
+                "%1 = sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = sdy.reshard %0 <@mesh, [{}]> : tensor<8xf32>\n"
+                "```\n"
+                "\n"
+                "A sum of values that are complete already would multiply them, and is refused. An operand is\n"
+                "partial along the axes along which it is declared unreduced, and along those along which the\n"
+                "operation that makes it contracts."
+            ),
+        release="pyshardy",
+    ),
     "sdy-remove-propagation-barriers": PassDecl(
         argument="sdy-remove-propagation-barriers",
         class_name="RemovePropagationBarriersPass",

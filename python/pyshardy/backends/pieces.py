@@ -183,15 +183,14 @@ class Cutter:
         """Copy the functions that `module` calls into it."""
         present: set[str] = set()
         missing = _callees(module.operation)
-        while missing:
-            name = missing.pop()
+        for name in missing:  # grows meanwhile
             if name not in present:
                 present.add(name)
                 copy = self._functions[name].clone(ip=False)
                 # A caller that is called itself would otherwise clash with the entry.
                 copy.attributes["sym_visibility"] = ir.StringAttr.get("private", module.context)
                 module.body.append(copy)
-                missing |= _callees(copy.operation)
+                missing += _callees(copy.operation)
 
 
 def misplaced(inner: ir.Operation, outer: ir.Operation) -> ExecutionError:
@@ -304,5 +303,5 @@ def _callee(call: ir.Operation) -> str:
     return call.attributes["callee"].value
 
 
-def _callees(operation: ir.Operation) -> set[str]:
-    return {_callee(inner) for inner in _nested(operation) if inner.name in CALLS}
+def _callees(operation: ir.Operation) -> list[str]:
+    return [_callee(inner) for inner in _nested(operation) if inner.name in CALLS]

@@ -102,7 +102,8 @@ def full_agreement(
         old = shardings[index]
         reordered = old is not None and not old.is_fully_replicated and mesh_of(old, meshes) != mesh
         changed = any(changes) or reordered
-        new.append(projection.sharding(rule, index, mesh_or_ref, mesh) if changed else None)
+        sharding = projection.sharding(rule, index, mesh_or_ref, mesh) if changed else None
+        new.append(None if sharding is None else _without_used_unreduced_axes(sharding))
     contracted = _contracted_axes(rule, axes, mesh)
     reduced = _but_unreduced(contracted, rule, shardings, mesh)
     return Agreement(tuple(new), reduced, mesh_or_ref, contracted)
@@ -157,6 +158,9 @@ def partial_agreement(
             axes[factor] = lists.pop() if lists else ()
         contracted = _contracted_axes(rule, axes, mesh)
         reduced = _but_unreduced(contracted, rule, shardings, mesh)
+        used = [axis for axes in result.dim_axes for axis in axes]
+        if set_difference(reduced, used, mesh) != reduced:
+            reduced = ()  # Nothing could be reduced there before all tensors agree.
     new: list[TensorSharding | None] = [None] * len(shardings)
     better = better_result_axes(rule, projection, shapes) if is_dot else None
     if better is not None:
@@ -228,6 +232,17 @@ def _contracted_axes(rule: OpShardingRule, axes: Sequence[AxisTuple], mesh: Mesh
     return sort_and_merge(
         (axis for factor in rule.reduction_factors for axis in axes[factor]), mesh
     )
+
+
+def _without_used_unreduced_axes(sharding: TensorSharding) -> TensorSharding:
+    """The sharding without unreduced axes that have come to shard a dimension."""
+    used = [axis for axes in sharding.dim_axes for axis in axes]
+    kept = tuple(
+        axis
+        for axis in sharding.unreduced_axes
+        if not any(axis.overlaps(other) or not axis.can_coexist(other) for other in used)
+    )
+    return sharding if kept == sharding.unreduced_axes else sharding.with_unreduced_axes(kept)
 
 
 def _but_unreduced(

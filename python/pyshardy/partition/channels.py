@@ -20,11 +20,13 @@ def channel_of(operation: ir.Operation) -> int:
 
 
 def set_channel(operation: ir.Operation, channel: int) -> None:
-    """Give a collective that has a channel another one."""
+    """Give a collective that has a channel another one, negative if it has a negative one."""
     old = stablehlo.ChannelHandle(operation.attributes[_HANDLE])
+    channel = -channel if old.handle < 0 else channel
     operation.attributes[_HANDLE] = stablehlo.ChannelHandle.get(channel, old.channel_type)
 
 
 def first_free_channel(module: ir.Module) -> int:
-    """The least channel id, from 1, such that it and all above it are free."""
-    return 1 + max(map(channel_of, operations_with(_HANDLE, module)), default=0)
+    """The least channel id, from 1, such that it and all above it are free, negative ones alike."""
+    channels = map(channel_of, operations_with(_HANDLE, module))
+    return 1 + max(map(abs, channels), default=0)

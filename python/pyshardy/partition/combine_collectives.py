@@ -72,7 +72,7 @@ def _bundles(block: ir.Block, max_bytes: int) -> Iterator[_Bundle]:
     owners: dict[ir.Value, Hashable] = {}
     for view in block.operations:
         operation = view.operation
-        for key in {owners[value] for value in _used_by(operation) if value in owners}:
+        for key in dict.fromkeys(owners[value] for value in _used_by(operation) if value in owners):
             if key in open_bundles:
                 yield open_bundles.pop(key)
         if operation.name not in _VARIADIC:

@@ -38,7 +38,8 @@ from pyshardy.passes.walks import operations_named
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import ShardingRuleLookup, quiet_rules
 
-_COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
+COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
+"""The collectives that complete partial results."""
 
 
 def drop_completing_collectives(
@@ -49,7 +50,7 @@ def drop_completing_collectives(
     An all-reduce that completes its operand goes, and a reduce-scatter becomes a reshard.
     """
     rules = quiet_rules(function.context)
-    for collective in operations_named(_COMPLETING, function):
+    for collective in operations_named(COMPLETING, function):
         value = collective.operands[0]
         if isinstance(value, ir.BlockArgument):
             continue
@@ -81,7 +82,7 @@ def completed_axes(
         for index, result in enumerate(operation.results)
         for use in result.uses
     ]
-    if not users or any(user.name not in _COMPLETING for _, user in users):
+    if not users or any(user.name not in COMPLETING for _, user in users):
         return ()
     completion = completion_of(operation)
     if completion is None or completion.is_local:
@@ -190,7 +191,7 @@ def _axes_left(
     user: ir.Operation, axes: AxisTuple, kind: ReductionOp, mesh: Mesh, meshes: Mapping[str, Mesh]
 ) -> AxisTuple:
     """Return the axes along which an operand stays partial behind its user."""
-    if user.name not in _COMPLETING or reduction_kind(user) is not kind:
+    if user.name not in COMPLETING or reduction_kind(user) is not kind:
         return axes
     left = set_difference(axes, reduced_axes(user, meshes), mesh)
     if not left or left == axes:
@@ -234,24 +235,60 @@ def complete(
     return reduced.owner.operation
 
 
+def partial_axes_of(
+    value: ir.Value, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
+) -> tuple[AxisTuple, ReductionOp | None]:
+    """Return the axes along which an operation leaves a result partial, and how that combines.
+
+    Operands may disagree on the axes of a contracted dimension: then it may be along any of them.
+    """
+    result = ir.OpResult(value)
+    operation = result.owner.operation
+    completion = completion_of(operation)
+    if completion is None or completion.is_local:
+        return (), None
+    projected = _projected(operation, rules, meshes)
+    partial: AxisTuple = ()
+    if projected is not None:
+        rule, projection, mesh = projected
+        for factor in rule.reduction_factors:
+            for tensor in projection.having(factor):
+                added = set_difference(tensor.axes(factor), partial, mesh)
+                partial = sort_and_merge((*partial, *added), mesh)
+    return partial, completion.kinds[result.result_number]
+
+
 def _axes_at(
     operation: ir.Operation, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
 ) -> AxisTuple:
     """Return the axes along which the results of an operation are partial."""
-    rule = rules.rule(operation)
-    if rule is None:
+    projected = _projected(operation, rules, meshes)
+    if projected is None:
         return ()
-    rule = rule_on_shards(operation, rule)
+    result = get_sharding(operation.results[0])
+    return partial_axes(*projected, () if result is None else result.unreduced_axes)
+
+
+def _projected(
+    operation: ir.Operation, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
+) -> tuple[OpShardingRule, ShardingProjection, Mesh] | None:
+    """Return the shardings of an operation by the factors of its form on shards.
+
+    And that rule and the mesh; None if the operation contracts nothing, or is on one device.
+    """
+    rule = rules.rule(operation)
+    rule = None if rule is None else rule_on_shards(operation, rule)
+    if rule is None or not rule.reduction_factors:
+        return None
     operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]
     results = [get_sharding(result) for result in operation.results]
     shardings = (*operands, *results)
     mesh = majority_mesh(shardings, meshes)
     mesh = meshes.get(mesh) if isinstance(mesh, str) else mesh
     if mesh is None or mesh.is_maximal:
-        return ()
+        return None
     projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
-    unreduced = () if results[0] is None else results[0].unreduced_axes
-    return partial_axes(rule, projection, mesh, unreduced)
+    return rule, projection, mesh
 
 
 def reduced_axes(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> AxisTuple:

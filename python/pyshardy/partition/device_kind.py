@@ -10,7 +10,8 @@ from mlir_sdy.host import ir, location_of
 def are_replicas(replica_count: int, partition_count: int, place: ir.Operation) -> bool:
     """Whether devices are replicas, by the options of a pass.
 
-    They differ in how a device learns its id, and in that groups of replicas need no channel.
+    They differ in how a device learns its id, and in the channels of groups: see
+    `LocalBuilder.channel_attributes`.
 
     Args:
         replica_count: the number of replicas.

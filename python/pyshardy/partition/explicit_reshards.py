@@ -34,7 +34,9 @@ from mlir_sdy.model import (
     ReductionOp,
     TensorSharding,
     are_equivalent_if_given,
+    intersection,
     set_difference,
+    sort_and_merge,
 )
 from mlir_sdy.model.collectives import add_unreduced_axes
 from mlir_sdy.ods.tables import OPERATIONS
@@ -42,6 +44,7 @@ from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
+    behind_barriers,
     get_sharding,
     rank_of,
     set_result_shardings_of,
@@ -53,7 +56,12 @@ from pyshardy.partition.data_flow import (
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.find_agreement import PARTIAL_OPERATIONS, AgreementFinder, is_agreed
+from pyshardy.partition.find_agreement import (
+    MAKES_ANY_SHARDING,
+    PARTIAL_OPERATIONS,
+    AgreementFinder,
+    is_agreed,
+)
 from pyshardy.partition.known_shardings import KnownShardings
 from pyshardy.partition.reductions import completion_of
 from pyshardy.partition.remarks import remark_on_whole_dimensions
@@ -79,6 +87,7 @@ _EDGES = {
     "sdy.data_flow_edge": "sdy-sink-data-flow-edges",
     "sdy.func_data_flow_edge": "sdy-sink-func-data-flow-edges",
 }
+_BARRIER = "sdy.propagation_barrier"
 _CALL = "func.call"
 _RESHARD = "sdy.reshard"
 
@@ -199,9 +208,15 @@ class _FunctionResharder:
         elif name == _RESHARD:
             self.known.forget(operation)  # it may be erased
             self.uses.expand_reshard(operation)
-        elif name not in OPERATIONS:
-            if self.has_special_shardings:
+        elif name == _BARRIER:
+            if not self.is_for_devices:  # to devices a barrier is nothing
                 self.uses.complete_operands(operation)
+        elif name not in OPERATIONS or name in MAKES_ANY_SHARDING:
+            if self.has_special_shardings:
+                if self.is_for_devices:
+                    self.uses.complete_for_results(operation)
+                else:
+                    self.uses.complete_operands(operation)
                 if run_on_single_device(operation, self.meshes, self.cache):
                     self.known.forget(operation)
                     return
@@ -220,6 +235,8 @@ class _FunctionResharder:
         if self._are_plain(shardings):
             return
         agreement = self.finder.agreement(known, shardings)
+        if agreement is None:
+            agreement = self._agreement_on_what_is_there(shardings[len(known.operands) :])
         if agreement is None or (agreement.is_kept and not self.has_special_shardings):
             return
         if self.finder.local_forms is not None and are_remarks_wanted():
@@ -231,10 +248,17 @@ class _FunctionResharder:
         place = ir.InsertionPoint(operation)
         for index, sharding in enumerate(agreement.shardings[:count]):
             if sharding is not None:
-                operation.operands[index] = self.uses.reshard(
+                operation.operands[index] = self.uses.reshard_partial(
                     known.operands[index], sharding, place
                 )
         self._set_results(operation, shardings[count:], agreement)
+
+    def _agreement_on_what_is_there(self, results: Shardings) -> Agreement | None:
+        """Keep all shardings, but for the axes along which a result can't be unreduced."""
+        unreduced = [each for each in results if each is not None and each.unreduced_axes]
+        if not (self.is_for_devices and unreduced):
+            return None
+        return Agreement((None,) * len(results), (), unreduced[0].mesh_or_ref)
 
     def _are_plain(self, shardings: Shardings) -> bool:
         """Whether all tensors are whole; found out once for the same shardings."""
@@ -259,21 +283,32 @@ class _FunctionResharder:
         if changed:
             set_result_shardings_of(operation, changed, self.cache)
             self.known.forget(operation)
-        completion = completion_of(operation) if agreement.reduced_axes else None
+        if self.is_for_devices and self.has_special_shardings:
+            self.uses.complete_operands(operation)
+        is_partial = agreement.reduced_axes or agreement.contracted_axes
+        completion = completion_of(operation) if is_partial else None
         partial: dict[int, TensorSharding] = {}
         for index, old in enumerate(old_shardings):
             value: ir.Value = operation.results[index]
             closed = TensorSharding.fully_closed(rank_of(value.type), agreement.mesh_or_ref)
-            if agreement.reduced_axes and not (completion and completion.is_local):
-                sharding = changed.get(index) or old or closed
+            sharding = changed.get(index) or old or closed
+            reduced_axes = self._reduced_axes(agreement, sharding)
+            if reduced_axes and not (completion and completion.is_local):
                 kind = completion.kinds[index] if completion else sharding.reduction_kind
-                value = self._all_reduce(value, sharding, agreement.reduced_axes, kind)
-                partial[index] = self._partial(sharding, agreement.reduced_axes, kind)
+                value = self._all_reduce(value, sharding, reduced_axes, kind)
+                partial[index] = self._partial(sharding, reduced_axes, kind)
             if index in changed:
                 self._go_back(value, changed[index], old or closed)
         if self.marks_partial and partial:
             set_result_shardings_of(operation, partial, self.cache)
             self.known.forget(operation)
+
+    def _reduced_axes(self, agreement: Agreement, result: TensorSharding) -> AxisTuple:
+        """The axes along which a result has to be reduced, sharded as it is computed."""
+        if not self.is_for_devices:
+            return agreement.reduced_axes
+        mesh = self.uses.mesh(result)
+        return set_difference(agreement.contracted_axes, result.unreduced_axes, mesh)
 
     def _partial(
         self, completed: TensorSharding, axes: AxisTuple, kind: ReductionOp
@@ -294,17 +329,20 @@ class _FunctionResharder:
         Nothing is partial along an axis unless the operation contracts along it, or has an operand
         that is partial along it.
         """
-        operands = (get_sharding(operand) for operand in operation.operands)
-        partial = [axis for each in operands if each is not None for axis in each.unreduced_axes]
-        partial += agreement.contracted_axes
+        reference = agreement.mesh_or_ref
+        mesh = self.meshes[reference] if isinstance(reference, str) else reference
+        partial = agreement.contracted_axes
+        for operand in operation.operands:
+            sharding = get_sharding(behind_barriers(operand))
+            if sharding is not None:
+                partial += set_difference(sharding.unreduced_axes, partial, mesh)
         new: dict[int, TensorSharding] = {}
         for index, old in enumerate(old_shardings):
             sharding = changed.get(index, old)
             if sharding is not None and sharding.unreduced_axes:
-                mesh = self.uses.mesh(sharding)
-                complete = set_difference(sharding.unreduced_axes, partial, mesh)
-                if complete:
-                    kept = set_difference(sharding.unreduced_axes, complete, mesh)
+                kept = intersection(sharding.unreduced_axes, partial)
+                if kept != sharding.unreduced_axes:
+                    kept = sort_and_merge(kept, mesh)
                     new[index] = sharding.with_unreduced_axes(kept)
         return new
 

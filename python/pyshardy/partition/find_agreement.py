@@ -34,7 +34,8 @@ from pyshardy.rules.lookup import SHARDING_RULE
 if TYPE_CHECKING:
     from pyshardy.partition.halo.agreement import FindExchange
 
-_MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
+MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
+"""Operations that each device carries out for its shard, whatever that is."""
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
 _RESHAPE = "stablehlo.reshape"
@@ -79,7 +80,7 @@ class AgreementFinder:
         rule = self.rules.rule(operation)
         full = self.full or _needs_full_version(operation)
         if rule is None:
-            if not self.full or operation.name in _MAKES_ANY_SHARDING:
+            if not self.full or operation.name in MAKES_ANY_SHARDING:
                 return None
             return replicated_agreement(shardings)
         if self.full and self.local_forms is not None and operation.name not in self.local_forms:

@@ -141,7 +141,8 @@ class _ModuleConverter:
                     if self.checks.compares_meshes:
                         self.checks.check_mesh(sharding, place)
                     value_type = value.type
-                    key = (hash(value_type), id(sharding))  # both live as long as the context
+                    # By address: types live as long as the context, shardings as long as `known`.
+                    key = hash(value_type), id(sharding)
                     local = local_types.get(key, value_type)
                     if local is value_type:
                         local = local_types[key] = self._local_type(value_type, sharding, place)

@@ -1,48 +1,134 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations f with f(a + b) = f(a) + f(b): they may run before partial results are added up.
+"""Operations of which partial operands make partial results.
 
-| operation                                              | linear in                              |
-|--------------------------------------------------------|----------------------------------------|
-| negate, transpose, reshape, slice, reverse, broadcast  | the operand                            |
-| convert                                                | the operand, if no value is rounded    |
-| pad                                                    | the operand, if it pads with zeros     |
-| `sdy.all_gather`                                       | the operand                            |
-| multiply                                               | one operand, if the other is complete  |
-| divide                                                 | the dividend, for floating-point types |
-| add, subtract, concatenate                             | all operands together                  |
+Where devices hold addends of a value, `negate` of each is an addend of its negation, but `abs` of
+each is no addend of its absolute value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from mlir_sdy.host import ir
+from mlir_sdy.model import ReductionOp
+from pyshardy.partition.monoids import combining_operations, is_boolean
 
-Test = Callable[[ir.Operation], bool]
+_MOVING = {
+    "stablehlo.broadcast": (0,),
+    "stablehlo.broadcast_in_dim": (0,),
+    "stablehlo.concatenate": None,
+    "stablehlo.dynamic_slice": (0,),
+    "stablehlo.dynamic_update_slice": (0, 1),
+    "stablehlo.gather": (0,),
+    "stablehlo.pad": (0, 1),
+    "stablehlo.reshape": (0,),
+    "stablehlo.reverse": (0,),
+    "stablehlo.select": (1, 2),
+    "stablehlo.slice": (0,),
+    "stablehlo.transpose": (0,),
+}
+"""Operations that move elements, and the operands that these come from; None for all."""
+
+_ADDITIVE = {
+    "stablehlo.add": (0, 1),
+    "stablehlo.complex": (0, 1),
+    "stablehlo.imag": (0,),
+    "stablehlo.negate": (0,),
+    "stablehlo.real": (0,),
+    "stablehlo.subtract": (0, 1),
+}
+"""Operations of which sums of operands make sums of results."""
+
+_MULTIPLYING = {
+    "stablehlo.convolution": (0, 1),
+    "stablehlo.dot": (0, 1),
+    "stablehlo.dot_general": (0, 1),
+    "stablehlo.multiply": (0, 1),
+}
+"""Operations that are so in each of these operands, as long as the others stay the same."""
+
+_COMBINING = {
+    ReductionOp.SUM: "stablehlo.add",
+    ReductionOp.MAX: "stablehlo.maximum",
+    ReductionOp.MIN: "stablehlo.minimum",
+}
 
 
-def _always(_: ir.Operation) -> bool:
-    return True
+@dataclass(frozen=True, slots=True)
+class Linearity:
+    """Which operands of an operation may be partial, so that its results are.
 
-
-def _is_exact_conversion(operation: ir.Operation) -> bool:
-    """Whether a `stablehlo.convert` keeps every value.
-
-    1. The types are the same.
-    2. Floating-point types: the new one is wider, and has the exponents of the old one.
-    3. Integers: the new one is wider, of the same signedness.
+    Attributes:
+        operands: their positions.
+        together: whether all of them have to be partial; otherwise just one of them.
     """
-    old, new = (
-        ir.RankedTensorType(value.type).element_type
-        for value in (operation.operands[0], operation.results[0])
+
+    operands: tuple[int, ...]
+    together: bool
+
+
+def linearity_of(operation: ir.Operation, kind: ReductionOp) -> Linearity | None:
+    """Which operands may be partial, if partial values combine by `kind`; None for none.
+
+    Examples: both operands of an `add` together, and one of those of a `multiply`, for sums; both
+    operands of a `maximum` together for maxima.
+    """
+    name = operation.name
+    count = len(operation.operands)
+    if name in _MOVING:
+        return Linearity(_MOVING[name] or tuple(range(count)), together=True)
+    if name == "stablehlo.reduce":
+        names = combining_operations(operation.regions[0].blocks[0])
+        is_alike = names is not None and all(each == _COMBINING.get(kind) for each in names)
+        return Linearity(tuple(range(count)), together=True) if is_alike else None
+    if name == _COMBINING.get(kind) and kind is not ReductionOp.SUM:
+        return Linearity((0, 1), together=True)
+    if kind is not ReductionOp.SUM or any(map(_is_boolean, operation.operands)):
+        return None
+    if name in _ADDITIVE:
+        return Linearity(_ADDITIVE[name], together=True)
+    if name in _MULTIPLYING:
+        return Linearity(_MULTIPLYING[name], together=False)
+    return None
+
+
+_FOLLOWED = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "broadcast_in_dim",
+        "multiply",
+        "negate",
+        "reshape",
+        "reverse",
+        "slice",
+        "transpose",
     )
-    if old == new:
-        return True
-    if isinstance(old, ir.FloatType) and isinstance(new, ir.FloatType):
-        return old.width < new.width and new.width >= 32
-    if isinstance(old, ir.IntegerType) and isinstance(new, ir.IntegerType):
-        return 1 < old.width < new.width and old.is_unsigned == new.is_unsigned
-    return False
+)
+
+
+def linear_operands(operation: ir.Operation) -> tuple[int, ...]:
+    """Return the operands that an operation is linear in, each by itself, for sums.
+
+    The rule for an operation to come before the addends are added up:
+
+    1. It is one of those that need no other partial operand: see `_FOLLOWED`.
+    2. A `stablehlo.pad` pads with zeros.
+    3. A `stablehlo.convert` rounds no value: the type stays, gets wider (integers), or becomes a
+       floating-point type of at least 32 bits with more bits (floats).
+    4. A `stablehlo.divide` is of floating-point numbers: the dividend counts.
+    5. An `sdy.all_gather` moves elements only.
+    """
+    name = operation.name
+    if name in _FOLLOWED:
+        linearity = linearity_of(operation, ReductionOp.SUM)
+        return () if linearity is None else linearity.operands
+    is_linear = (
+        name == "sdy.all_gather"
+        or (name == "stablehlo.pad" and is_zero(operation.operands[1]))
+        or (name == "stablehlo.convert" and _is_exact_conversion(operation))
+        or (name == "stablehlo.divide" and isinstance(_element(operation.results[0]), ir.FloatType))
+    )
+    return (0,) if is_linear else ()
 
 
 def is_zero(value: ir.Value) -> bool:
@@ -61,41 +147,22 @@ def is_zero(value: ir.Value) -> bool:
     return isinstance(element, ir.FloatAttr | ir.IntegerAttr) and element.value == 0
 
 
-def _pads_with_zeros(operation: ir.Operation) -> bool:
-    return is_zero(operation.operands[1])
+def _is_exact_conversion(operation: ir.Operation) -> bool:
+    old, new = _element(operation.operands[0]), _element(operation.results[0])
+    if old == new:
+        return True
+    if isinstance(old, ir.FloatType) and isinstance(new, ir.FloatType):
+        return old.width < new.width and new.width >= 32
+    if isinstance(old, ir.IntegerType) and isinstance(new, ir.IntegerType):
+        return 1 < old.width < new.width and old.is_unsigned == new.is_unsigned
+    return False
 
 
-def _is_on_floats(operation: ir.Operation) -> bool:
-    return isinstance(ir.RankedTensorType(operation.results[0].type).element_type, ir.FloatType)
+def _element(value: ir.Value) -> ir.Type:
+    return ir.RankedTensorType(value.type).element_type
 
 
-UNARY: Mapping[str, tuple[tuple[int, ...], Test]] = {
-    "sdy.all_gather": ((0,), _always),
-    "stablehlo.broadcast_in_dim": ((0,), _always),
-    "stablehlo.convert": ((0,), _is_exact_conversion),
-    "stablehlo.divide": ((0,), _is_on_floats),
-    "stablehlo.multiply": ((0, 1), _always),
-    "stablehlo.negate": ((0,), _always),
-    "stablehlo.pad": ((0,), _pads_with_zeros),
-    "stablehlo.reshape": ((0,), _always),
-    "stablehlo.reverse": ((0,), _always),
-    "stablehlo.slice": ((0,), _always),
-    "stablehlo.transpose": ((0,), _always),
-}
-"""The operations that are linear in one operand: the operands to choose from, and a condition."""
-
-JOINT = frozenset({"stablehlo.add", "stablehlo.concatenate", "stablehlo.subtract"})
-"""The operations that are linear in all operands together."""
-
-ELEMENTWISE = frozenset(
-    {"stablehlo.add", "stablehlo.convert", "stablehlo.negate", "stablehlo.subtract"}
-)
-"""Those among them that have no other operands, and work on each element by itself."""
-
-
-def linear_operands(operation: ir.Operation) -> tuple[int, ...]:
-    """Return the indices of the operands that an operation is linear in, each taken by itself."""
-    entry = UNARY.get(operation.name)
-    if entry is None or not entry[1](operation):
-        return ()
-    return entry[0]
+def _is_boolean(value: ir.Value) -> bool:
+    """Whether a value is one of truth values, whose sum is none of numbers."""
+    tensor = value.type
+    return isinstance(tensor, ir.ShapedType) and is_boolean(tensor.element_type)

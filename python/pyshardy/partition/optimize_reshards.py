@@ -151,7 +151,7 @@ class _Optimizer:
         if not tensors or any(get_sharding(operand) != source for operand in tensors):
             return
         now = self._cost(value, source, target, mesh) + self._work(maker, source, mesh)
-        then = sum(self._cost(operand, source, target, mesh) for operand in set(tensors))
+        then = sum(self._cost(operand, source, target, mesh) for operand in dict.fromkeys(tensors))
         if then + self._work(maker, target, mesh) >= now:
             return
         for index, operand in enumerate(maker.operands):

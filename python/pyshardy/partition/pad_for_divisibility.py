@@ -94,7 +94,8 @@ class _FunctionPadder:
         self.rules = quiet_rules(function.context)
         self.contents: dict[ir.Value, Shape] = {}
         self.zeros: set[ir.Value] = set()
-        self._known: dict[tuple[int, int], bool] = {}
+        self._replaced: list[ir.Operation] = []
+        self._known: dict[tuple[int, int], tuple[TensorSharding, bool]] = {}
 
     def run(self) -> None:
         uneven = self._uneven_operations()
@@ -123,6 +124,9 @@ class _FunctionPadder:
                     FITTING[operation.name](operation)
                 self._fit(operation, rule, builder)
         drop_useless(resized)
+        # Only now: `contents` would take a new value at the address of an erased one for that.
+        for operation in self._replaced:
+            operation.erase()
 
     def drop_barriers(self) -> None:
         """Drop propagation barriers, which have done their work, where shardings differ at them."""
@@ -147,6 +151,8 @@ class _FunctionPadder:
             assert shape is not None, "only what is padded is looked at"
             only_adds_zeros = name == "sdy.all_slice" and operand not in self.contents
             new = pad_collective(operation, shape, builder, self.meshes)
+            if new != result and not any(True for _ in result.uses):
+                self._replaced.append(operation)
             if shape_of(new.type) != shape:
                 self.contents[new] = shape
             if only_adds_zeros:
@@ -214,12 +220,14 @@ class _FunctionPadder:
 
     def _is_uneven(self, value_type: ir.Type, sharding: TensorSharding) -> bool:
         """Whether a value needs padding; found out once for each type and sharding."""
-        key = (hash(value_type), id(sharding))  # both live as long as the context
+        # By address: types live as long as the context, and shardings that are kept here.
+        key = hash(value_type), id(sharding)
         known = self._known.get(key)
         if known is None:
             shape = shape_of(value_type)
-            known = self._known[key] = padded_shape(shape, sharding, self.meshes) != shape
-        return known
+            is_uneven = padded_shape(shape, sharding, self.meshes) != shape
+            known = self._known[key] = sharding, is_uneven
+        return known[1]
 
     # --- Checks -----------------------------------------------------------------------------
 

@@ -36,18 +36,26 @@ from mlir_sdy.model import (
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import DATA_FLOW_OPERATIONS, get_sharding, rank_of, set_sharding
 from pyshardy.partition.completion import reduced_axes, reduction_kind
-from pyshardy.partition.linear_operations import ELEMENTWISE, JOINT, is_zero, linear_operands
+from pyshardy.partition.linear_operations import is_zero, linear_operands
 from pyshardy.partition.sizes import element_bytes
 from pyshardy.passes.walks import operations_named
 
 _ALL_REDUCE, _REDUCE_SCATTER = "sdy.all_reduce", "sdy.reduce_scatter"
 _WHILE = "stablehlo.while"
 
+_JOINT = frozenset({"stablehlo.add", "stablehlo.concatenate", "stablehlo.subtract"})
+"""Operations that are linear in all operands together."""
+
+_ELEMENTWISE = frozenset(
+    {"stablehlo.add", "stablehlo.convert", "stablehlo.negate", "stablehlo.subtract"}
+)
+"""Linear operations that have no other operands, and work on each element by itself."""
+
 
 def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
     """Move the collectives that complete sums behind operations that are linear in these.
 
-    1. *Joint operations* (`linear_operations.JOINT`). Each operand comes, through operations that
+    1. *Joint operations* (`_JOINT`). Each operand comes, through operations that
        are linear in it, from an all-reduce. All these values have a single use and are in one
        block. The all-reduces add up along the same axes, and together they have at least as many
        bytes as the result. They go, and one all-reduce completes the result instead.
@@ -69,7 +77,7 @@ def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
         return
     module = enclosing_module(function)
     reassociation = _Reassociation({} if module is None else meshes_of(module), function.context)
-    names = {*JOINT, "stablehlo.slice", _WHILE}
+    names = {*_JOINT, "stablehlo.slice", _WHILE}
     for operation in operations_named(names, function, ir.WalkOrder.POST_ORDER):
         reassociation.visit(operation)
     if reassociation.has_changed:
@@ -131,7 +139,7 @@ class _Reassociation:
         if operation.name == _WHILE:
             for index in range(len(operation.results)):
                 self._leave_loop(operation, index)
-        elif operation.name in JOINT:
+        elif operation.name in _JOINT:
             found = [self._completion(operand, operation) for operand in operation.operands]
             completions = [each for each in found if each is not None]
             if len(completions) == len(found) > 1:
@@ -179,7 +187,7 @@ class _Reassociation:
         if not _can_be_partial(collective.operands[0], axes):
             return None
         if collective.name == _REDUCE_SCATTER and any(
-            operation.name not in ELEMENTWISE for operation in chain
+            operation.name not in _ELEMENTWISE for operation in chain
         ):
             return None
         return _Completion(collective, axes, chain)
@@ -188,7 +196,7 @@ class _Reassociation:
         first = completions[0]
         if not all(first.resembles(each) for each in completions[1:]):
             return
-        if first.is_scatter and joint.name not in ELEMENTWISE:
+        if first.is_scatter and joint.name not in _ELEMENTWISE:
             return
         sent = sum(self._bytes(each.collective.results[0]) for each in completions)
         if self._bytes(joint.results[0]) <= sent:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -11,14 +12,19 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
+    AxisTuple,
     Mesh,
     TensorSharding,
     are_equivalent_if_given,
     common_mesh,
+    intersection,
     mesh_of,
+    set_difference,
+    sort_and_merge,
 )
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of, result_shardings_of
 from pyshardy.partition.data_flow import Source
+from pyshardy.partition.linear_operations import linearity_of
 from pyshardy.partition.unreduced import complete, introduce, origin_of
 
 
@@ -47,7 +53,7 @@ class UseConverter:
         3. In the full version, it is resharded where the two still differ.
         """
         value: ir.Value = source.operation.operands[source.index]
-        current = get_sharding(behind_barriers(value) if self.looks_behind_barriers else value)
+        current = self._sharding(value)
         wanted = source.sharding
         if are_equivalent_if_given(current, wanted):
             return
@@ -83,6 +89,7 @@ class UseConverter:
         mesh = self.mesh(wanted)
         if current is None:
             current = TensorSharding.fully_closed(rank_of(value.type), wanted.mesh_or_ref)
+            value = self.reshard(value, current, place)
         elif (old_mesh := self.mesh(current)) != mesh:
             if old_mesh.total_size != mesh.total_size or mesh.is_maximal:
                 message = (
@@ -102,6 +109,8 @@ class UseConverter:
         if wanted is None or not wanted.unreduced_axes:
             return
         current = get_sharding(value)
+        if current is None and not self.looks_behind_barriers:
+            return  # as Shardy does
         last, _ = self.introduce(value, current, wanted, ir.InsertionPoint(reshard))
         if last != value:
             reshard.results[0].replace_all_uses_with(last)
@@ -114,7 +123,7 @@ class UseConverter:
         """
         results = result_shardings_of(operation)
         for index, value in enumerate(operation.operands):
-            current = get_sharding(behind_barriers(value))
+            current = self._sharding(value)
             if current is None or not current.unreduced_axes:
                 continue
             self._check_unreduced(operation, current, results)
@@ -125,6 +134,82 @@ class UseConverter:
             completed, _ = complete(value, current, kept, mesh, place, self.cache)
             if completed != value:
                 operation.operands[index] = completed
+
+    def complete_for_results(self, operation: ir.Operation) -> None:
+        """Complete each operand but along axes along which it makes the results partial.
+
+        Along these, operands that have to be partial together (see `linearity_of`) are made so: in
+        a sum that is to stay partial, one device alone adds a complete value. Where the results
+        are not declared unreduced, or on another mesh, all operands are completed.
+        """
+        partial = [self._sharding(value) for value in operation.operands]
+        if not any(each is not None and each.unreduced_axes for each in partial):
+            return
+        results = result_shardings_of(operation)
+        for each in partial:
+            if each is not None and each.unreduced_axes:
+                self._check_unreduced(operation, each, results)
+        place = ir.InsertionPoint(operation)
+        for index, kept in enumerate(self._kept_axes(operation, partial, results)):
+            value, current = operation.operands[index], partial[index]
+            if current is None and not kept:
+                continue
+            if current is None:
+                current = TensorSharding.fully_closed(rank_of(value.type), results[0].mesh_or_ref)
+            mesh = self.mesh(current)
+            new, sharding = complete(value, current, kept, mesh, place, self.cache)
+            if set_difference(kept, sharding.unreduced_axes, mesh):
+                wanted = replace(
+                    sharding, unreduced_axes=kept, reduction_kind=results[0].reduction_kind
+                )
+                new, _ = self.introduce(new, sharding, wanted, place)
+            if new != value:
+                operation.operands[index] = new
+
+    def _kept_axes(
+        self,
+        operation: ir.Operation,
+        operands: Sequence[TensorSharding | None],
+        results: Sequence[TensorSharding],
+    ) -> list[AxisTuple]:
+        """The axes along which each operand is to be partial."""
+        kept: list[AxisTuple] = [()] * len(operands)
+        linearity = linearity_of(operation, results[0].reduction_kind) if results else None
+        if linearity is None:
+            return kept
+        declared, mesh = results[0], self.mesh(results[0])
+        candidates = {
+            index: common
+            for index in linearity.operands
+            if (sharding := operands[index]) is not None
+            and sharding.unreduced_axes
+            and sharding.reduction_kind is declared.reduction_kind
+            and common_mesh((sharding, declared), self.meshes)
+            and (common := intersection(sharding.unreduced_axes, declared.unreduced_axes))
+        }
+        if not candidates:
+            return kept
+        if not linearity.together:
+            index, axes = next(iter(candidates.items()))
+            kept[index] = axes
+            return kept
+        together = [operands[index] for index in linearity.operands]
+        if not all(each is None or common_mesh((each, declared), self.meshes) for each in together):
+            return kept
+        used = [
+            axis
+            for each in together
+            if each is not None
+            for axis in (*each.replicated_axes, *(axis for axes in each.dim_axes for axis in axes))
+        ]
+        axes = sort_and_merge(dict.fromkeys(itertools.chain(*candidates.values())), mesh)
+        axes = set_difference(axes, used, mesh)
+        for index in linearity.operands:
+            kept[index] = axes
+        return kept
+
+    def _sharding(self, value: ir.Value) -> TensorSharding | None:
+        return get_sharding(behind_barriers(value) if self.looks_behind_barriers else value)
 
     def _check_unreduced(
         self, operation: ir.Operation, operand: TensorSharding, results: Sequence[TensorSharding]
@@ -145,6 +230,16 @@ class UseConverter:
     ) -> ir.Value:
         """Build a reshard of a value."""
         return sdy.reshard(value, self.cache[sharding], loc=origin_of(value), ip=place)
+
+    def reshard_partial(
+        self, value: ir.Value, sharding: TensorSharding, place: ir.InsertionPoint
+    ) -> ir.Value:
+        """Build a reshard of a value, completed along the unreduced axes that `sharding` lacks."""
+        current = self._sharding(value)
+        if current is not None and current.unreduced_axes:
+            mesh, kept = self.mesh(current), sharding.unreduced_axes
+            value, _ = complete(value, current, kept, mesh, place, self.cache)
+        return self.reshard(value, sharding, place)
 
     def mesh(self, sharding: TensorSharding) -> Mesh:
         """The mesh of a sharding; the empty one if it isn't there, which the verifier refuses."""

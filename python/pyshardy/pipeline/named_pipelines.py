@@ -47,6 +47,7 @@ def partition_pipeline(
             "sdy-lift-inlined-meshes",
             "sdy-call-sharded-composites",
             *(["sdy-inline-small-functions", "symbol-dce"] if inline_functions else []),
+            "func.func(sdy-collectives-to-reshards)",
             "func.func(sdy-remove-propagation-barriers)",
             "sdy-sharding-constraint-to-reshard",
             "sdy-close-shardings",

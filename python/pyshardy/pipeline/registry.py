@@ -124,6 +124,9 @@ IMPLEMENTATIONS: dict[str, str] = {
         "pyshardy.partition.call_sharded_composites:call_sharded_composites"
     ),
     "sdy-inline-small-functions": ("pyshardy.partition.inline_functions:inline_small_functions"),
+    "sdy-collectives-to-reshards": (
+        "pyshardy.partition.collectives_to_reshards:collectives_to_reshards"
+    ),
     "sdy-remove-propagation-barriers": (
         "pyshardy.partition.remove_propagation_barriers:remove_propagation_barriers"
     ),

@@ -27,6 +27,7 @@ from mlir_sdy.shard.values import Axes, Grid, ReductionKind
 from mlir_sdy.traversal import operations_in
 from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.backends.pieces import COLLECTIVES, DEVICE_IDS
+from pyshardy.partition.channels import channel_of
 from pyshardy.partition.local_checks import check_no_inner_modules
 from pyshardy.passes.symbols import FreshNames
 from pyshardy.shard.errors import refusal
@@ -213,11 +214,11 @@ _BY_PAIRS = frozenset({"stablehlo.collective_permute", "stablehlo.collective_bro
 
 
 def _are_replicas(found: Sequence[ir.Operation]) -> bool:
-    """Whether devices are the replicas of one program: then they ask so, or need no channels."""
+    """Whether devices are the replicas of one program: then they ask so, or have no channels."""
     names = {operation.name for operation in found}
     if names & {*DEVICE_IDS}:
         return "stablehlo.partition_id" not in names
-    return not any("channel_handle" in operation.attributes for operation in found)
+    return not any(channel_of(operation) > 0 for operation in found)
 
 
 def _devices_named(found: Sequence[ir.Operation]) -> int:

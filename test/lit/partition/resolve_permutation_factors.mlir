@@ -60,7 +60,7 @@ func.func @convolution(
   // WHOLE-NEXT: %2 = sdy.all_slice [{}, {"x"}, {}] %1 out_sharding=<@mesh, [{}, {"x"}, {}]>
   // WHOLE-NEXT: return %2
 
-  // REPLICAS: "stablehlo.collective_permute"(%1) <{source_target_pairs
+  // REPLICAS: "stablehlo.collective_permute"(%1) <{channel_handle = #stablehlo.channel_handle<handle = -1, type = 1>, source_target_pairs
   %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
     window = {pad = [[1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64,
     sdy.sharding = #rows} : (tensor<1x8x1xf32>, tensor<3x1x1xf32>) -> tensor<1x8x1xf32>

@@ -121,7 +121,7 @@ def test_partitions(context):
 
 def test_replicas(context):
     text = local(context, GATHER, replica_count=8)
-    assert "channel_handle" not in text
+    assert "channel_handle = #stablehlo.channel_handle<handle = -1, type = 1>" in text
     assert "use_global_device_ids" not in text
     sliced = (
         MESH

@@ -17,7 +17,7 @@ off behind, both without communication.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -102,6 +102,9 @@ class _Port:
         given = get_sharding(value)
         axes = ((),) * rank_of(value.type) if given is None else given.dim_axes
         sharding = TensorSharding.from_axes(mesh_name, axes)
+        if given is not None and given.unreduced_axes:
+            kind = given.reduction_kind
+            sharding = replace(sharding, unreduced_axes=given.unreduced_axes, reduction_kind=kind)
         local_shape = sharding.local_shape(shape_of(value.type), mesh)
         padded_shape = sharding.global_shape(local_shape, mesh)
         return cls(value, sharding, padded_shape, with_shape(value.type, local_shape))

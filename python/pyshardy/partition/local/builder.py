@@ -312,10 +312,12 @@ class LocalBuilder:
         return known
 
     def channel_attributes(self) -> dict[str, ir.Attribute]:
-        """A channel of its own for a collective; none between replicas, whose ids are plain."""
-        if self.replicas:
-            return {}
-        channel = self._next_channel
+        """A channel of its own for a collective; a negative one between replicas.
+
+        In StableHLO a positive channel says that ids are those of partitions. Whatever its sign,
+        it tells a collective from others that devices may have got to already.
+        """
+        channel = -self._next_channel if self.replicas else self._next_channel
         self._next_channel += 1
         return {"channel_handle": stablehlo.ChannelHandle.get(channel, _DEVICE_TO_DEVICE)}
 

@@ -36,7 +36,8 @@ def pad_collective(
         meshes: the meshes of the module.
 
     Returns:
-        What stands for the result now.
+        What stands for the result now. The collective is left without uses where that is another
+        operation's result altogether: the caller erases it.
     """
     operand, result = operation.operands[0], operation.results[0]
     source, target = shape_of(operand.type), shape_of(result.type)
@@ -70,7 +71,7 @@ def _by_way_of_whole_dims(
     assert source is not None, "an operand that is padded is sharded"
     assert target is not None, "a collective has a sharding"
     if operation.name == "sdy.reduce_scatter":
-        value = reduced_operand(operation, set(), cache, meshes)
+        value = reduced_operand(operation, (), cache, meshes)
     changed = {
         dim
         for dim, (old, new) in enumerate(zip(source.dim_axes, target.dim_axes, strict=True))
@@ -88,7 +89,6 @@ def _by_way_of_whole_dims(
     if any(sliced):
         value = sdy.all_slice(value, cache[lists_of(sliced)], cache[target])
     result.replace_all_uses_with(value)
-    operation.erase()
     return value
 
 

@@ -120,11 +120,11 @@ def compute_whole(
     Results are complete along the axes that are gathered: no all-reduce must add them up again.
     """
     count = len(operation.operands)
-    complete: set[AxisRef] = set()
+    complete: list[AxisRef] = []
     for index, gathered in enumerate(dims[:count]):
         if gathered:
             sharding, axes = _without(operation.operands[index], gathered)
-            complete.update(axis for held in axes for axis in held)
+            complete += [axis for held in axes for axis in held]
             old = get_sharding(operation.operands[index])
             if old is not None and are_remarks_wanted():
                 remark_on_gathering(operation, index, old, sharding, gathered, meshes)
@@ -203,7 +203,7 @@ def _users(operation: ir.Operation) -> list[ir.Operation]:
 
 def _reduce_less(
     reduction: ir.Operation,
-    complete: set[AxisRef],
+    complete: Sequence[AxisRef],
     cache: AttributeCache,
     meshes: Mapping[str, Mesh],
 ) -> None:
@@ -221,7 +221,7 @@ def _reduce_less(
 
 def reduced_operand(
     reduction: ir.Operation,
-    complete: set[AxisRef],
+    complete: Sequence[AxisRef],
     cache: AttributeCache,
     meshes: Mapping[str, Mesh],
 ) -> ir.Value:
@@ -236,7 +236,7 @@ def reduced_operand(
     else:
         lists = value_of(attributes["reduce_scatter_axes"]).value
         axes = sort_and_merge([axis for refs in lists for axis in refs.value], mesh)
-    rest = set_difference(axes, list(complete), mesh)
+    rest = set_difference(axes, complete, mesh)
     if not rest:
         return value
     sharding = get_sharding(value) or TensorSharding.fully_closed(target.rank, target.mesh_or_ref)

@@ -62,14 +62,15 @@ def import_func_calls(
     graph = CallGraph(module)
     graph.check_not_recursive("imported")
     called = {callee_of(call) for calls in graph.calls.values() for call in calls}
-    for name in called & graph.functions.keys():
-        _check_one_block(graph.functions[name])
+    called_functions = [function for name, function in graph.functions.items() if name in called]
+    for function in called_functions:
+        _check_one_block(function)
     importer = _Importer(module)
     for call in graph.calls_in_post_order():
         if callee_of(call) in graph.functions:
             importer.replace(call, graph.functions[callee_of(call)])
-    for name in called & graph.functions.keys():
-        graph.functions[name].erase()
+    for function in called_functions:
+        function.erase()
     if add_data_flow_edges_on_named_computations:
         add_edges(operations_named({_NAMED_COMPUTATION}, module, ir.WalkOrder.POST_ORDER))
 

@@ -137,7 +137,9 @@ class _Lowering:
         Users come behind what they use, so that a second look is never needed.
         """
         left = {op: place for place, op in enumerate(operations_in(self.module.operation))}
-        ordered = sorted({*operations}, key=lambda operation: left[operation], reverse=True)
+        ordered = sorted(
+            dict.fromkeys(operations), key=lambda operation: left[operation], reverse=True
+        )
         for operation in ordered:
             if not any(True for result in operation.results for _ in result.uses):
                 operation.erase()

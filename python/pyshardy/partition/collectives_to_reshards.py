@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-collectives-to-reshards`: global values instead of what devices do to make them.
+
+A collective of the dialect in a global program counts on the sharding that its operand is written
+with. Partitioning computes some values in other shardings: it doesn't shard dimensions of one
+element, passes over propagation barriers, and takes uneven axes from arguments. A reshard goes
+with any of that. In
+
+    // %a is sharded by [{"y"}] in two, and %b alike
+    %0 = stablehlo.dot %a, %b {sdy.sharding = ... [], unreduced={"x"}}
+    %1 = sdy.all_reduce {"x", "y"} %0 out_sharding=<@mesh, []> : tensor<f32>
+
+the all-reduce completes what is declared partial, and what the product leaves partial. The
+global values of %0 and %1 are equal:
+
+    %1 = sdy.reshard %0 <@mesh, []> : tensor<f32>
+
+An all-reduce of a value that is complete already would multiply it, and is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir_sdy import sdy
+from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, TensorSharding, mesh_of, set_difference
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.values import behind_barriers, get_sharding
+from mlir_sdy.verify.collectives import COLLECTIVES
+from pyshardy.partition.completion import (
+    COMPLETING,
+    partial_axes_of,
+    reduced_axes,
+    reduction_kind,
+)
+from pyshardy.partition.padding.shapes import shape_of
+from pyshardy.passes.walks import operations_named
+from pyshardy.rules import quiet_rules
+
+
+def collectives_to_reshards(function: ir.OpView) -> None:
+    """Replace the collectives of a function that may get other operands than they are written for.
+
+    1. Collectives that complete partial results.
+    2. Those between values with a dimension that its axes don't divide.
+    3. Those of the result of a propagation barrier.
+
+    Others stay as they are.
+
+    Args:
+        function: the `func.func`.
+
+    Raises:
+        PassError: an `sdy.all_reduce` or `sdy.reduce_scatter` adds up complete values. Nothing has
+            been changed then.
+    """
+    collectives = operations_named(COLLECTIVES, function)
+    if not collectives:
+        return
+    module = enclosing_module(function)
+    meshes = {} if module is None else meshes_of(module)
+    completed = _Completed(function.operation, meshes)
+    for collective in collectives:
+        if collective.name in COMPLETING:
+            completed.check(collective)
+    for collective in collectives:
+        if collective.name in COMPLETING or _may_get_another_operand(collective, meshes):
+            target = collective.attributes["out_sharding"]
+            place = ir.InsertionPoint(collective)
+            value = sdy.reshard(collective.operands[0], target, loc=collective.location, ip=place)
+            collective.results[0].replace_all_uses_with(value)
+            collective.erase()
+
+
+class _Completed:
+    """What the collectives of a function, taken in the order of the text, have to complete.
+
+    Args:
+        function: the function.
+        meshes: the meshes of the module by name.
+    """
+
+    def __init__(self, function: ir.Operation, meshes: Mapping[str, Mesh]):
+        self._meshes = meshes
+        self._rules = quiet_rules(function.context)
+        # For results of collectives, what of their operand is partial still, and how it combines.
+        self._left: dict[ir.Value, tuple[AxisTuple, ReductionOp | None]] = {}
+
+    def check(self, collective: ir.Operation) -> None:
+        """Check that the operand of a collective is partial along the axes that it reduces.
+
+        1. It is partial along the axes along which it is declared unreduced.
+        2. It is along those along which the operation that makes it contracts.
+        3. Of a complete value, each device has the same maximum and minimum.
+        """
+        value = collective.operands[0]
+        sharding = get_sharding(value)
+        target = get_sharding(collective.results[0])
+        assert target is not None, "a collective has a sharding"
+        mesh = mesh_of(target, self._meshes)
+        assert mesh is not None, "the verifier refuses shardings without a mesh"
+        axes = reduced_axes(collective, self._meshes)
+        declared = () if sharding is None else sharding.unreduced_axes
+        rest = set_difference(axes, declared, mesh)
+        partial, kind = self._partial(value)
+        complete = set_difference(rest, partial, mesh)
+        wanted = reduction_kind(collective)
+        if complete and wanted is ReductionOp.SUM:
+            raise PassError(_multiplies(collective, complete, mesh, sharding))
+        if rest != complete and kind is not wanted:
+            raise PassError(_of_another_kind(collective, wanted, kind))
+        self._left[collective.results[0]] = set_difference(partial, axes, mesh), kind
+
+    def _partial(self, value: ir.Value) -> tuple[AxisTuple, ReductionOp | None]:
+        """The axes along which the maker of a value leaves it partial, and how that combines."""
+        value = behind_barriers(value)
+        if isinstance(value, ir.BlockArgument):
+            return (), None
+        return self._left.get(value) or partial_axes_of(value, self._rules, self._meshes)
+
+
+def _may_get_another_operand(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
+    value = collective.operands[0]
+    if behind_barriers(value) != value:
+        return True
+    return any(
+        (sharding := get_sharding(end)) is not None
+        and (mesh := mesh_of(sharding, meshes)) is not None
+        and not sharding.divides(shape_of(end.type), mesh)
+        for end in (value, collective.results[0])
+    )
+
+
+def _multiplies(
+    collective: ir.Operation, axes: AxisTuple, mesh: Mesh, sharding: TensorSharding | None
+) -> Diagnostic:
+    listed = ", ".join(map(str, axes))
+    place = location_of(collective.location)
+    given = "has no sharding" if sharding is None else f"is sharded as {sharding}"
+    return error(
+        f"'{collective.name}' op adds up what is complete already: its operand {given}, and is not "
+        f"partial along {{{listed}}}, so that the sum would be {mesh.axes_size(axes)} times the "
+        "value",
+        place,
+        [
+            note(
+                f"declare the operand partial there by 'unreduced={{{listed}}}' in its sharding, "
+                "or use 'sdy.reshard', which adds up what is partial and nothing else",
+                place,
+            )
+        ],
+    )
+
+
+def _of_another_kind(
+    collective: ir.Operation, wanted: ReductionOp, kind: ReductionOp | None
+) -> Diagnostic:
+    place = location_of(collective.location)
+    known = "in another way" if kind is None else f"by {kind.name.lower()}"
+    return error(
+        f"'{collective.name}' op combines partial results by {wanted.name.lower()}, but those of "
+        f"the operation that makes its operand combine {known}",
+        place,
+        [note("use 'sdy.reshard', which combines them as they have to be", place)],
+    )
