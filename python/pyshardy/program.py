@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +27,7 @@ from pyshardy.backends.traffic import Collective, collectives_of
 from pyshardy.backends.unsharded import unsharded
 from pyshardy.backends.values import spec_of
 from pyshardy.partition.local_checks import check_no_inner_modules
+from pyshardy.passes.tokens import close_entry
 from pyshardy.passes.walks import operations_named
 from pyshardy.pipeline import PassPipeline, run_pipeline
 from pyshardy.pipeline.options import pass_use
@@ -179,7 +180,8 @@ class PartitionedProgram:
             UsageError: there is no such backend, or a package that it needs is missing.
             ExecutionError: the backend refuses the program.
         """
-        key = backend, options or CompileOptions()
+        options = _with_callbacks(options or CompileOptions(), self.module)
+        key = backend, options
         executable = self._executables.get(key)
         if executable is None:
             layout = Layout(1, self.mesh.total_size)
@@ -293,6 +295,7 @@ def run_unpartitioned(
     """
     plain = unsharded(_entered_at_main(module))
     entry = _main(plain)
+    options = _with_callbacks(options or CompileOptions(), plain)
     arrays = _fitting(inputs, list(zip(_argument_names(entry), _signature(entry)[0], strict=True)))
     return spmd_program(backend, plain, Layout(1, 1), options).run([arrays])[0]
 
@@ -326,7 +329,18 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
     if "sym_visibility" in entry.attributes:
         # A private function goes when its last call is inlined, and the entry must stay.
         entry.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
+    close_entry(entry)
     return copy
+
+
+def _with_callbacks(options: CompileOptions, module: ir.Module) -> CompileOptions:
+    """The options, with the callbacks of what JAX has traced among the functions."""
+    if "jax.callbacks" not in module.operation.attributes:
+        return options
+    from pyshardy.frontends.jax.callbacks import implementations_of  # noqa: PLC0415 (loads much)
+
+    functions = implementations_of(module) | dict(options.custom_calls)
+    return replace(options, custom_calls=functions)
 
 
 def _main(module: ir.Module) -> ir.Operation:

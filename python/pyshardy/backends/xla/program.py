@@ -12,6 +12,7 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL, target_of
 from pyshardy.backends.custom_calls.functions import Function
 from pyshardy.backends.edges import ENTRY
+from pyshardy.backends.effects import check_callbacks, check_no_transfers
 from pyshardy.backends.engine import Arrays
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.groups import Layout
@@ -157,6 +158,8 @@ def local_xla_program(
     outputs = [spec_of(value_type, place) for value_type in signature.results]
     is_partitioned = layout.partitions > 1
     local = copy_of(module)
+    check_no_transfers(local, "XLA")
+    check_callbacks(local, functions or {}, "XLA")
     callbacks = call_back(local, functions or {}, platform)
     if platform == "cpu":
         lay_out_transforms(local)

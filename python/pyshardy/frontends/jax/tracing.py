@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_in_force, mesh_of_model
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.packages import require
+from pyshardy.passes.tokens import is_token
 
 if TYPE_CHECKING:
     import jax
@@ -99,8 +100,9 @@ def trace(
     reader.declare_meshes(module, [*ours_in.values(), *ours_out.values()])
     if ours_in or ours_out:
         entry = ir.SymbolTable(module.operation)["main"]
-        set_argument_shardings(entry, ours_in)
-        set_result_shardings(entry, ours_out)
+        signature = entry.attributes["function_type"].value
+        set_argument_shardings(entry, _behind_tokens(ours_in, signature.inputs))
+        set_result_shardings(entry, _behind_tokens(ours_out, signature.results))
         verify(module)
     return module
 
@@ -178,6 +180,14 @@ class _Shardings:
         if isinstance(leaf, jax.sharding.NamedSharding):
             self.is_without_devices |= isinstance(leaf.mesh, jax.sharding.AbstractMesh)
         return leaf
+
+
+def _behind_tokens(
+    shardings: Mapping[int, TensorSharding], types: Sequence[ir.Type]
+) -> dict[int, TensorSharding]:
+    """Return shardings by positions in a signature that begins with the tokens of effects."""
+    tokens = sum(map(is_token, types))
+    return {tokens + index: sharding for index, sharding in shardings.items()}
 
 
 def _types_of(

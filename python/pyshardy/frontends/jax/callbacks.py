@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Callbacks of traced functions (`jax.debug.print`, `jax.pure_callback`, `io_callback`).
+
+A module has a custom call for each, with a number. The functions of Python with these numbers are
+kept here, in the process that has traced them, and the module names them by an attribute, which
+copies and passes leave alone.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import attribute_of
+from mlir_sdy.discardable import text_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import SHARDING
+from pyshardy.backends.custom_calls.calls import (
+    CALLBACKS,
+    CALLBACKS_ON_ONE_DEVICE,
+    calls_to,
+    described,
+    takes_token,
+)
+from pyshardy.backends.custom_calls.functions import CustomCall
+from pyshardy.backends.specs import Array
+from pyshardy.frontends.jax.dtypes import dtype_of
+
+Callback = Callable[..., Sequence[Any]]
+"""Takes an array for each operand, and returns one for each result."""
+
+_ATTRIBUTE = "jax.callbacks"
+_PARTITIONS = "mhlo.num_partitions"
+_DEVICE = "callback_device"
+_known: dict[str, Sequence[Callback]] = {}
+
+
+def remember_callbacks(functions: Sequence[Callable[..., Any]], module: ir.Module) -> None:
+    """Let the callbacks of `module`, and of what becomes of it, be these functions.
+
+    Args:
+        functions: what the calls of the module call, by their numbers. They take and return
+            arrays, behind a token if the call has one.
+        module: what has been traced.
+    """
+    if not functions:
+        return
+    with_token = {number_of(call) for call in calls_to(CALLBACKS, module) if takes_token(call)}
+    # They live as long as the process, as what JAX has compiled may.
+    name = f"{_process()}.{len(_known)}"
+    _known[name] = [
+        _without_token(function) if number in with_token else function
+        for number, function in enumerate(functions)
+    ]
+    module.operation.attributes[_ATTRIBUTE] = ir.StringAttr.get(name, module.context)
+
+
+def callbacks_of(module: ir.Module) -> Sequence[Callback] | None:
+    """Return the callbacks of a module by their numbers; None if nobody has traced it here."""
+    name = text_of(module.operation.attributes, _ATTRIBUTE)
+    return None if name is None else _known.get(name)
+
+
+def implementations_of(module: ir.Module) -> dict[str, Callable[..., Any]]:
+    """Return functions for the custom calls of a module that are callbacks, by targets.
+
+    They take and return arrays as those of `CompileOptions.custom_calls` do. There are none if this
+    process doesn't know the callbacks.
+    """
+    name = text_of(module.operation.attributes, _ATTRIBUTE)
+    return _implementations(name) if name in _known else {}
+
+
+@cache
+def _implementations(name: str) -> dict[str, Callable[..., Any]]:
+    """Return the same functions each time, as programs are compiled once for equal ones."""
+    callbacks = _known[name]
+
+    def run(*arrays: Array, call: CustomCall) -> list[Array]:
+        assert not isinstance(call.config, str), "JAX gives each callback a number"
+        given = [
+            array.astype(dtype_of(spec.element))
+            for array, spec in zip(arrays, call.declared_operands, strict=True)
+        ]
+        returned = callbacks[call.config["index"]](*given)
+        return [
+            np.asarray(each).astype(spec.dtype)
+            for each, spec in zip(returned, call.results, strict=True)
+        ]
+
+    return dict.fromkeys(CALLBACKS, run)
+
+
+def number_of(call: ir.Operation) -> int:
+    """Return the number of the callback that a custom call stands for."""
+    return ir.DictAttr(call.attributes["mhlo.backend_config"])["index"].value
+
+
+def put_on_one_device(module: ir.Module) -> None:
+    """Let each callback run once, whatever the program is sharded to later.
+
+    JAX annotates callbacks so where it traces for several devices. What it has traced for one may
+    be sharded afterwards, and the callbacks should not run on each device then.
+
+    Args:
+        module: what JAX has traced. It is changed.
+    """
+    attributes = module.operation.attributes
+    if _PARTITIONS in attributes and attributes[_PARTITIONS].value > 1:
+        return
+    calls = [
+        call
+        for call in calls_to(CALLBACKS_ON_ONE_DEVICE, module)
+        if SHARDING not in call.attributes
+    ]
+    if not calls:
+        return
+    with module.context, ir.Location.unknown():
+        name = _declare_device(module)
+        for call in calls:
+            # An operation without results says so once.
+            count = max(1, len(call.results))
+            each = TensorShardingPerValue((TensorSharding(name, ()),) * count)
+            call.attributes[SHARDING] = attribute_of(each)
+
+
+def _declare_device(module: ir.Module) -> str:
+    name, count = _DEVICE, 0
+    while name in meshes_of(module):
+        name, count = f"{_DEVICE}_{count}", count + 1
+    place = ir.InsertionPoint.at_block_begin(module.body)
+    sdy.mesh(name, attribute_of(Mesh((), (0,))), ip=place)
+    return name
+
+
+def _without_token(function: Callable[..., Any]) -> Callback:
+    """Return the function of a callback whose call has a token, as the others are."""
+
+    def call(*arrays: Any) -> Sequence[Any]:
+        return function(None, *arrays)[1:]
+
+    return call
+
+
+@cache
+def _process() -> str:
+    """Name this process: what another one has traced calls functions that are not here."""
+    return uuid.uuid4().hex
