@@ -91,7 +91,7 @@ def check_effects(module: ir.Module, implemented: Collection[str], runner: str) 
     found: list[Diagnostic] = []
     for call in operations_named({CUSTOM_CALL}, module):
         target = target_of(call)
-        if target not in implemented and _has_effect(call):
+        if target not in implemented and has_effect(call):
             place = location_of(call.location)
             message = f"{runner} doesn't know the custom call '@{target}', which has a side effect"
             found.append(error(message, place, [note(ADVICE, place)]))
@@ -99,6 +99,7 @@ def check_effects(module: ir.Module, implemented: Collection[str], runner: str) 
         raise ExecutionError(*found)
 
 
-def _has_effect(call: ir.Operation) -> bool:
+def has_effect(call: ir.Operation) -> bool:
+    """Whether a custom call does something besides computing its results."""
     attributes = call.attributes
     return takes_token(call) or (_EFFECT in attributes and attributes[_EFFECT].value)

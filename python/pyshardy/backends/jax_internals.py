@@ -14,7 +14,8 @@ without.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -66,6 +67,58 @@ def compile_with_callbacks(text: str | bytes, devices: Any, options: Any, callba
     with make_ir_context():
         module = ir.Module.parse(text)
         return devices[0].client.compile_and_load(module, devices, options, callbacks)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CallingProgram:
+    """A program that calls functions of Python, to be called as a function of JAX.
+
+    Attributes:
+        exported: gives the program as `jax.export` has it, when the first of its callbacks has
+            some number and it runs on some platform.
+        callbacks: the functions, by their numbers in the program.
+        results: the types of the results, as `jax.ShapeDtypeStruct`.
+        has_effects: whether calls have to happen though nobody uses their results.
+        refuse_gradient: raises the error for whoever differentiates the program.
+    """
+
+    exported: Callable[[int, str], jax.export.Exported]
+    callbacks: Sequence[Callable[..., Any]]
+    results: Sequence[Any]
+    has_effects: bool
+    refuse_gradient: Callable[..., Any]
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        """Run the program within a function that JAX compiles."""
+        return tuple(_calling_program().bind(*arrays, program=self))
+
+
+@functools.cache
+def _calling_program() -> Any:
+    """Return the primitive by which JAX keeps the callbacks of a program with what it compiles."""
+    from jax._src.callback import _IOEffect  # noqa: PLC0415
+    from jax.core import ShapedArray  # noqa: PLC0415
+    from jax.extend.core import Primitive  # noqa: PLC0415
+    from jax.interpreters import ad, mlir  # noqa: PLC0415
+
+    primitive = Primitive("partitioned_program")
+    primitive.multiple_results = True
+
+    def types_and_effects(*_: Any, program: CallingProgram) -> Any:
+        types = [ShapedArray(each.shape, each.dtype) for each in program.results]
+        return types, {_IOEffect} if program.has_effects else set()
+
+    def lowering(ctx: Any, *arguments: Any, program: CallingProgram) -> Any:
+        first = len(ctx.module_context.host_callbacks)
+        for callback in program.callbacks:
+            ctx.module_context.add_host_callback(callback)
+        exported = program.exported(first, ctx.module_context.platforms[0])
+        return mlir.lower_fun(exported.call, multiple_results=True)(ctx, *arguments)
+
+    primitive.def_effectful_abstract_eval(types_and_effects)
+    mlir.register_lowering(primitive, lowering)
+    ad.primitive_jvps[primitive] = lambda *_, program: program.refuse_gradient()
+    return primitive
 
 
 def initialize_lapack() -> None:

@@ -13,8 +13,10 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.backends import jax_internals
+from pyshardy.backends.effects import check_no_transfers
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.specs import TensorSpec
+from pyshardy.frontends.jax import callbacks
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.grid import Grid, NoGridError
 from pyshardy.frontends.jax.meshes import (
@@ -109,10 +111,10 @@ class JaxProgram:
         ]
         self.in_shardings: Any = self._in_tree_of(shardings[0])
         self.out_shardings: Any = self._out_tree_of(shardings[1])
-        laid_out = _laid_out(local, shardings[0])
-        self._run: Callable[..., Any] = jax.jit(
-            _without_gradient(laid_out), out_shardings=tuple(shardings[1])
-        )
+        function = _laid_out(local, shardings[0])
+        if not callbacks.functions_in(module):  # JAX has no gradient of its own for those
+            function = _without_gradient(function)
+        self._run: Callable[..., Any] = jax.jit(function, out_shardings=tuple(shardings[1]))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
@@ -223,13 +225,14 @@ def _without_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which says what to do where its gradient is asked for."""
     import jax  # noqa: PLC0415
 
-    def refuse(*_: Any) -> Any:
-        message = "a partitioned program has no gradient: trace the function that computes it"
-        raise UsageError(error(f"{message}, as jax.grad makes it, and partition that"))
-
     refusing = jax.custom_vjp(function)
-    refusing.defvjp(refuse, refuse)
+    refusing.defvjp(_refuse_gradient, _refuse_gradient)
     return refusing
+
+
+def _refuse_gradient(*_: Any) -> Any:
+    message = "a partitioned program has no gradient: trace the function that computes it"
+    raise UsageError(error(f"{message}, as jax.grad makes it, and partition that"))
 
 
 def _partition_spec(port: Port, grid: Grid) -> jax.sharding.PartitionSpec:
@@ -265,12 +268,23 @@ def _local_function(
     local = copy_of(module)
     if mesh.device_ids:
         renumber(local, mesh.device_ids)
+    check_no_transfers(local, "JAX")
     version = stablehlo.get_smaller_version(
         stablehlo.get_current_version(), jax_internals.stablehlo_version()
     )
-    artifact = serialize(local, version)
-    # The gradient of what stands in is not that of the program.
-    return jax_internals.with_artifact(exported, artifact).call
+
+    def with_callbacks(first: int, platform: str) -> jax.export.Exported:
+        """Return the program whose first callback has a number, on a platform."""
+        numbered = callbacks.numbered(local, first, platform)
+        # The gradient of what stands in is not that of the program.
+        return jax_internals.with_artifact(exported, serialize(numbered, version))
+
+    functions = callbacks.functions_in(local)
+    if not functions:
+        return with_callbacks(0, "cpu").call
+    return jax_internals.CallingProgram(
+        with_callbacks, functions, results, callbacks.have_effects(local), _refuse_gradient
+    )
 
 
 def _fitting(value: Any, port: Port) -> Any:

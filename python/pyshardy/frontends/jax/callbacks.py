@@ -30,8 +30,11 @@ from pyshardy.backends.custom_calls.calls import (
     calls_to,
     described,
     takes_token,
+    target_of,
 )
 from pyshardy.backends.custom_calls.functions import CustomCall
+from pyshardy.backends.effects import check_callbacks, has_effect
+from pyshardy.backends.modules import copy_of
 from pyshardy.backends.specs import Array
 from pyshardy.frontends.jax.dtypes import dtype_of
 
@@ -39,6 +42,12 @@ Callback = Callable[..., Sequence[Any]]
 """Takes an array for each operand, and returns one for each result."""
 
 _ATTRIBUTE = "jax.callbacks"
+_CONFIG = "mhlo.backend_config"
+"""Where calls have their numbers that JAX wrote for older versions of StableHLO."""
+
+_TYPED_FFI = 4
+"""The version of XLA's interface for custom calls whose configuration is a dictionary."""
+
 _PARTITIONS = "mhlo.num_partitions"
 _DEVICE = "callback_device"
 _known: dict[str, Sequence[Callback]] = {}
@@ -102,7 +111,60 @@ def _implementations(name: str) -> dict[str, Callable[..., Any]]:
 
 def number_of(call: ir.Operation) -> int:
     """Return the number of the callback that a custom call stands for."""
-    return ir.DictAttr(call.attributes["mhlo.backend_config"])["index"].value
+    name = _CONFIG if _CONFIG in call.attributes else "backend_config"
+    return ir.DictAttr(call.attributes[name])["index"].value
+
+
+def functions_in(module: ir.Module) -> list[Callback]:
+    """Return the functions for the callbacks in a program, by their numbers; none without such.
+
+    A function takes and returns a token if its call does.
+
+    Raises:
+        ExecutionError: nobody has traced the program in this process.
+    """
+    calls = calls_to(CALLBACKS, module)
+    if not calls:
+        return []
+    known = callbacks_of(module)
+    check_callbacks(module, () if known is None else CALLBACKS, "JAX")
+    functions = list(known or ())
+    for number in {number_of(call) for call in calls if takes_token(call)}:
+        functions[number] = _with_token(functions[number])
+    return functions
+
+
+def have_effects(module: ir.Module) -> bool:
+    """Whether a callback of a program has effects, so that it must be called."""
+    return any(map(has_effect, calls_to(CALLBACKS, module)))
+
+
+def numbered(module: ir.Module, first: int, platform: str) -> ir.Module:
+    """Return a program with other numbers for its callbacks.
+
+    Args:
+        module: the program. It isn't changed.
+        first: what to add to each number.
+        platform: where it is to run, as JAX calls it.
+    """
+    copy = copy_of(module)
+    if _ATTRIBUTE in copy.operation.attributes:
+        del copy.operation.attributes[_ATTRIBUTE]  # It differs from process to process.
+    kind = "cpu" if platform == "cpu" else "gpu"
+    for call in calls_to(CALLBACKS, copy):
+        target = target_of(call).replace("cpu", kind).replace("gpu", kind)
+        with call.context:
+            call.attributes["call_target_name"] = ir.StringAttr.get(target)
+            # Behind the edges of modules only the attribute that StableHLO declares is read.
+            call.attributes["backend_config"] = ir.Attribute.parse(
+                f"{{index = {first + number_of(call)} : ui64}}"
+            )
+            if _CONFIG in call.attributes:
+                del call.attributes[_CONFIG]
+            call.attributes["api_version"] = ir.IntegerAttr.get(
+                ir.IntegerType.get_signless(32), _TYPED_FFI
+            )
+    return copy
 
 
 def put_on_one_device(module: ir.Module) -> None:
@@ -147,6 +209,13 @@ def _without_token(function: Callable[..., Any]) -> Callback:
 
     def call(*arrays: Any) -> Sequence[Any]:
         return function(None, *arrays)[1:]
+
+    return call
+
+
+def _with_token(function: Callback) -> Callback:
+    def call(token: Any, *arrays: Any) -> Sequence[Any]:
+        return (token, *function(*arrays))
 
     return call
 
