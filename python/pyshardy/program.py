@@ -56,6 +56,10 @@ _EDGES = "sdy-lift-inlined-meshes,sdy-update-non-divisible-input-output-sharding
 """What decides on which meshes and how arguments and results are laid out."""
 
 
+_CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
+"""The attributes of modules whose functions JAX has traced in some process."""
+
+
 @dataclass(frozen=True, slots=True)
 class Port:
     """An argument or a result of a partitioned program.
@@ -254,6 +258,13 @@ def partition(
     """
     local = _entered_at_main(module)
     run_pipeline(local, _EDGES, restore_on_failure=False)
+    if _CUSTOM_PARTITIONING in local.operation.attributes:
+        # It loads much, which most programs do without.
+        from pyshardy.frontends.jax.custom_partitioning import (  # noqa: PLC0415
+            expand_custom_partitioning,
+        )
+
+        expand_custom_partitioning(local)
     entry = _main(local)
     mesh = _mesh_of(local, entry)
     names = _argument_names(entry), _result_names(entry)
@@ -335,7 +346,7 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
 
 def _with_callbacks(options: CompileOptions, module: ir.Module) -> CompileOptions:
     """The options, with the callbacks of what JAX has traced among the functions."""
-    if "jax.callbacks" not in module.operation.attributes:
+    if _CALLBACKS not in module.operation.attributes:
         return options
     from pyshardy.frontends.jax.callbacks import implementations_of  # noqa: PLC0415 (loads much)
 

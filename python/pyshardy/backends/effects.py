@@ -10,6 +10,7 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.backends.custom_calls.calls import (
     ADVICE,
     CALLBACKS,
+    CUSTOM_PARTITIONING,
     CUSTOM_CALL,
     calls_to,
     takes_token,
@@ -48,7 +49,7 @@ def check_no_transfers(module: ir.Module, runner: str) -> None:
 
 
 def check_callbacks(module: ir.Module, implemented: Collection[str], runner: str) -> None:
-    """Check that the functions are known that a program of JAX calls back.
+    """Check that the functions are known that a program of JAX calls.
 
     XLA would end the process at the first call otherwise.
 
@@ -60,7 +61,7 @@ def check_callbacks(module: ir.Module, implemented: Collection[str], runner: str
     Raises:
         ExecutionError: they are not, at each of the calls.
     """
-    unknown = calls_to(set(CALLBACKS) - set(implemented), module)
+    unknown = calls_to({*CALLBACKS, CUSTOM_PARTITIONING} - set(implemented), module)
     if unknown:
         raise ExecutionError(*(_unknown_callback(call, runner) for call in unknown))
 
@@ -68,8 +69,8 @@ def check_callbacks(module: ir.Module, implemented: Collection[str], runner: str
 def _unknown_callback(call: ir.Operation, runner: str) -> Diagnostic:
     place = location_of(call.location)
     message = (
-        f"{runner} can't run the callback '@{target_of(call)}': its function is known only to the "
-        "process that has traced the program"
+        f"{runner} can't run the custom call '@{target_of(call)}': its function is known only to "
+        "the process that has traced the program"
     )
     advice = "trace the program in this process, by sdy.jax.trace or sdy.jax.from_lowered"
     return error(message, place, [note(f"{advice}, or {ADVICE}", place)])

@@ -121,6 +121,52 @@ def _calling_program() -> Any:
     return primitive
 
 
+@dataclasses.dataclass(frozen=True)
+class CustomPartitioning:
+    """A call of a function of `jax.experimental.custom_partitioning`.
+
+    Attributes:
+        partition: takes a mesh, and the trees of the types of arguments and of the result, with
+            shardings. Returns a mesh, a function of shards, and the shardings that it has of the
+            result and of its arguments.
+        mesh: the mesh that was in force where the function was traced.
+        in_tree: the structure of its arguments.
+        out_tree: the structure of its result.
+    """
+
+    partition: Callable[..., tuple[Any, Callable[..., Any], Any, Any]]
+    mesh: Any
+    in_tree: Any
+    out_tree: Any
+
+
+def custom_partitionings(kept: Sequence[Any]) -> dict[str, CustomPartitioning]:
+    """Return the calls of functions with a partition function, by the keys in their module.
+
+    Args:
+        kept: what JAX keeps alive with a lowered function.
+    """
+    if not kept:
+        return {}
+    from jax._src.custom_partitioning import _ShardingCallbackInfo  # noqa: PLC0415
+
+    return {
+        str(id(each)): CustomPartitioning(
+            # What is kept must stay, as its address is its key.
+            functools.partial(_partition, each),
+            each.mesh,
+            each.in_tree,
+            each.out_tree,
+        )
+        for each in kept
+        if isinstance(each, _ShardingCallbackInfo)
+    }
+
+
+def _partition(info: Any, mesh: Any, arguments: Any, result: Any) -> Any:
+    return info.partition(*info.static_args, mesh, arguments, result)
+
+
 def initialize_lapack() -> None:
     """Fill in the LAPACK functions that programs on CPUs may call; else a call is a crash."""
     from jax._src.lax.linalg import initialize_lapack  # noqa: PLC0415

@@ -30,6 +30,9 @@ CALLBACKS = (
 )
 """What JAX calls for all callbacks: functions that the process knows which has traced them."""
 
+CUSTOM_PARTITIONING = "CustomSPMDPartitioning"
+"""What JAX calls for functions with a partition function of their own."""
+
 ADVICE = (
     "let a Python function of NumPy arrays do it, by CompileOptions(custom_calls={'its_target': "
     "function}), or replace the call by StableHLO that does the same"

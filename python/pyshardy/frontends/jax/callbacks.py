@@ -10,7 +10,6 @@ copies and passes leave alone.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -28,7 +27,6 @@ from pyshardy.backends.custom_calls.calls import (
     CALLBACKS,
     CALLBACKS_ON_ONE_DEVICE,
     calls_to,
-    described,
     takes_token,
     target_of,
 )
@@ -37,6 +35,7 @@ from pyshardy.backends.effects import check_callbacks, has_effect
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.specs import Array
 from pyshardy.frontends.jax.dtypes import dtype_of
+from pyshardy.frontends.jax.process import this_process
 
 Callback = Callable[..., Sequence[Any]]
 """Takes an array for each operand, and returns one for each result."""
@@ -65,7 +64,7 @@ def remember_callbacks(functions: Sequence[Callable[..., Any]], module: ir.Modul
         return
     with_token = {number_of(call) for call in calls_to(CALLBACKS, module) if takes_token(call)}
     # They live as long as the process, as what JAX has compiled may.
-    name = f"{_process()}.{len(_known)}"
+    name = f"{this_process()}.{len(_known)}"
     _known[name] = [
         _without_token(function) if number in with_token else function
         for number, function in enumerate(functions)
@@ -218,9 +217,3 @@ def _with_token(function: Callback) -> Callback:
         return (token, *function(*arrays))
 
     return call
-
-
-@cache
-def _process() -> str:
-    """Name this process: what another one has traced calls functions that are not here."""
-    return uuid.uuid4().hex
