@@ -97,24 +97,32 @@ class JaxProgram:
         in_specs, out_specs = (
             tuple(_partition_spec(port, grid) for port in ports) for ports in (inputs, outputs)
         )
-        local = jax.shard_map(
-            _local_function(module, mesh, inputs, outputs),
-            mesh=self.mesh,
-            in_specs=in_specs,
-            out_specs=out_specs,
-            # Whether a copy is the same on all devices JAX can't see in a program not its own.
-            check_vma=False,
-        )
         shardings = [
             [jax.sharding.NamedSharding(self.mesh, spec) for spec in specs]
             for specs in (in_specs, out_specs)
         ]
         self.in_shardings: Any = self._in_tree_of(shardings[0])
         self.out_shardings: Any = self._out_tree_of(shardings[1])
-        function = _laid_out(local, shardings[0])
-        if not callbacks.functions_in(module):  # JAX has no gradient of its own for those
-            function = _without_gradient(function)
-        self._run: Callable[..., Any] = jax.jit(function, out_shardings=tuple(shardings[1]))
+
+        def compiled(failures: callbacks.Failures | None) -> Callable[..., Any]:
+            local = jax.shard_map(
+                _local_function(module, mesh, inputs, outputs, failures),
+                mesh=self.mesh,
+                in_specs=in_specs,
+                out_specs=out_specs,
+                # Whether a copy is the same on all devices JAX can't see in a program not its own.
+                check_vma=False,
+            )
+            function = _laid_out(local, shardings[0])
+            if not self._calls_back:  # JAX has no gradient of its own for those that do
+                function = _without_gradient(function)
+            return jax.jit(function, out_shardings=tuple(shardings[1]))
+
+        self._calls_back = bool(callbacks.functions_in(module))
+        self._failures = callbacks.Failures()
+        self._run = compiled(self._failures if self._calls_back else None)
+        # Within another function nobody could raise an exception behind the run.
+        self._run_within = compiled(None) if self._calls_back else self._run
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
@@ -128,13 +136,23 @@ class JaxProgram:
 
         Raises:
             UsageError: the arguments don't fit the program.
+            Exception: what a callback of the program has raised.
         """
+        import jax  # noqa: PLC0415
+
         leaves = self._leaves(args, kwargs)
         arrays = [
             _fitting(without_keys(leaf), port)
             for leaf, port in zip(leaves, self._inputs, strict=True)
         ]
-        results = self._run(*arrays)
+        if any(isinstance(array, jax.core.Tracer) for array in arrays):
+            results = self._run_within(*arrays)
+        else:
+            results = self._run(*arrays)
+            if self._calls_back:
+                jax.block_until_ready(results)
+                jax.effects_barrier()
+                self._failures.check()
         if self._structure is not None:
             results = map(with_keys, results, self._structure.keys)
         return self._out_tree_of(results)
@@ -242,7 +260,11 @@ def _partition_spec(port: Port, grid: Grid) -> jax.sharding.PartitionSpec:
 
 
 def _local_function(
-    module: ir.Module, mesh: Mesh, inputs: Sequence[Port], outputs: Sequence[Port]
+    module: ir.Module,
+    mesh: Mesh,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    failures: callbacks.Failures | None,
 ) -> Callable[..., Any]:
     """The function of shards that the local program is.
 
@@ -279,7 +301,7 @@ def _local_function(
         # The gradient of what stands in is not that of the program.
         return jax_internals.with_artifact(exported, serialize(numbered, version))
 
-    functions = callbacks.functions_in(local)
+    functions = callbacks.functions_in(local, failures)
     if not functions:
         return with_callbacks(0, "cpu").call
     return jax_internals.CallingProgram(

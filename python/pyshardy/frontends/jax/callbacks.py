@@ -27,13 +27,14 @@ from pyshardy.backends.custom_calls.calls import (
     CALLBACKS,
     CALLBACKS_ON_ONE_DEVICE,
     calls_to,
+    described,
     takes_token,
     target_of,
 )
 from pyshardy.backends.custom_calls.functions import CustomCall
 from pyshardy.backends.effects import check_callbacks, has_effect
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.specs import Array
+from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.process import this_process
 
@@ -114,10 +115,50 @@ def number_of(call: ir.Operation) -> int:
     return ir.DictAttr(call.attributes[name])["index"].value
 
 
-def functions_in(module: ir.Module) -> list[Callback]:
+class Failures:
+    """The first exception of callbacks while a program runs.
+
+    A device whose callback raised an exception would leave the others waiting at their next
+    collective, until XLA ends the process. So it goes on with zeros, and the exception is raised
+    behind the run.
+    """
+
+    def __init__(self) -> None:
+        self._first: Exception | None = None
+
+    def guarded(self, function: Callback, results: Sequence[TensorSpec]) -> Callback:
+        """Return a function that notes an exception of another one, and returns zeros then.
+
+        Args:
+            function: the other function.
+            results: the types of its results.
+        """
+
+        def call(*arrays: Any) -> Sequence[Any]:
+            if self._first is None:
+                try:
+                    return function(*arrays)
+                except Exception as failure:
+                    self._first = failure
+            return [np.zeros(spec.shape, dtype_of(spec.element)) for spec in results]
+
+        return call
+
+    def check(self) -> None:
+        """Raise the exception since the last check, if there is one."""
+        first, self._first = self._first, None
+        if first is not None:
+            raise first
+
+
+def functions_in(module: ir.Module, failures: Failures | None = None) -> list[Callback]:
     """Return the functions for the callbacks in a program, by their numbers; none without such.
 
     A function takes and returns a token if its call does.
+
+    Args:
+        module: the program.
+        failures: notes the exceptions of the functions. Without it they are raised to XLA.
 
     Raises:
         ExecutionError: nobody has traced the program in this process.
@@ -128,8 +169,12 @@ def functions_in(module: ir.Module) -> list[Callback]:
     known = callbacks_of(module)
     check_callbacks(module, () if known is None else CALLBACKS, "JAX")
     functions = list(known or ())
-    for number in {number_of(call) for call in calls if takes_token(call)}:
-        functions[number] = _with_token(functions[number])
+    by_number = {number_of(call): call for call in calls}
+    for number, call in by_number.items():
+        if failures is not None:
+            functions[number] = failures.guarded(functions[number], described(call).results)
+        if takes_token(call):
+            functions[number] = _with_token(functions[number])
     return functions
 
 
