@@ -19,9 +19,7 @@ from pyshardy.backends.custom_calls.calls import (
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.passes.walks import operations_named
 
-TRANSFERS = frozenset(
-    f"stablehlo.{name}" for name in ("infeed", "outfeed", "send", "recv")
-)
+TRANSFERS = frozenset(f"stablehlo.{name}" for name in ("infeed", "outfeed", "send", "recv"))
 TRANSFER_ADVICE = "pass the data in as an argument and return it as a result"
 _EFFECT = "has_side_effect"
 

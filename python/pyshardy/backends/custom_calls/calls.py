@@ -104,8 +104,7 @@ def take_plain_arrays(module: ir.Module, targets: Collection[str]) -> None:
                 operation.name,
                 results=[_plain_type(result.type) for result in operation.results],
                 operands=[
-                    _converted(operand, _plain_type(operand.type))
-                    for operand in operation.operands
+                    _converted(operand, _plain_type(operand.type)) for operand in operation.operands
                 ],
                 attributes=attributes | {_DECLARED: ir.ArrayAttr.get(types)},
             )

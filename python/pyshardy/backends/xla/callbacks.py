@@ -114,9 +114,7 @@ def _check_place(operation: ir.Operation) -> None:
         parent = outer.parent
 
 
-def _attributes(
-    operation: ir.Operation, number: int, platform: str
-) -> dict[str, ir.Attribute]:
+def _attributes(operation: ir.Operation, number: int, platform: str) -> dict[str, ir.Attribute]:
     config = ir.Attribute.parse(f"{{index = {number} : ui64}}")
     attributes: dict[str, ir.Attribute] = {
         "call_target_name": ir.StringAttr.get(_TARGET.format(platform=platform)),

@@ -140,7 +140,7 @@ class Failures:
                     return function(*arrays)
                 except Exception as failure:
                     self._first = failure
-            return [np.zeros(spec.shape, dtype_of(spec.element)) for spec in results]
+            return tuple(np.zeros(spec.shape, dtype_of(spec.element)) for spec in results)
 
         return call
 
@@ -163,11 +163,11 @@ def functions_in(module: ir.Module, failures: Failures | None = None) -> list[Ca
     Raises:
         ExecutionError: nobody has traced the program in this process.
     """
+    known = callbacks_of(module)
+    check_callbacks(module, () if known is None else CALLBACKS, "JAX")
     calls = calls_to(CALLBACKS, module)
     if not calls:
         return []
-    known = callbacks_of(module)
-    check_callbacks(module, () if known is None else CALLBACKS, "JAX")
     functions = list(known or ())
     by_number = {number_of(call): call for call in calls}
     for number, call in by_number.items():

@@ -103,7 +103,9 @@ def _expand(call: ir.Operation, known: CustomPartitioning, module: ir.Module, nu
     try:
         lowered = _lowered(known, mesh, types[:count], types[count:])
     except UsageError as refusal:
-        raise UsageError(error(refusal.diagnostics[0].message, location_of(call.location))) from None
+        raise UsageError(
+            error(refusal.diagnostics[0].message, location_of(call.location))
+        ) from None
     except Exception as failure:
         what = f"{type(failure).__name__}: {failure}".rstrip(": ")
         message = f"the partition function of a custom_partitioning failed: {what}"
@@ -177,9 +179,7 @@ def _spec(sharding: Any, mesh: jax.sharding.Mesh) -> jax.sharding.PartitionSpec:
     raise UsageError(error(f"the partition function of a custom_partitioning: {message}"))
 
 
-def _on_meshes_of(
-    text: str, meshes: Mapping[str, Mesh], number: int, context: ir.Context
-) -> str:
+def _on_meshes_of(text: str, meshes: Mapping[str, Mesh], number: int, context: ir.Context) -> str:
     """The text with the names that meshes have in a module, or names that it doesn't have."""
     declared = meshes_of(parse(text, context))
     names = {mesh: name for name, mesh in reversed([*meshes.items()])}
@@ -197,9 +197,7 @@ def _on_meshes_of(
 
 def _take_over(call: ir.Operation, made: ir.Module, module: ir.Module, number: int) -> None:
     """Move the manual computation of a module into the place of a call."""
-    present = {
-        view.operation.attributes["sym_name"].value for view in module.body.operations
-    }
+    present = {view.operation.attributes["sym_name"].value for view in module.body.operations}
     main = ir.SymbolTable(made.operation)["main"].operation
     functions = [
         view.operation
