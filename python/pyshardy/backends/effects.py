@@ -10,8 +10,8 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.backends.custom_calls.calls import (
     ADVICE,
     CALLBACKS,
-    CUSTOM_PARTITIONING,
     CUSTOM_CALL,
+    CUSTOM_PARTITIONING,
     calls_to,
     takes_token,
     target_of,

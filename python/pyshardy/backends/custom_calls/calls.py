@@ -67,7 +67,7 @@ def described(operation: ir.Operation) -> CustomCall:
     place = location_of(operation.location)
     attributes = operation.attributes
     configs = (_plain(attributes[name]) for name in _CONFIGS if name in attributes)
-    declared = attributes[_DECLARED] if _DECLARED in attributes else ()
+    declared = attributes.get(_DECLARED, ())
     return CustomCall(
         target_of(operation),
         next((config for config in configs if config), ""),

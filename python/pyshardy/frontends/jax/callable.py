@@ -138,7 +138,7 @@ class JaxProgram:
             UsageError: the arguments don't fit the program.
             Exception: what a callback of the program has raised.
         """
-        import jax  # noqa: PLC0415
+        import jax.core  # noqa: PLC0415
 
         leaves = self._leaves(args, kwargs)
         arrays = [
