@@ -22,7 +22,9 @@ def channel_of(operation: ir.Operation) -> int:
 def set_channel(operation: ir.Operation, channel: int) -> None:
     """Give a collective that has a channel another one."""
     old = stablehlo.ChannelHandle(operation.attributes[_HANDLE])
-    operation.attributes[_HANDLE] = stablehlo.ChannelHandle.get(channel, old.channel_type)
+    operation.attributes[_HANDLE] = stablehlo.ChannelHandle.get(
+        channel, old.channel_type, operation.context
+    )
 
 
 def first_free_channel(module: ir.Module) -> int:

@@ -21,7 +21,7 @@ from pyshardy.backends.sharded_arrays import Column
 from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.values import spec_of
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
-from pyshardy.backends.xla.layouts import lay_out_transforms
+from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.backends.xla.process import DeviceColumn, xla_process
 from pyshardy.backends.xla.text import text_for_xla
 from pyshardy.passes.walks import operations_named
@@ -161,8 +161,7 @@ def local_xla_program(
     check_no_transfers(local, "XLA")
     check_callbacks(local, functions or {}, "XLA")
     callbacks = call_back(local, functions or {}, platform)
-    if platform == "cpu":
-        lay_out_transforms(local)
+    prepare_for_xla(local, platform)
     text = text_for_xla(local) if is_partitioned else asm(local)
     try:
         return XlaProgram(

@@ -16,6 +16,7 @@ from pyshardy.backends import jax_internals
 from pyshardy.backends.effects import check_no_transfers
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.specs import TensorSpec
+from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.frontends.jax import callbacks
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.grid import Grid, NoGridError
@@ -104,9 +105,11 @@ class JaxProgram:
         self.in_shardings: Any = self._in_tree_of(shardings[0])
         self.out_shardings: Any = self._out_tree_of(shardings[1])
 
+        platform = self.mesh.devices.flat[0].platform
+
         def compiled(failures: callbacks.Failures | None) -> Callable[..., Any]:
             local = jax.shard_map(
-                _local_function(module, mesh, inputs, outputs, failures),
+                _local_function(module, mesh, inputs, outputs, failures, platform),
                 mesh=self.mesh,
                 in_specs=in_specs,
                 out_specs=out_specs,
@@ -265,6 +268,7 @@ def _local_function(
     inputs: Sequence[Port],
     outputs: Sequence[Port],
     failures: callbacks.Failures | None,
+    platform: str,
 ) -> Callable[..., Any]:
     """The function of shards that the local program is.
 
@@ -291,19 +295,20 @@ def _local_function(
     if mesh.device_ids:
         renumber(local, mesh.device_ids)
     check_no_transfers(local, "JAX")
+    prepare_for_xla(local, platform)
     version = stablehlo.get_smaller_version(
         stablehlo.get_current_version(), jax_internals.stablehlo_version()
     )
 
-    def with_callbacks(first: int, platform: str) -> jax.export.Exported:
+    def with_callbacks(first: int, kind: str) -> jax.export.Exported:
         """Return the program whose first callback has a number, on a platform."""
-        numbered = callbacks.numbered(local, first, platform)
+        numbered = callbacks.numbered(local, first, kind)
         # The gradient of what stands in is not that of the program.
         return jax_internals.with_artifact(exported, serialize(numbered, version))
 
     functions = callbacks.functions_in(local, failures)
     if not functions:
-        return with_callbacks(0, "cpu").call
+        return with_callbacks(0, platform).call
     return jax_internals.CallingProgram(
         with_callbacks, functions, results, callbacks.have_effects(local), _refuse_gradient
     )

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a local program needs for XLA to compile it, whoever hands it over."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.backends.xla.layouts import lay_out_transforms
+from pyshardy.backends.xla.split_collectives import split_collectives
+
+
+def prepare_for_xla(module: ir.Module, platform: str) -> None:
+    """Write operations in the forms that XLA takes.
+
+    Args:
+        module: a local program, which is changed in place.
+        platform: where it is to run, as JAX calls it: `cpu`, `gpu`, `cuda` ...
+    """
+    split_collectives(module)
+    if platform == "cpu":
+        lay_out_transforms(module)
