@@ -16,9 +16,6 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import collect
 from pyshardy.api import propagate
 from pyshardy.backends.comparison import compare
-from pyshardy.backends.groups import Layout
-from pyshardy.backends.xla.program import local_xla_program
-from pyshardy.pipeline import run_pipeline
 from pyshardy.program import partition
 
 LONG_TO_INTERPRET = {

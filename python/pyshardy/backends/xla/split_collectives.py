@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Collectives of several operands, which XLA's partitioner lets through in no program of devices."""
+"""Collectives of several operands, which XLA lets through in no program of many devices."""
 
 from __future__ import annotations
 
