@@ -83,7 +83,7 @@ class RandomBranches:
         dims = [[], []]
         for axis in ("x", "y"):
             dims[choose.randint(0, 1)].append(f'"{axis}"')
-        return sdy.sharding("<@mesh, [{%s}, {%s}]>" % tuple(map(", ".join, dims)))
+        return sdy.sharding("<@mesh, [{{{}}}, {{{}}}]>".format(*map(", ".join, dims)))
 
     def chain(self, number, value):
         return functools.reduce(lambda v, step: step(v), self.chains[number], value).reshape(

@@ -25,6 +25,7 @@ from pyshardy.backends.engine import Arrays, Engine, Executable
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.exchanges import Exchange, exchanged
 from pyshardy.backends.groups import Groups, Layout
+from pyshardy.backends.lapack import calls as lapack
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.pieces import CALLS, COLLECTIVES, Cutter, Piece, Step
 from pyshardy.backends.specs import Array
@@ -64,7 +65,8 @@ class LockstepProgram:
         layout: Layout,
         functions: Mapping[str, Function] | None = None,
     ):
-        self._functions = functions or {}
+        # Engines don't know LAPACK; a user's functions come before ours.
+        self._functions = {**lapack.FUNCTIONS, **(functions or {})}
         self._module = _lowered(module)
         check_effects(self._module, self._functions, "lockstep")
         drop_tokens(self._module)  # Operations are carried out in order anyway.
