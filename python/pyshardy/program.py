@@ -129,7 +129,8 @@ class PartitionedProgram:
             options: how to compile it.
 
         Returns:
-            The global arrays of the results.
+            The global arrays of the results. Those of small floating-point types are of the types
+            that `ml_dtypes` adds to NumPy, such as `bfloat16`.
 
         Raises:
             UsageError: the inputs don't fit the program, there is no such backend, or a package
@@ -307,8 +308,13 @@ def run_unpartitioned(
     plain = unsharded(_entered_at_main(module))
     entry = _main(plain)
     options = _with_callbacks(options or CompileOptions(), plain)
-    arrays = _fitting(inputs, list(zip(_argument_names(entry), _signature(entry)[0], strict=True)))
-    return spmd_program(backend, plain, Layout(1, 1), options).run([arrays])[0]
+    arguments, results = _signature(entry)
+    arrays = _fitting(inputs, list(zip(_argument_names(entry), arguments, strict=True)))
+    outputs = spmd_program(backend, plain, Layout(1, 1), options).run([arrays])[0]
+    return [
+        array.astype(spec.result_dtype, copy=False)
+        for array, spec in zip(outputs, results, strict=True)
+    ]
 
 
 def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
