@@ -195,7 +195,9 @@ class PartitionedProgram:
             )
         return executable
 
-    def as_jax(self, devices: jax.sharding.Mesh | None = None) -> JaxProgram:
+    def as_jax(
+        self, devices: jax.sharding.Mesh | None = None, *, nan_safe: bool = False
+    ) -> JaxProgram:
         """The program as a function of arrays of JAX, on the devices of a mesh.
 
             step = program.as_jax()
@@ -204,6 +206,7 @@ class PartitionedProgram:
         Args:
             devices: the mesh of JAX to run on, which has the axes of `mesh`. By default that for
                 which JAX has traced the program, or else the first devices that JAX has.
+            nan_safe: as in `CompileOptions`.
 
         Raises:
             UsageError: JAX is missing or has too few devices; `devices` are others than the program
@@ -211,7 +214,9 @@ class PartitionedProgram:
         """
         from pyshardy.frontends.jax.callable import JaxProgram  # noqa: PLC0415 (loads JAX)
 
-        return JaxProgram(self.module, self.mesh, self.inputs, self.outputs, devices)
+        return JaxProgram(
+            self.module, self.mesh, self.inputs, self.outputs, devices, nan_safe=nan_safe
+        )
 
     def scatter(self, inputs: Sequence[npt.ArrayLike]) -> list[list[Array]]:
         """What each device gets of global inputs: its shards of the arguments.

@@ -86,7 +86,7 @@ class TensorSpec:
             return self.dtype
         import ml_dtypes as _  # noqa: F401, PLC0415 (gives names of small types to NumPy)
 
-        bits, _, layout = self.element.removeprefix("f").partition("E")
+        bits, _e, layout = self.element.removeprefix("f").partition("E")
         return np.dtype(f"float{bits}_e{layout.lower()}" if layout else "bfloat16")
 
     @property

@@ -137,6 +137,8 @@ def local_xla_program(
     platform: str = "cpu",
     cache_directory: str | None = None,
     functions: Mapping[str, Function] | None = None,
+    *,
+    nan_safe: bool = False,
 ) -> XlaProgram:
     """A local program, compiled for all devices of a layout.
 
@@ -146,6 +148,7 @@ def local_xla_program(
         platform: `cpu` for virtual devices, or `gpu`.
         cache_directory: where compiled programs are kept for later processes.
         functions: implement custom calls, by their targets.
+        nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
 
     Raises:
         UsageError: jaxlib is not installed.
@@ -161,7 +164,7 @@ def local_xla_program(
     check_no_transfers(local, "XLA")
     check_callbacks(local, functions or {}, "XLA")
     callbacks = call_back(local, functions or {}, platform)
-    prepare_for_xla(local, platform)
+    prepare_for_xla(local, platform, nan_safe=nan_safe)
     text = text_for_xla(local) if is_partitioned else asm(local)
     try:
         return XlaProgram(

@@ -67,6 +67,7 @@ class JaxProgram:
         outputs: the results.
         devices: the mesh of JAX to run on. By default that for which JAX has traced the program,
             or that of `jax.set_mesh`, if it has the same axes, or else the first devices there are.
+        nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
 
     Attributes:
         mesh: the mesh of JAX. Its axes are cut where shardings need parts of them, and of the kind
@@ -87,6 +88,8 @@ class JaxProgram:
         inputs: Sequence[Port],
         outputs: Sequence[Port],
         devices: jax.sharding.Mesh | None = None,
+        *,
+        nan_safe: bool = False,
     ):
         require("jax", "'as_jax'", extra="jax")
         import jax  # noqa: PLC0415
@@ -109,7 +112,9 @@ class JaxProgram:
 
         def compiled(failures: callbacks.Failures | None) -> Callable[..., Any]:
             local = jax.shard_map(
-                _local_function(module, mesh, inputs, outputs, failures, platform),
+                _local_function(
+                    module, mesh, inputs, outputs, failures, platform, nan_safe=nan_safe
+                ),
                 mesh=self.mesh,
                 in_specs=in_specs,
                 out_specs=out_specs,
@@ -269,6 +274,8 @@ def _local_function(
     outputs: Sequence[Port],
     failures: callbacks.Failures | None,
     platform: str,
+    *,
+    nan_safe: bool,
 ) -> Callable[..., Any]:
     """The function of shards that the local program is.
 
@@ -295,7 +302,7 @@ def _local_function(
     if mesh.device_ids:
         renumber(local, mesh.device_ids)
     check_no_transfers(local, "JAX")
-    prepare_for_xla(local, platform)
+    prepare_for_xla(local, platform, nan_safe=nan_safe)
     version = stablehlo.get_smaller_version(
         stablehlo.get_current_version(), jax_internals.stablehlo_version()
     )
