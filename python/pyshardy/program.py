@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from mlir_sdy.diagnostics import SourceLocation, UsageError, error, note
+from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, note, warning
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.backends import CompileOptions, SpmdProgram, spmd_program
-from pyshardy.backends.distribution import gather, scatter
+from pyshardy.backends.distribution import gather, parts_of, scatter
+from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.groups import Layout
 from pyshardy.backends.modules import copy_of
@@ -27,7 +28,7 @@ from pyshardy.backends.traffic import Collective, collectives_of
 from pyshardy.backends.unsharded import unsharded
 from pyshardy.backends.values import spec_of
 from pyshardy.partition.local_checks import check_no_inner_modules
-from pyshardy.passes.tokens import close_entry
+from pyshardy.passes.tokens import close_entry, is_token
 from pyshardy.passes.walks import operations_named
 from pyshardy.pipeline import PassPipeline, run_pipeline
 from pyshardy.pipeline.options import pass_use
@@ -70,6 +71,7 @@ class Port:
         sharding: how it is laid out over the mesh; None for a copy on each device.
         local_spec: the type on each device.
         mesh: the devices in the order in which the sharding counts them.
+        donated_to: of a donated argument the position of the result that takes over its memory.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Port:
     sharding: TensorSharding | None
     local_spec: TensorSpec
     mesh: Mesh
+    donated_to: int | None = None
 
 
 @dataclass(frozen=True)
@@ -288,7 +291,38 @@ def partition(
     place = location_of(_main(local).location)
     for port in (*inputs, *outputs):
         _check_local_type(port, mesh, place)
+    inputs = _with_donations(inputs, outputs, _main(local))
     return PartitionedProgram(local, mesh, inputs, outputs, collectives_of(local, mesh))
+
+
+def _with_donations(
+    inputs: Sequence[Port], outputs: Sequence[Port], entry: ir.Operation
+) -> tuple[Port, ...]:
+    """The arguments with the results that take over their memory, of those that are donated."""
+
+    def fits(argument: int, result: int) -> bool:
+        given, made = inputs[argument], outputs[result]
+        same = (given.spec, given.local_spec) == (made.spec, made.local_spec)
+        return same and _parts(given) == _parts(made)
+
+    donated_to, unused = settle_donations(entry, len(outputs), fits)
+    for index in unused:
+        port, place = (
+            inputs[index],
+            location_of(entry.regions[0].blocks[0].arguments[index].location),
+        )
+        message = (
+            f"{port.name} is donated, but no result that is left has its type and sharding, "
+            f"{port.spec} sharded by {port.sharding}: its memory is not used again"
+        )
+        emit(warning(message, place))
+    return tuple(
+        replace(port, donated_to=result) for port, result in zip(inputs, donated_to, strict=True)
+    )
+
+
+def _parts(port: Port) -> object:
+    return parts_of(port.spec.shape, port.sharding, port.mesh)
 
 
 def run_unpartitioned(
@@ -351,7 +385,10 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
     if "sym_visibility" in entry.attributes:
         # A private function goes when its last call is inlined, and the entry must stay.
         entry.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
+    results = entry.attributes["function_type"].value.results
+    kept = [index for index, each in enumerate(results) if not is_token(each)]
     close_entry(entry)
+    shift_aliases(entry, {old: new for new, old in enumerate(kept)})
     return copy
 
 

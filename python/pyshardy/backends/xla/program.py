@@ -11,6 +11,7 @@ from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL, target_of
 from pyshardy.backends.custom_calls.functions import Function
+from pyshardy.backends.donations import donated_arguments
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.effects import check_callbacks, check_no_transfers
 from pyshardy.backends.engine import Arrays
@@ -43,6 +44,7 @@ class XlaProgram:
         platform: `cpu` for virtual devices, or `gpu`.
         cache_directory: where compiled programs are kept for later processes.
         callbacks: what the program calls in this process.
+        donated: the positions of the arguments whose memory results take over.
 
     Attributes:
         compile_seconds: how long XLA has compiled.
@@ -64,7 +66,9 @@ class XlaProgram:
         platform: str = "cpu",
         cache_directory: str | None = None,
         callbacks: Callbacks | None = None,
+        donated: Sequence[int] = (),
     ):
+        self._donated = tuple(donated)
         self._callbacks = callbacks or Callbacks((), {})
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
@@ -102,6 +106,10 @@ class XlaProgram:
         names = self._ask(
             {"do": "run", "dropped": self._process.dropped(), **self._arguments(columns)}
         )
+        for index in self._donated:
+            column = columns[index]
+            if isinstance(column, DeviceColumn):
+                column.is_donated = True
         return [
             DeviceColumn(self._process, name, spec.dtype, self._layout.size)
             for name, spec in zip(names, self._outputs, strict=True)
@@ -117,7 +125,9 @@ class XlaProgram:
             "number": self._number,
             "arguments": [
                 column.name
-                if isinstance(column, DeviceColumn) and column.process is self._process
+                if isinstance(column, DeviceColumn)
+                and column.process is self._process
+                and not column.is_donated
                 else list(column)
                 for column in columns
             ],
@@ -175,6 +185,7 @@ def local_xla_program(
             platform=platform,
             cache_directory=cache_directory,
             callbacks=callbacks,
+            donated=donated_arguments(entry),
         )
     except ExecutionError as refusal:
         raise _at_custom_call(refusal, module) from None

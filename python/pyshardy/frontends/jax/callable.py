@@ -13,6 +13,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.backends import jax_internals
+from pyshardy.backends.donations import drop_donations
 from pyshardy.backends.effects import check_no_transfers
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.specs import TensorSpec
@@ -51,6 +52,8 @@ class Port(Protocol):
     def local_spec(self) -> TensorSpec: ...  # noqa: D102
     @property
     def mesh(self) -> Mesh: ...  # noqa: D102
+    @property
+    def donated_to(self) -> int | None: ...  # noqa: D102
 
 
 class JaxProgram:
@@ -124,7 +127,10 @@ class JaxProgram:
             function = _laid_out(local, shardings[0])
             if not self._calls_back:  # JAX has no gradient of its own for those that do
                 function = _without_gradient(function)
-            return jax.jit(function, out_shardings=tuple(shardings[1]))
+            donated = [index for index, port in enumerate(inputs) if port.donated_to is not None]
+            return jax.jit(
+                function, out_shardings=tuple(shardings[1]), donate_argnums=tuple(donated)
+            )
 
         self._calls_back = bool(callbacks.functions_in(module))
         self._failures = callbacks.Failures()
@@ -302,6 +308,7 @@ def _local_function(
     if mesh.device_ids:
         renumber(local, mesh.device_ids)
     check_no_transfers(local, "JAX")
+    drop_donations(ir.SymbolTable(local.operation)["main"].operation)  # They are those of JAX.
     prepare_for_xla(local, platform, nan_safe=nan_safe)
     version = stablehlo.get_smaller_version(
         stablehlo.get_current_version(), jax_internals.stablehlo_version()
