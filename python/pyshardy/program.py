@@ -4,20 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from mlir_sdy.diagnostics import SourceLocation, UsageError, error, note
+from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, note, warning
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.backends import CompileOptions, SpmdProgram, spmd_program
-from pyshardy.backends.distribution import gather, scatter
+from pyshardy.backends.distribution import gather, parts_of, scatter
+from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.groups import Layout
 from pyshardy.backends.modules import copy_of
@@ -28,6 +29,7 @@ from pyshardy.backends.unsharded import unsharded
 from pyshardy.backends.values import spec_of
 from pyshardy.partition.device_meshes import device_mesh_of
 from pyshardy.partition.local_checks import check_no_inner_modules
+from pyshardy.passes.tokens import close_entry, is_token
 from pyshardy.passes.walks import operations_named
 from pyshardy.pipeline import PassPipeline, run_pipeline
 from pyshardy.pipeline.options import pass_use
@@ -59,6 +61,10 @@ _EDGES = (
 """What decides on which meshes and how arguments and results are laid out."""
 
 
+_CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
+"""The attributes of modules whose functions JAX has traced in some process."""
+
+
 @dataclass(frozen=True, slots=True)
 class Port:
     """An argument or a result of a partitioned program.
@@ -69,6 +75,7 @@ class Port:
         sharding: how it is laid out over the mesh; None for a copy on each device.
         local_spec: the type on each device.
         mesh: the devices in the order in which the sharding counts them.
+        donated_to: of a donated argument the position of the result that takes over its memory.
     """
 
     name: str
@@ -76,6 +83,7 @@ class Port:
     sharding: TensorSharding | None
     local_spec: TensorSpec
     mesh: Mesh
+    donated_to: int | None = None
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,8 @@ class PartitionedProgram:
             options: how to compile it.
 
         Returns:
-            The global arrays of the results.
+            The global arrays of the results. Those of small floating-point types are of the types
+            that `ml_dtypes` adds to NumPy, such as `bfloat16`.
 
         Raises:
             UsageError: the inputs don't fit the program, there is no such backend, or a package
@@ -183,7 +192,8 @@ class PartitionedProgram:
             UsageError: there is no such backend, or a package that it needs is missing.
             ExecutionError: the backend refuses the program.
         """
-        key = backend, options or CompileOptions()
+        options = _with_callbacks(options or CompileOptions(), self.module)
+        key = backend, options
         executable = self._executables.get(key)
         if executable is None:
             layout = Layout(1, self.mesh.total_size)
@@ -192,7 +202,9 @@ class PartitionedProgram:
             )
         return executable
 
-    def as_jax(self, devices: jax.sharding.Mesh | None = None) -> JaxProgram:
+    def as_jax(
+        self, devices: jax.sharding.Mesh | None = None, *, nan_safe: bool = False
+    ) -> JaxProgram:
         """The program as a function of arrays of JAX, on the devices of a mesh.
 
             step = program.as_jax()
@@ -201,6 +213,7 @@ class PartitionedProgram:
         Args:
             devices: the mesh of JAX to run on, which has the axes of `mesh`. By default that for
                 which JAX has traced the program, or else the first devices that JAX has.
+            nan_safe: as in `CompileOptions`.
 
         Raises:
             UsageError: JAX is missing or has too few devices; `devices` are others than the program
@@ -208,7 +221,9 @@ class PartitionedProgram:
         """
         from pyshardy.frontends.jax.callable import JaxProgram  # noqa: PLC0415 (loads JAX)
 
-        return JaxProgram(self.module, self.mesh, self.inputs, self.outputs, devices)
+        return JaxProgram(
+            self.module, self.mesh, self.inputs, self.outputs, devices, nan_safe=nan_safe
+        )
 
     def scatter(self, inputs: Sequence[npt.ArrayLike]) -> list[list[Array]]:
         """What each device gets of global inputs: its shards of the arguments.
@@ -256,6 +271,13 @@ def partition(
     """
     local = _entered_at_main(module)
     run_pipeline(local, _EDGES, restore_on_failure=False)
+    if _CUSTOM_PARTITIONING in local.operation.attributes:
+        # It loads much, which most programs do without.
+        from pyshardy.frontends.jax.custom_partitioning import (  # noqa: PLC0415
+            expand_custom_partitioning,
+        )
+
+        expand_custom_partitioning(local)
     entry = _main(local)
     mesh = _mesh_of(local, entry)
     names = _argument_names(entry), _result_names(entry)
@@ -273,7 +295,38 @@ def partition(
     place = location_of(_main(local).location)
     for port in (*inputs, *outputs):
         _check_local_type(port, mesh, place)
+    inputs = _with_donations(inputs, outputs, _main(local))
     return PartitionedProgram(local, mesh, inputs, outputs, collectives_of(local, mesh))
+
+
+def _with_donations(
+    inputs: Sequence[Port], outputs: Sequence[Port], entry: ir.Operation
+) -> tuple[Port, ...]:
+    """The arguments with the results that take over their memory, of those that are donated."""
+
+    def fits(argument: int, result: int) -> bool:
+        given, made = inputs[argument], outputs[result]
+        same = (given.spec, given.local_spec) == (made.spec, made.local_spec)
+        return same and _parts(given) == _parts(made)
+
+    donated_to, unused = settle_donations(entry, len(outputs), fits)
+    for index in unused:
+        port, place = (
+            inputs[index],
+            location_of(entry.regions[0].blocks[0].arguments[index].location),
+        )
+        message = (
+            f"{port.name} is donated, but no result that is left has its type and sharding, "
+            f"{port.spec} sharded by {port.sharding}: its memory is not used again"
+        )
+        emit(warning(message, place))
+    return tuple(
+        replace(port, donated_to=result) for port, result in zip(inputs, donated_to, strict=True)
+    )
+
+
+def _parts(port: Port) -> object:
+    return parts_of(port.spec.shape, port.sharding, port.mesh)
 
 
 def run_unpartitioned(
@@ -297,8 +350,14 @@ def run_unpartitioned(
     """
     plain = unsharded(_entered_at_main(module))
     entry = _main(plain)
-    arrays = _fitting(inputs, list(zip(_argument_names(entry), _signature(entry)[0], strict=True)))
-    return spmd_program(backend, plain, Layout(1, 1), options).run([arrays])[0]
+    options = _with_callbacks(options or CompileOptions(), plain)
+    arguments, results = _signature(entry)
+    arrays = _fitting(inputs, list(zip(_argument_names(entry), arguments, strict=True)))
+    outputs = spmd_program(backend, plain, Layout(1, 1), options).run([arrays])[0]
+    return [
+        array.astype(spec.result_dtype, copy=False)
+        for array, spec in zip(outputs, results, strict=True)
+    ]
 
 
 def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
@@ -330,7 +389,21 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
     if "sym_visibility" in entry.attributes:
         # A private function goes when its last call is inlined, and the entry must stay.
         entry.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
+    results = entry.attributes["function_type"].value.results
+    kept = [index for index, each in enumerate(results) if not is_token(each)]
+    close_entry(entry)
+    shift_aliases(entry, {old: new for new, old in enumerate(kept)})
     return copy
+
+
+def _with_callbacks(options: CompileOptions, module: ir.Module) -> CompileOptions:
+    """The options, with the callbacks of what JAX has traced among the functions."""
+    if _CALLBACKS not in module.operation.attributes:
+        return options
+    from pyshardy.frontends.jax.callbacks import implementations_of  # noqa: PLC0415 (loads much)
+
+    functions = implementations_of(module) | dict(options.custom_calls)
+    return replace(options, custom_calls=functions)
 
 
 def _main(module: ir.Module) -> ir.Operation:

@@ -43,7 +43,7 @@ def scatter(
 def gather(
     held: Sequence[Array], sharding: TensorSharding | None, mesh: Mesh, spec: TensorSpec, name: str
 ) -> Array:
-    """The global array of which the devices hold parts.
+    """The global array of which the devices hold parts, with elements of the declared type.
 
     Args:
         held: the array of each device, by the ids of the devices.
@@ -71,7 +71,7 @@ def gather(
                     f"but their values differ by up to {difference.absolute:.3g}"
                 )
                 raise ExecutionError(error(message))
-    return array
+    return array.astype(spec.result_dtype, copy=False)
 
 
 def parts_of(shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh) -> list[_Part]:

@@ -14,7 +14,8 @@ without.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -66,6 +67,104 @@ def compile_with_callbacks(text: str | bytes, devices: Any, options: Any, callba
     with make_ir_context():
         module = ir.Module.parse(text)
         return devices[0].client.compile_and_load(module, devices, options, callbacks)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CallingProgram:
+    """A program that calls functions of Python, to be called as a function of JAX.
+
+    Attributes:
+        exported: gives the program as `jax.export` has it, when the first of its callbacks has
+            some number and it runs on some platform.
+        callbacks: the functions, by their numbers in the program.
+        results: the types of the results, as `jax.ShapeDtypeStruct`.
+        has_effects: whether calls have to happen though nobody uses their results.
+        refuse_gradient: raises the error for whoever differentiates the program.
+    """
+
+    exported: Callable[[int, str], jax.export.Exported]
+    callbacks: Sequence[Callable[..., Any]]
+    results: Sequence[Any]
+    has_effects: bool
+    refuse_gradient: Callable[..., Any]
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        """Run the program within a function that JAX compiles."""
+        return tuple(_calling_program().bind(*arrays, program=self))
+
+
+@functools.cache
+def _calling_program() -> Any:
+    """Return the primitive by which JAX keeps the callbacks of a program with what it compiles."""
+    from jax._src.callback import _IOEffect  # noqa: PLC0415
+    from jax.core import ShapedArray  # noqa: PLC0415
+    from jax.extend.core import Primitive  # noqa: PLC0415
+    from jax.interpreters import ad, mlir  # noqa: PLC0415
+
+    primitive = Primitive("partitioned_program")
+    primitive.multiple_results = True
+
+    def types_and_effects(*_: Any, program: CallingProgram) -> Any:
+        types = [ShapedArray(each.shape, each.dtype) for each in program.results]
+        return types, {_IOEffect} if program.has_effects else set()
+
+    def lowering(ctx: Any, *arguments: Any, program: CallingProgram) -> Any:
+        first = len(ctx.module_context.host_callbacks)
+        for callback in program.callbacks:
+            ctx.module_context.add_host_callback(callback)
+        exported = program.exported(first, ctx.module_context.platforms[0])
+        return mlir.lower_fun(exported.call, multiple_results=True)(ctx, *arguments)
+
+    primitive.def_effectful_abstract_eval(types_and_effects)
+    mlir.register_lowering(primitive, lowering)
+    ad.primitive_jvps[primitive] = lambda *_, program: program.refuse_gradient()
+    return primitive
+
+
+@dataclasses.dataclass(frozen=True)
+class CustomPartitioning:
+    """A call of a function of `jax.experimental.custom_partitioning`.
+
+    Attributes:
+        partition: takes a mesh, and the trees of the types of arguments and of the result, with
+            shardings. Returns a mesh, a function of shards, and the shardings that it has of the
+            result and of its arguments.
+        mesh: the mesh that was in force where the function was traced.
+        in_tree: the structure of its arguments.
+        out_tree: the structure of its result.
+    """
+
+    partition: Callable[..., tuple[Any, Callable[..., Any], Any, Any]]
+    mesh: Any
+    in_tree: Any
+    out_tree: Any
+
+
+def custom_partitionings(kept: Sequence[Any]) -> dict[str, CustomPartitioning]:
+    """Return the calls of functions with a partition function, by the keys in their module.
+
+    Args:
+        kept: what JAX keeps alive with a lowered function.
+    """
+    if not kept:
+        return {}
+    from jax._src.custom_partitioning import _ShardingCallbackInfo  # noqa: PLC0415
+
+    return {
+        str(id(each)): CustomPartitioning(
+            # What is kept must stay, as its address is its key.
+            functools.partial(_partition, each),
+            each.mesh,
+            each.in_tree,
+            each.out_tree,
+        )
+        for each in kept
+        if isinstance(each, _ShardingCallbackInfo)
+    }
+
+
+def _partition(info: Any, mesh: Any, arguments: Any, result: Any) -> Any:
+    return info.partition(*info.static_args, mesh, arguments, result)
 
 
 def initialize_lapack() -> None:

@@ -20,15 +20,18 @@ from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
 from pyshardy.backends.custom_calls.calls import CUSTOM_CALL, described, take_plain_arrays
 from pyshardy.backends.custom_calls.functions import Function, results_of
 from pyshardy.backends.edges import ENTRY
+from pyshardy.backends.effects import check_effects
 from pyshardy.backends.engine import Arrays, Engine, Executable
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.exchanges import Exchange, exchanged
 from pyshardy.backends.groups import Groups, Layout
+from pyshardy.backends.lapack import calls as lapack
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.pieces import CALLS, COLLECTIVES, Cutter, Piece, Step
 from pyshardy.backends.specs import Array
 from pyshardy.partition.static_forms import make_static
 from pyshardy.passes.async_operations import make_synchronous
+from pyshardy.passes.tokens import drop_tokens
 from pyshardy.passes.walks import operations_with
 from pyshardy.rules import SHARDING_RULE
 
@@ -62,8 +65,11 @@ class LockstepProgram:
         layout: Layout,
         functions: Mapping[str, Function] | None = None,
     ):
-        self._functions = functions or {}
+        # Engines don't know LAPACK; a user's functions come before ours.
+        self._functions = {**lapack.FUNCTIONS, **(functions or {})}
         self._module = _lowered(module)
+        check_effects(self._module, self._functions, "lockstep")
+        drop_tokens(self._module)  # Operations are carried out in order anyway.
         take_plain_arrays(self._module, self._functions)
         self._engine = engine
         self._layout = layout

@@ -44,11 +44,14 @@ class CompileOptions:
             shape that the call has there, or a tuple of them for several results. If it has a
             keyword-only parameter `call`, it also gets a `CustomCall`: the `backend_config` and
             the types of operands and results. All backends do this but `mpi`.
+        nan_safe: whether all-reduces by maximum and minimum keep NaN on XLA's CPU, which drops it.
+            A second all-reduce tells where a device has one.
     """
 
     optimization: int | None = None
     cache_directory: str | None = None
     custom_calls: Mapping[str, Function] = field(default_factory=dict[str, Any], hash=False)
+    nan_safe: bool = False
 
     def __post_init__(self) -> None:
         """Keep the functions that there are now."""

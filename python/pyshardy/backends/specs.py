@@ -3,6 +3,7 @@
 
 NumPy has no arrays of some element types of StableHLO, and the reference interpreter can't hand
 all of them over. Such a tensor is an array of a wider type that has all its values, its *carrier*:
+within backends, and as an input. Results of runs have the types of `ml_dtypes` for small floats.
 
 | element type                  | array        | carrier                                        |
 |-------------------------------|--------------|------------------------------------------------|
@@ -76,6 +77,17 @@ class TensorSpec:
     def dtype(self) -> np.dtype[np.generic]:
         """The type of the elements of the array."""
         return np.dtype(_DTYPES[self.carrier])
+
+    @property
+    def result_dtype(self) -> np.dtype[np.generic]:
+        """The type of the elements of arrays that users get: `float8_e4m3fn` for `f8E4M3FN`."""
+        match = _CARRIED.fullmatch(self.element)
+        if match is None or match["float"] is None:
+            return self.dtype
+        import ml_dtypes as _  # noqa: F401, PLC0415 (gives names of small types to NumPy)
+
+        bits, _e, layout = self.element.removeprefix("f").partition("E")
+        return np.dtype(f"float{bits}_e{layout.lower()}" if layout else "bfloat16")
 
     @property
     def size(self) -> int:

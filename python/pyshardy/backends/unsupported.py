@@ -6,10 +6,10 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import Diagnostic, error, note
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL
+from pyshardy.backends.effects import TRANSFER_ADVICE, TRANSFERS
 from pyshardy.backends.errors import ExecutionError
 
 _RNG = "pass the random numbers in as an argument"
-_TRANSFER = "pass the data in as an argument and return it as a result"
 _DOT = "use stablehlo.dot_general"
 
 _ADVICE: dict[str, str] = {
@@ -22,10 +22,7 @@ _ADVICE: dict[str, str] = {
     "stablehlo.broadcast": "use stablehlo.broadcast_in_dim",
     "stablehlo.torch_index_select": "use stablehlo.gather",
     "stablehlo.create_token": "use stablehlo.after_all",
-    "stablehlo.infeed": _TRANSFER,
-    "stablehlo.outfeed": _TRANSFER,
-    "stablehlo.send": _TRANSFER,
-    "stablehlo.recv": _TRANSFER,
+    **dict.fromkeys(TRANSFERS, TRANSFER_ADVICE),
     **dict.fromkeys(
         (
             "stablehlo.all_gather",

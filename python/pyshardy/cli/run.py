@@ -65,7 +65,9 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     for path in arguments.load_rules:
         load_rules(path)
     functions = load_functions(arguments.custom_call)
-    options = CompileOptions(arguments.optimization, arguments.cache, functions)
+    options = CompileOptions(
+        arguments.optimization, arguments.cache, functions, nan_safe=arguments.nan_safe
+    )
     profile = Profile(arguments.profile)
     filename = "<stdin>" if arguments.file == "-" else arguments.file
     module = _module(arguments, filename, tool)
@@ -181,6 +183,7 @@ def _agree(
 ) -> bool:
     """Whether the outputs are those of the unpartitioned program; says so."""
     from pyshardy.backends.comparison import compare, tolerance_within  # noqa: PLC0415
+    from pyshardy.backends.known_defects import known_defects  # noqa: PLC0415
     from pyshardy.program import run_unpartitioned  # noqa: PLC0415
 
     backend = arguments.compare
@@ -198,7 +201,22 @@ def _agree(
         for found, wanted, port in zip(outputs, expected, report.program.outputs, strict=True)
     ]
     report.print_outputs(differences)
+    if not all(difference.is_small for difference in differences) or _have_nans(outputs, expected):
+        runs = ((report.program.module, arguments.backend), (original, backend))
+        for defect in dict.fromkeys(
+            each for module, name in runs for each in known_defects(module, name, options)
+        ):
+            emit(warning(f"the comparison may mislead: {defect}"))
     return all(difference.is_small for difference in differences)
+
+
+def _have_nans(*several: Sequence[Array]) -> bool:
+    """Whether any array has an element that is not a number."""
+    import numpy as np  # noqa: PLC0415
+
+    # Small types of `ml_dtypes` are floating-point numbers, too, of a kind of their own.
+    wide = (array.astype(np.complex128) for arrays in several for array in arrays)
+    return any(bool(np.isnan(each).any()) for each in wide)
 
 
 @contextlib.contextmanager

@@ -60,7 +60,8 @@ def save_outputs(path: str, ports: Sequence[Port], outputs: Sequence[Array]) -> 
     arrays: dict[str, Array] = {}
     for index, (port, array) in enumerate(zip(ports, outputs, strict=True)):
         name = port.name if counts[port.name] == 1 else f"{port.name} {index}"
-        arrays[name] = array
+        # Files can't tell of the types that are not NumPy's own.
+        arrays[name] = array.astype(port.spec.dtype, copy=False)
     try:
         with open(path, "wb") as file:
             np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]

@@ -116,6 +116,11 @@ def parser() -> argparse.ArgumentParser:
         "array for each operand, as a device holds it, and returns those of the results",
     )
     made.add_argument(
+        "--nan-safe",
+        action="store_true",
+        help="keep NaN in all-reduces by maximum and minimum, which drop it in XLA on CPUs",
+    )
+    made.add_argument(
         "--print-module", action="store_true", help="print the partitioned program first"
     )
     made.add_argument("--no-check", action="store_true", help="don't run the unpartitioned program")

@@ -23,7 +23,9 @@ def set_channel(operation: ir.Operation, channel: int) -> None:
     """Give a collective that has a channel another one, negative if it has a negative one."""
     old = stablehlo.ChannelHandle(operation.attributes[_HANDLE])
     channel = -channel if old.handle < 0 else channel
-    operation.attributes[_HANDLE] = stablehlo.ChannelHandle.get(channel, old.channel_type)
+    operation.attributes[_HANDLE] = stablehlo.ChannelHandle.get(
+        channel, old.channel_type, operation.context
+    )
 
 
 def first_free_channel(module: ir.Module) -> int:

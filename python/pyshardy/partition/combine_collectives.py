@@ -16,7 +16,8 @@ becomes
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from mlir_sdy.host import ir
@@ -27,67 +28,154 @@ from pyshardy.partition.sizes import element_bytes
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
 """What may have several operands. So may all-to-alls, but to XLA these are parts of one tensor."""
 
+_WITH_EFFECTS = frozenset(
+    f"stablehlo.{name}" for name in ("infeed", "outfeed", "recv", "rng", "send")
+)
+"""What may not change places, besides custom calls that say so."""
+
 _CHANNEL = "channel_handle"
+_EFFECT = "has_side_effect"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Bundle:
-    """Collectives that will be one, at the place of the last.
+    """Collectives that will be one.
 
     Attributes:
         members: the collectives, in the order of the text.
         nbytes: the bytes of their operands.
+        waits_for: the bundles whose results the operands of a member need.
     """
 
     members: list[ir.Operation] = field(default_factory=list[ir.Operation])
     nbytes: int = 0
+    waits_for: dict[_Bundle, None] = field(default_factory=dict["_Bundle", None])
 
 
 def combine_collectives(function: ir.OpView, *, max_bytes: int = 1 << 25) -> None:
     """Combine the collectives of a local function that don't need each other's results.
 
-    1. All-reduces and all-gathers are combined with those that differ only in the shapes of
-       operands, and in the channel.
-    2. A bundle takes the place of its last member. It is closed when an operation uses the result
-       of a member, also one inside a region, and when its operands would exceed `max_bytes`.
+    1. All-reduces and all-gathers are combined with those of their block that differ only in the
+       shapes of operands, and in the channel.
+    2. A collective joins a bundle unless its operands need the result of a member, also by way of
+       other bundles and in regions, or the operands of all would exceed `max_bytes`.
+    3. A bundle takes the place of its last member. Operations between its members that need a
+       result of it move behind it. Those with effects keep their order.
 
     Args:
         function: the `func.func`, after `sdy-convert-global-to-local`.
         max_bytes: the bytes of the operands of a combined collective on each device.
     """
-    bundles = [
-        bundle.members
+    # All plans come first: the bodies of collectives that become one are blocks, too.
+    plans = [
+        _Plan(block, max_bytes)
         for operation in operations_in(function)
         for region in operation.regions
         for block in region.blocks
-        for bundle in _bundles(block, max_bytes)
-        if len(bundle.members) > 1
     ]
-    for members in bundles:
-        _combine(members)
+    for plan in plans:
+        if any(len(bundle.members) > 1 for bundle in plan.bundles):
+            plan.carry_out()
 
 
-def _bundles(block: ir.Block, max_bytes: int) -> Iterator[_Bundle]:
-    open_bundles: dict[Hashable, _Bundle] = {}
-    owners: dict[ir.Value, Hashable] = {}
-    for view in block.operations:
-        operation = view.operation
-        for key in dict.fromkeys(owners[value] for value in _used_by(operation) if value in owners):
-            if key in open_bundles:
-                yield open_bundles.pop(key)
-        if operation.name not in _VARIADIC:
-            continue
+class _Plan:
+    """The bundles of a block.
+
+    Args:
+        block: the block. It isn't changed before `carry_out`.
+        max_bytes: the bytes of the operands of a bundle.
+
+    Attributes:
+        bundles: the bundles, by their first members.
+    """
+
+    def __init__(self, block: ir.Block, max_bytes: int):
+        self.bundles: list[_Bundle] = []
+        self._operations = [view.operation for view in block.operations]
+        self._bundle_of: dict[ir.Operation, _Bundle] = {}
+        self._waits: dict[ir.Value, dict[_Bundle, None]] = {}
+        open_bundles: dict[Hashable, _Bundle] = {}
+        effects: dict[_Bundle, None] = {}
+        self._waits_of: list[dict[_Bundle, None]] = []
+        for operation in self._operations:
+            waits: dict[_Bundle, None] = {}
+            for value in _used_by(operation):
+                waits |= self._waits.get(value, {})
+            if operation.name in _VARIADIC:
+                bundle = self._bundle_for(operation, waits, open_bundles, max_bytes)
+                self._bundle_of[operation] = bundle
+                results = {bundle: None}
+            else:
+                if _may_have_effects(operation):
+                    waits = effects = waits | effects
+                results = waits
+            self._waits_of.append(waits)
+            if results:
+                self._waits |= dict.fromkeys(operation.results, results)
+
+    def _bundle_for(
+        self,
+        operation: ir.Operation,
+        waits: dict[_Bundle, None],
+        open_bundles: dict[Hashable, _Bundle],
+        max_bytes: int,
+    ) -> _Bundle:
+        """The bundle that a collective joins, which may be a new one."""
         key = _kind(operation)
         nbytes = sum(map(_nbytes, operation.operands))
-        bundle = open_bundles.setdefault(key, _Bundle())
-        if bundle.members and bundle.nbytes + nbytes > max_bytes:
-            yield open_bundles.pop(key)
+        bundle = open_bundles.get(key)
+        if bundle is None or bundle.nbytes + nbytes > max_bytes or bundle in _closure(waits):
             bundle = open_bundles[key] = _Bundle()
+            self.bundles.append(bundle)
         bundle.members.append(operation)
         bundle.nbytes += nbytes
-        # Results of a bundle that is closed already need no watching.
-        owners |= dict.fromkeys(operation.results, key)
-    yield from open_bundles.values()
+        bundle.waits_for |= waits
+        return bundle
+
+    def carry_out(self) -> None:
+        """Combine the members of each bundle, and move what waits for them behind it."""
+        missing = {bundle: len(bundle.members) for bundle in self.bundles}
+        done: set[_Bundle] = set()
+        place = self._operations[-1]  # The terminator, before which all is put in order.
+        waiting = deque(zip(self._operations[:-1], self._waits_of[:-1], strict=True))
+        passed_over: list[tuple[ir.Operation, dict[_Bundle, None]]] = []
+        while waiting:
+            operation, waits = waiting.popleft()
+            if not done.issuperset(waits):
+                passed_over.append((operation, waits))
+                continue
+            operation.move_before(place)
+            bundle = self._bundle_of.get(operation)
+            if bundle is None:
+                continue
+            missing[bundle] -= 1
+            if not missing[bundle]:
+                _combine(bundle.members, operation)
+                done.add(bundle)
+                # What has waited comes before what follows in the text, which may need it.
+                waiting.extendleft(reversed(passed_over))
+                passed_over.clear()
+
+
+def _closure(bundles: Iterable[_Bundle]) -> dict[_Bundle, None]:
+    """Return bundles and all that they wait for."""
+    found: dict[_Bundle, None] = {}
+    remaining = list(bundles)
+    while remaining:
+        bundle = remaining.pop()
+        if bundle not in found:
+            found[bundle] = None
+            remaining += bundle.waits_for
+    return found
+
+
+def _may_have_effects(operation: ir.Operation) -> bool:
+    """Whether an operation must keep its place among others of these."""
+    return any(
+        inner.name in _WITH_EFFECTS
+        or (_EFFECT in inner.attributes and inner.attributes[_EFFECT].value)
+        for inner in operations_in(operation)
+    )
 
 
 def _used_by(operation: ir.Operation) -> Iterator[ir.Value]:
@@ -117,9 +205,10 @@ def _nbytes(value: ir.Value) -> int:
     return element_bytes(value) * math.prod(shape_of(value))
 
 
-def _combine(members: list[ir.Operation]) -> None:
-    """Replace collectives by one at the place of the last."""
-    last = members[-1]
+def _combine(members: list[ir.Operation], last: ir.Operation) -> None:
+    """Replace collectives by one at the place of the last, if there are several."""
+    if len(members) == 1:
+        return
     operands = [value for member in members for value in member.operands]
     results = [value for member in members for value in member.results]
     with last.location, ir.InsertionPoint(last):

@@ -217,7 +217,9 @@ class _FunctionResharder:
                     self.uses.complete_for_results(operation)
                 else:
                     self.uses.complete_operands(operation)
-                if run_on_single_device(operation, self.meshes, self.cache):
+                # Shardy leaves an operation that only has effects to its partitioner.
+                is_seen = self.full or len(operation.results) > 0
+                if is_seen and run_on_single_device(operation, self.meshes, self.cache):
                     self.known.forget(operation)
                     return
                 take_operands_back(operation, self.meshes, self.cache)

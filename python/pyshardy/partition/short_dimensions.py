@@ -96,8 +96,11 @@ def _short_dims(
     found = {
         index: [
             dim
-            for dim, size in enumerate(shape_of(value_type))
-            if size == 1 and sharding.dim_shardings[dim].axes
+            # A sharding on a single device has no dimensions, whatever the rank.
+            for dim, (size, of_dim) in enumerate(
+                zip(shape_of(value_type), sharding.dim_shardings, strict=False)
+            )
+            if size == 1 and of_dim.axes
         ]
         for index, (value_type, sharding) in enumerate(
             zip(types, shardings.shardings, strict=False)

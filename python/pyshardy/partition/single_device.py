@@ -28,12 +28,14 @@ def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
     Raises:
         PassError: one is.
     """
-    for kind, shardings in (
-        ("argument", argument_shardings(function)),
-        ("result", result_shardings(function)),
+    signature = function.attributes["function_type"].value
+    for kind, types, shardings in (
+        ("argument", signature.inputs, argument_shardings(function)),
+        ("result", signature.results, result_shardings(function)),
     ):
-        for index, sharding in enumerate(shardings):
-            if is_on_single_device(sharding, meshes):
+        for index, (value_type, sharding) in enumerate(zip(types, shardings, strict=True)):
+            is_tensor = isinstance(value_type, ir.RankedTensorType)  # and not a token
+            if is_tensor and is_on_single_device(sharding, meshes):
                 raise PassError(
                     error(
                         f"'func.func' op {kind} {index} has the sharding {sharding} on a single "

@@ -36,3 +36,32 @@ func.func @apart(%arg0: tensor<2xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   %2 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>}> : (tensor<2xf32>) -> tensor<4xf32>
   return %1, %2 : tensor<8xf32>, tensor<4xf32>
 }
+
+// What needs the first one moves behind the combined one; what the second one needs stays before it.
+// CHECK-LABEL: func.func @neither_waits
+// CHECK-NEXT: %0 = stablehlo.negate %arg1
+// CHECK-NEXT: %1:2 = "stablehlo.all_gather"(%arg0, %0)
+// CHECK-NEXT: %2 = stablehlo.negate %1#0
+// CHECK-NEXT: %3 = stablehlo.negate %2
+// CHECK-NEXT: return %3, %1#1
+func.func @neither_waits(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<4xf32>
+  %1 = stablehlo.negate %0 : tensor<4xf32>
+  %2 = stablehlo.negate %1 : tensor<4xf32>
+  %3 = stablehlo.negate %arg1 : tensor<2xf32>
+  %4 = "stablehlo.all_gather"(%3) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<4xf32>
+  return %2, %4 : tensor<4xf32>, tensor<4xf32>
+}
+
+// The two of dimension 0 can't be one: the gather of dimension 1 would need it and be needed by it.
+// CHECK-LABEL: func.func @no_cycle
+// CHECK-COUNT-2: all_gather_dim = {{[01]}}
+// CHECK: all_gather_dim
+// CHECK: return
+func.func @no_cycle(%arg0: tensor<2x2xf32>, %arg1: tensor<2x2xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2x2xf32>) -> tensor<4x2xf32>
+  %1 = "stablehlo.all_gather"(%0) <{all_gather_dim = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4x2xf32>) -> tensor<4x4xf32>
+  %2 = "stablehlo.all_gather"(%arg1) <{all_gather_dim = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2x2xf32>) -> tensor<2x4xf32>
+  %3 = "stablehlo.all_gather"(%2) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2x4xf32>) -> tensor<4x4xf32>
+  return %1, %3 : tensor<4x4xf32>, tensor<4x4xf32>
+}

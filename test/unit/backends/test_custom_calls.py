@@ -307,7 +307,7 @@ def test_a_body_of_another_operation_calls_no_function(context, engine, outer, a
 def test_values_that_arrays_cannot_stand_for(context, engine):
     text = """
     func.func @main(%x: tensor<f32>) -> tensor<f32> {
-      %0 = stablehlo.custom_call @f(%x) : (tensor<f32>) -> !stablehlo.token
+      %0 = stablehlo.custom_call @f(%x) : (tensor<f32>) -> tuple<tensor<f32>>
       return %x : tensor<f32>
     }"""
     with pytest.raises(Exception, match=r"p\.mlir:3:12: error: no array can stand for"):

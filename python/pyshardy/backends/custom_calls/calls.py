@@ -3,16 +3,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
+from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.custom_calls.functions import CustomCall
 from pyshardy.backends.specs import TensorSpec
 from pyshardy.backends.values import spec_of
+from pyshardy.passes.tokens import is_token
 from pyshardy.passes.walks import operations_named
 
 CUSTOM_CALL = "stablehlo.custom_call"
+_CONFIGS = ("backend_config", "mhlo.backend_config")
+"""Where a call may have its configuration; JAX leaves the first one empty for the second."""
+
+_DECLARED = "pyshardy.declared_types"
+_LAYOUTS = ("operand_layouts", "result_layouts")
+
+CALLBACKS_ON_ONE_DEVICE = tuple(f"xla_ffi_python_{each}_callback" for each in ("cpu", "gpu"))
+"""What JAX calls for callbacks that run once, on whole operands."""
+
+CALLBACKS = (
+    *CALLBACKS_ON_ONE_DEVICE,
+    *(f"xla_ffi_partitioned_python_{each}_callback" for each in ("cpu", "gpu")),
+)
+"""What JAX calls for all callbacks: functions that the process knows which has traced them."""
+
+CUSTOM_PARTITIONING = "CustomSPMDPartitioning"
+"""What JAX calls for functions with a partition function of their own."""
 
 ADVICE = (
     "let a Python function of NumPy arrays do it, by CompileOptions(custom_calls={'its_target': "
@@ -34,21 +53,33 @@ def calls_to(targets: Collection[str], module: ir.Module) -> list[ir.Operation]:
     return [operation for operation in found if target_of(operation) in targets]
 
 
+def takes_token(call: ir.Operation) -> bool:
+    """Whether a custom call has a token, and so an order among others."""
+    return any(is_token(each.type) for each in (*call.operands, *call.results))
+
+
 def described(operation: ir.Operation) -> CustomCall:
-    """What a function may know about a custom call.
+    """What a function may know about a custom call; its tokens are left out.
 
     Raises:
         UsageError: no array can stand for an operand or a result.
     """
     place = location_of(operation.location)
     attributes = operation.attributes
+    configs = (_plain(attributes[name]) for name in _CONFIGS if name in attributes)
+    declared = attributes.get(_DECLARED, ())
     return CustomCall(
         target_of(operation),
-        _plain(attributes["backend_config"]) if "backend_config" in attributes else "",
-        tuple(spec_of(operand.type, place) for operand in operation.operands),
-        tuple(spec_of(result.type, place) for result in operation.results),
+        next((config for config in configs if config), ""),
+        _specs(operation.operands, place),
+        _specs(operation.results, place),
         place,
+        tuple(spec_of(each.value, place) for each in declared),
     )
+
+
+def _specs(values: Iterable[ir.Value], place: SourceLocation | None) -> tuple[TensorSpec, ...]:
+    return tuple(spec_of(value.type, place) for value in values if not is_token(value.type))
 
 
 def take_plain_arrays(module: ir.Module, targets: Collection[str]) -> None:
@@ -63,37 +94,42 @@ def take_plain_arrays(module: ir.Module, targets: Collection[str]) -> None:
     """
     for operation in calls_to(targets, module):
         call = described(operation)
-        if not any(spec.is_carried for spec in (*call.operands, *call.results)):
+        declared = (*call.operands, *call.results)
+        if not any(spec.is_carried for spec in declared):
             continue
+        attributes = {k: v for k, v in operation.attributes.items() if k not in _LAYOUTS}
         with operation.context, operation.location, ir.InsertionPoint(operation):
+            types = [ir.TypeAttr.get(_type_of(spec)) for spec in declared]
             plain = ir.Operation.create(
                 operation.name,
-                results=[_type_of(_carrier(spec)) for spec in call.results],
+                results=[_plain_type(result.type) for result in operation.results],
                 operands=[
-                    _converted(operand, _carrier(spec))
-                    for operand, spec in zip(operation.operands, call.operands, strict=True)
+                    _converted(operand, _plain_type(operand.type)) for operand in operation.operands
                 ],
-                attributes=dict(operation.attributes.items()),
+                attributes=attributes | {_DECLARED: ir.ArrayAttr.get(types)},
             )
             results = [
-                _converted(result, spec)
-                for result, spec in zip(plain.results, call.results, strict=True)
+                _converted(new, old.type)
+                for new, old in zip(plain.results, operation.results, strict=True)
             ]
         for old, new in zip(operation.results, results, strict=True):
             old.replace_all_uses_with(new)
         operation.erase()
 
 
-def _carrier(spec: TensorSpec) -> TensorSpec:
-    return spec.with_element(spec.carrier)
+def _plain_type(value_type: ir.Type) -> ir.Type:
+    """The type of the arrays that stand for values of a type; that of a token is itself."""
+    if is_token(value_type):
+        return value_type
+    spec = spec_of(value_type)
+    return _type_of(spec.with_element(spec.carrier))
 
 
 def _type_of(spec: TensorSpec) -> ir.Type:
     return ir.Type.parse(str(spec))
 
 
-def _converted(value: ir.Value, spec: TensorSpec) -> ir.Value:
-    wanted = _type_of(spec)
+def _converted(value: ir.Value, wanted: ir.Type) -> ir.Value:
     if value.type == wanted:
         return value
     return ir.Operation.create("stablehlo.convert", results=[wanted], operands=[value]).result

@@ -29,6 +29,8 @@ class CustomCall:
         operands: the types of the operands on each device.
         results: the types of the results on each device.
         place: where the call stands.
+        declared: the types of the operands and of the results in the program, where the arrays
+            have others that stand for them (see `specs`); empty where they are the same.
     """
 
     target: str
@@ -36,6 +38,17 @@ class CustomCall:
     operands: tuple[TensorSpec, ...]
     results: tuple[TensorSpec, ...]
     place: SourceLocation | None = None
+    declared: tuple[TensorSpec, ...] = ()
+
+    @property
+    def declared_operands(self) -> tuple[TensorSpec, ...]:
+        """The types of the operands in the program."""
+        return self.declared[: len(self.operands)] or self.operands
+
+    @property
+    def declared_results(self) -> tuple[TensorSpec, ...]:
+        """The types of the results in the program."""
+        return self.declared[len(self.operands) :] or self.results
 
 
 def results_of(function: Function, call: CustomCall, arrays: Sequence[Array]) -> list[Array]:

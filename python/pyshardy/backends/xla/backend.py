@@ -22,5 +22,10 @@ class XlaBackend:
     def compile(self, module: ir.Module, layout: Layout, options: CompileOptions) -> XlaProgram:
         """See `Backend.compile`."""
         return local_xla_program(
-            module, layout, self._platform, options.cache_directory, options.custom_calls
+            module,
+            layout,
+            self._platform,
+            options.cache_directory,
+            options.custom_calls,
+            nan_safe=options.nan_safe,
         )

@@ -8,50 +8,64 @@ closures, stand in a script, and see what they change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.host import ir
+from mlir_sdy.values import rank_of
 from pyshardy.backends.custom_calls.calls import calls_to, described, take_plain_arrays
 from pyshardy.backends.custom_calls.functions import CustomCall, Function, results_of
 from pyshardy.backends.pieces import CONTROL_FLOW, misplaced
-from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.backends.specs import Array
+from pyshardy.passes.tokens import is_token
 
 _TARGET = "xla_ffi_python_{platform}_callback"
 _HOLDERS = CONTROL_FLOW | {"func.func", "builtin.module"}
+
+
+class _Callback(NamedTuple):
+    """A call, and which of its results are tokens."""
+
+    call: CustomCall
+    tokens: Sequence[bool]
 
 
 class Callbacks:
     """The calls of one program, each with the function that does it.
 
     Args:
-        calls: the calls, by the numbers that their callbacks have.
+        calls: these, by the numbers that their callbacks have.
         functions: the functions, by targets.
     """
 
-    def __init__(self, calls: Sequence[CustomCall], functions: Mapping[str, Function]):
-        self._calls = tuple((call, functions[call.target]) for call in calls)
+    def __init__(self, calls: Sequence[_Callback], functions: Mapping[str, Function]):
+        self._calls = tuple((each, functions[each.call.target]) for each in calls)
         self._failure: SdyError | None = None
 
     def __len__(self) -> int:
         return len(self._calls)
 
-    def answer(self, question: tuple[int, Sequence[Array]]) -> list[Array]:
-        """The results of a call: its number, and the arrays of its operands.
+    def answer(self, question: tuple[int, Sequence[Array]]) -> list[Array | None]:
+        """The results of a call, None for a token: its number, and the arrays of its operands.
 
         Once a function has failed, results are zeros, and the run goes to its end: a device that
         gave up would let the others wait at the next collective.
         """
         number, arrays = question
-        call, function = self._calls[number]
+        (call, tokens), function = self._calls[number]
+        results: list[Array] | None = None
         if self._failure is None:
             try:
-                return results_of(function, call, arrays)
+                results = results_of(function, call, arrays)
             except SdyError as failure:
                 self._failure = failure
-        return [np.zeros(spec.shape, spec.dtype) for spec in call.results]
+        if results is None:
+            results = [np.zeros(spec.shape, spec.dtype) for spec in call.results]
+        remaining = iter(results)
+        return [None if each else next(remaining) for each in tokens]
 
     def check(self) -> None:
         """Raise the failure of a function since the last check, if there is one."""
@@ -73,7 +87,7 @@ def call_back(module: ir.Module, functions: Mapping[str, Function], platform: st
         ExecutionError: a call stands in a body that XLA makes part of another operation.
     """
     take_plain_arrays(module, functions)
-    calls: list[CustomCall] = []
+    calls: list[_Callback] = []
     for operation in calls_to(functions, module):
         _check_place(operation)
         call = described(operation)
@@ -82,12 +96,12 @@ def call_back(module: ir.Module, functions: Mapping[str, Function], platform: st
                 operation.name,
                 results=[result.type for result in operation.results],
                 operands=list(operation.operands),
-                attributes=_attributes(operation, call, len(calls), platform),
+                attributes=_attributes(operation, len(calls), platform),
             )
         for old, new in zip(operation.results, callback.results, strict=True):
             old.replace_all_uses_with(new)
+        calls.append(_Callback(call, [is_token(each.type) for each in operation.results]))
         operation.erase()
-        calls.append(call)
     return Callbacks(calls, functions)
 
 
@@ -100,24 +114,22 @@ def _check_place(operation: ir.Operation) -> None:
         parent = outer.parent
 
 
-def _attributes(
-    operation: ir.Operation, call: CustomCall, number: int, platform: str
-) -> dict[str, ir.Attribute]:
+def _attributes(operation: ir.Operation, number: int, platform: str) -> dict[str, ir.Attribute]:
     config = ir.Attribute.parse(f"{{index = {number} : ui64}}")
     attributes: dict[str, ir.Attribute] = {
         "call_target_name": ir.StringAttr.get(_TARGET.format(platform=platform)),
         "api_version": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 4),
         "backend_config": config,
-        "operand_layouts": _row_major(call.operands),
-        "result_layouts": _row_major(call.results),
+        "operand_layouts": _row_major(operation.operands),
+        "result_layouts": _row_major(operation.results),
     }
     if "has_side_effect" in operation.attributes:
         attributes["has_side_effect"] = operation.attributes["has_side_effect"]
     return attributes
 
 
-def _row_major(specs: Sequence[TensorSpec]) -> ir.Attribute:
+def _row_major(values: Iterable[ir.Value]) -> ir.Attribute:
     """The order of dimensions in memory, the fastest first, that NumPy's arrays have."""
-    orders = [list(range(len(spec.shape)))[::-1] for spec in specs]
+    orders = [list(reversed(range(rank_of(value.type) or 0))) for value in values]
     texts = [f"dense<{order or ''}> : tensor<{len(order)}xindex>" for order in orders]
     return ir.Attribute.parse(f"[{', '.join(texts)}]")

@@ -10,7 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from mlir_sdy.diagnostics import error
+from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.backends.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.registry import registered
@@ -93,6 +93,9 @@ class DeviceColumn(Sequence[Array]):
         name: what it calls the value.
         dtype: the type of the arrays to fetch.
         count: the number of devices.
+
+    Attributes:
+        is_donated: whether a run has taken over its memory.
     """
 
     def __init__(self, process: XlaProcess, name: int, dtype: np.dtype[np.generic], count: int):
@@ -100,6 +103,7 @@ class DeviceColumn(Sequence[Array]):
         self.name = name
         self._dtype = dtype
         self._count = count
+        self.is_donated = False
         self._fetched: list[Array] | None = None
         weakref.finalize(self, process.drop, name)
 
@@ -119,6 +123,9 @@ class DeviceColumn(Sequence[Array]):
     def _arrays(self) -> list[Array]:
         fetched = self._fetched
         if fetched is None:
+            if self.is_donated:
+                message = "the array is gone: it was donated to a run that has used its memory"
+                raise UsageError(error(f"{message}; use what that run has returned"))
             request = {"do": "fetch", "name": self.name, "dtype": str(self._dtype)}
             fetched = self.process.answer(request)
             self._fetched = fetched

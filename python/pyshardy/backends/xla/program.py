@@ -11,7 +11,9 @@ from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL, target_of
 from pyshardy.backends.custom_calls.functions import Function
+from pyshardy.backends.donations import donated_arguments
 from pyshardy.backends.edges import ENTRY
+from pyshardy.backends.effects import check_callbacks, check_no_transfers
 from pyshardy.backends.engine import Arrays
 from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.groups import Layout
@@ -20,7 +22,7 @@ from pyshardy.backends.sharded_arrays import Column
 from pyshardy.backends.specs import Array, TensorSpec
 from pyshardy.backends.values import spec_of
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
-from pyshardy.backends.xla.layouts import lay_out_transforms
+from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.backends.xla.process import DeviceColumn, xla_process
 from pyshardy.backends.xla.text import text_for_xla
 from pyshardy.passes.walks import operations_named
@@ -42,6 +44,7 @@ class XlaProgram:
         platform: `cpu` for virtual devices, or `gpu`.
         cache_directory: where compiled programs are kept for later processes.
         callbacks: what the program calls in this process.
+        donated: the positions of the arguments whose memory results take over.
 
     Attributes:
         compile_seconds: how long XLA has compiled.
@@ -63,7 +66,9 @@ class XlaProgram:
         platform: str = "cpu",
         cache_directory: str | None = None,
         callbacks: Callbacks | None = None,
+        donated: Sequence[int] = (),
     ):
+        self._donated = tuple(donated)
         self._callbacks = callbacks or Callbacks((), {})
         self._inputs = tuple(inputs)
         self._outputs = tuple(outputs)
@@ -101,6 +106,10 @@ class XlaProgram:
         names = self._ask(
             {"do": "run", "dropped": self._process.dropped(), **self._arguments(columns)}
         )
+        for index in self._donated:
+            column = columns[index]
+            if isinstance(column, DeviceColumn):
+                column.is_donated = True
         return [
             DeviceColumn(self._process, name, spec.dtype, self._layout.size)
             for name, spec in zip(names, self._outputs, strict=True)
@@ -116,7 +125,9 @@ class XlaProgram:
             "number": self._number,
             "arguments": [
                 column.name
-                if isinstance(column, DeviceColumn) and column.process is self._process
+                if isinstance(column, DeviceColumn)
+                and column.process is self._process
+                and not column.is_donated
                 else list(column)
                 for column in columns
             ],
@@ -136,6 +147,8 @@ def local_xla_program(
     platform: str = "cpu",
     cache_directory: str | None = None,
     functions: Mapping[str, Function] | None = None,
+    *,
+    nan_safe: bool = False,
 ) -> XlaProgram:
     """A local program, compiled for all devices of a layout.
 
@@ -145,6 +158,7 @@ def local_xla_program(
         platform: `cpu` for virtual devices, or `gpu`.
         cache_directory: where compiled programs are kept for later processes.
         functions: implement custom calls, by their targets.
+        nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
 
     Raises:
         UsageError: jaxlib is not installed.
@@ -157,9 +171,10 @@ def local_xla_program(
     outputs = [spec_of(value_type, place) for value_type in signature.results]
     is_partitioned = layout.partitions > 1
     local = copy_of(module)
+    check_no_transfers(local, "XLA")
+    check_callbacks(local, functions or {}, "XLA")
     callbacks = call_back(local, functions or {}, platform)
-    if platform == "cpu":
-        lay_out_transforms(local)
+    prepare_for_xla(local, platform, nan_safe=nan_safe)
     text = text_for_xla(local) if is_partitioned else asm(local)
     try:
         return XlaProgram(
@@ -170,6 +185,7 @@ def local_xla_program(
             platform=platform,
             cache_directory=cache_directory,
             callbacks=callbacks,
+            donated=donated_arguments(entry),
         )
     except ExecutionError as refusal:
         raise _at_custom_call(refusal, module) from None

@@ -5,11 +5,19 @@ from __future__ import annotations
 
 from mlir_sdy.assembly import asm
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import SCALAR_BODIES, operations_in
+from pyshardy.backends.donations import ALIAS
 from pyshardy.backends.modules import copy_of
+from pyshardy.backends.pieces import CONTROL_FLOW
 from pyshardy.passes.async_operations import make_synchronous
+from pyshardy.passes.tokens import is_token
+from pyshardy.passes.walks import operations_named
 
-_MANUAL = "{manual}"
+_MARK, _MANUAL = "mhlo.sharding", "{manual}"
+_CUSTOM_CALL = "stablehlo.custom_call"
 _APPROXIMATE_TOP_K = "ApproxTopK"
+_SHARDING = "Sharding"
+"""The custom call that only carries a mark."""
 
 
 def text_for_xla(module: ir.Module) -> str:
@@ -24,22 +32,70 @@ def text_for_xla(module: ir.Module) -> str:
     local = copy_of(module)
     make_synchronous(local)  # not every jaxlib reads asynchronous operations
     mark = ir.StringAttr.get(_MANUAL, local.context)
-    marked = ir.DictAttr.get({"mhlo.sharding": mark}, local.context)
     for view in local.body.operations:
         function = view.operation
         if function.name != "func.func":
             continue
-        for inner in function.regions[0].blocks[0].operations:
-            if not _takes_no_mark(inner.operation):
-                inner.operation.attributes["mhlo.sharding"] = mark
+        for inner in operations_in(function, leaving_out=SCALAR_BODIES):
+            if inner.operation != function and not _takes_no_mark(inner.operation):
+                inner.operation.attributes[_MARK] = mark
+        for inner in operations_named(CONTROL_FLOW, function):
+            _mark_captured(inner, mark)
         types = function.attributes["function_type"].value
-        for entry, values in (("arg_attrs", types.inputs), ("res_attrs", types.results)):
-            function.attributes[entry] = ir.ArrayAttr.get([marked] * len(values), local.context)
+        donations = _donations(function, len(types.inputs))
+        arguments = [ir.DictAttr.get({_MARK: mark, **each}, local.context) for each in donations]
+        results = [ir.DictAttr.get({_MARK: mark}, local.context)] * len(types.results)
+        for entry, attributes in (("arg_attrs", arguments), ("res_attrs", results)):
+            function.attributes[entry] = ir.ArrayAttr.get(attributes, local.context)
     return asm(local)
+
+
+def _donations(function: ir.Operation, count: int) -> list[dict[str, ir.Attribute]]:
+    """Which results take over the memory of arguments, as attributes of these."""
+    if "arg_attrs" not in function.attributes:
+        return [{}] * count
+    return [
+        {ALIAS: given[ALIAS]} if ALIAS in given else {}
+        for given in function.attributes["arg_attrs"]
+    ]
+
+
+def _mark_captured(operation: ir.Operation, mark: ir.Attribute) -> None:
+    """Mark the values from outside that the regions of an operation use, where it stands.
+
+    XLA hands these over in a tuple, whose parts are marked as the operations that make them. But
+    simplifications on the way to XLA drop the marks of what they replace, such as a transpose that
+    only reshapes. The part counts as replicated then, on which XLA's partitioner ends the process.
+    """
+    captured: dict[ir.Value, ir.Value] = {}
+    inside = list(operations_in(operation))
+    own = {value for each in inside for value in each.operation.results}
+    for each in inside:
+        for region in each.regions:
+            for block in region.blocks:
+                own |= set(block.arguments)
+    for each in inside[1:]:
+        operands = each.operation.operands
+        for index, value in enumerate(operands):
+            if value in own or is_token(value.type):
+                continue
+            if value not in captured:
+                captured[value] = ir.Operation.create(
+                    _CUSTOM_CALL,
+                    results=[value.type],
+                    operands=[value],
+                    attributes={
+                        "call_target_name": ir.StringAttr.get(_SHARDING, value.context),
+                        _MARK: mark,
+                    },
+                    loc=operation.location,
+                    ip=ir.InsertionPoint(operation),
+                ).result
+            operands[index] = captured[value]
 
 
 def _takes_no_mark(operation: ir.Operation) -> bool:
     """Whether an operation is one that XLA reads without any further attribute."""
-    if operation.name != "stablehlo.custom_call":
+    if operation.name != _CUSTOM_CALL:
         return False
     return operation.attributes["call_target_name"].value == _APPROXIMATE_TOP_K

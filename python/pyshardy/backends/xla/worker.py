@@ -100,8 +100,9 @@ def _parent() -> Parent:
 
 
 def _call_back(number: int, *arrays: Any) -> tuple[Any, ...]:
-    # XLA's arrays are views of memory that it uses again.
-    return tuple(_parent().ask((number, [np.array(array) for array in arrays])))
+    # XLA's arrays are views of memory that it uses again, and its tokens are None.
+    given = [np.array(array) for array in arrays if array is not None]
+    return tuple(_parent().ask((number, given)))
 
 
 def _devices(platform: str, count: int) -> list[Any]:

@@ -13,6 +13,9 @@
 | `exported`    | what `jax.export` has exported                              |
 | `locations`   | places in the user's source                                 |
 | `structure`   | which trees of arrays a function takes and gives            |
+| `callbacks`   | functions of Python that a program calls                    |
+| `custom_partitioning` | functions with a partition function of their own    |
+| `process`     | a name for this process                                     |
 | `random_keys` | keys of random numbers                                      |
 | `meshes`      | meshes and shardings as JAX has them                        |
 | `grid`        | one mesh of whole axes for parts of axes and several meshes |

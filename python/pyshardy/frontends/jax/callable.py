@@ -13,8 +13,12 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.backends import jax_internals
+from pyshardy.backends.donations import drop_donations
+from pyshardy.backends.effects import check_no_transfers
 from pyshardy.backends.modules import copy_of
 from pyshardy.backends.specs import TensorSpec
+from pyshardy.backends.xla.preparation import prepare_for_xla
+from pyshardy.frontends.jax import callbacks
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.grid import Grid, NoGridError
 from pyshardy.frontends.jax.meshes import (
@@ -48,6 +52,8 @@ class Port(Protocol):
     def local_spec(self) -> TensorSpec: ...  # noqa: D102
     @property
     def mesh(self) -> Mesh: ...  # noqa: D102
+    @property
+    def donated_to(self) -> int | None: ...  # noqa: D102
 
 
 class JaxProgram:
@@ -64,6 +70,7 @@ class JaxProgram:
         outputs: the results.
         devices: the mesh of JAX to run on. By default that for which JAX has traced the program,
             or that of `jax.set_mesh`, if it has the same axes, or else the first devices there are.
+        nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
 
     Attributes:
         mesh: the mesh of JAX. Its axes are cut where shardings need parts of them, and of the kind
@@ -84,6 +91,8 @@ class JaxProgram:
         inputs: Sequence[Port],
         outputs: Sequence[Port],
         devices: jax.sharding.Mesh | None = None,
+        *,
+        nan_safe: bool = False,
     ):
         require("jax", "'as_jax'", extra="jax")
         import jax  # noqa: PLC0415
@@ -95,24 +104,39 @@ class JaxProgram:
         in_specs, out_specs = (
             tuple(_partition_spec(port, grid) for port in ports) for ports in (inputs, outputs)
         )
-        local = jax.shard_map(
-            _local_function(module, mesh, inputs, outputs),
-            mesh=self.mesh,
-            in_specs=in_specs,
-            out_specs=out_specs,
-            # Whether a copy is the same on all devices JAX can't see in a program not its own.
-            check_vma=False,
-        )
         shardings = [
             [jax.sharding.NamedSharding(self.mesh, spec) for spec in specs]
             for specs in (in_specs, out_specs)
         ]
         self.in_shardings: Any = self._in_tree_of(shardings[0])
         self.out_shardings: Any = self._out_tree_of(shardings[1])
-        laid_out = _laid_out(local, shardings[0])
-        self._run: Callable[..., Any] = jax.jit(
-            _without_gradient(laid_out), out_shardings=tuple(shardings[1])
-        )
+
+        platform = self.mesh.devices.flat[0].platform
+
+        def compiled(failures: callbacks.Failures | None) -> Callable[..., Any]:
+            local = jax.shard_map(
+                _local_function(
+                    module, mesh, inputs, outputs, failures, platform, nan_safe=nan_safe
+                ),
+                mesh=self.mesh,
+                in_specs=in_specs,
+                out_specs=out_specs,
+                # Whether a copy is the same on all devices JAX can't see in a program not its own.
+                check_vma=False,
+            )
+            function = _laid_out(local, shardings[0])
+            if not self._calls_back:  # JAX has no gradient of its own for those that do
+                function = _without_gradient(function)
+            donated = [index for index, port in enumerate(inputs) if port.donated_to is not None]
+            return jax.jit(
+                function, out_shardings=tuple(shardings[1]), donate_argnums=tuple(donated)
+            )
+
+        self._calls_back = bool(callbacks.functions_in(module))
+        self._failures = callbacks.Failures()
+        self._run = compiled(self._failures if self._calls_back else None)
+        # Within another function nobody could raise an exception behind the run.
+        self._run_within = compiled(None) if self._calls_back else self._run
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
@@ -126,13 +150,23 @@ class JaxProgram:
 
         Raises:
             UsageError: the arguments don't fit the program.
+            Exception: what a callback of the program has raised.
         """
+        import jax.core  # noqa: PLC0415
+
         leaves = self._leaves(args, kwargs)
         arrays = [
             _fitting(without_keys(leaf), port)
             for leaf, port in zip(leaves, self._inputs, strict=True)
         ]
-        results = self._run(*arrays)
+        if any(isinstance(array, jax.core.Tracer) for array in arrays):
+            results = self._run_within(*arrays)
+        else:
+            results = self._run(*arrays)
+            if self._calls_back:
+                jax.block_until_ready(results)
+                jax.effects_barrier()
+                self._failures.check()
         if self._structure is not None:
             results = map(with_keys, results, self._structure.keys)
         return self._out_tree_of(results)
@@ -223,13 +257,14 @@ def _without_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which says what to do where its gradient is asked for."""
     import jax  # noqa: PLC0415
 
-    def refuse(*_: Any) -> Any:
-        message = "a partitioned program has no gradient: trace the function that computes it"
-        raise UsageError(error(f"{message}, as jax.grad makes it, and partition that"))
-
     refusing = jax.custom_vjp(function)
-    refusing.defvjp(refuse, refuse)
+    refusing.defvjp(_refuse_gradient, _refuse_gradient)
     return refusing
+
+
+def _refuse_gradient(*_: Any) -> Any:
+    message = "a partitioned program has no gradient: trace the function that computes it"
+    raise UsageError(error(f"{message}, as jax.grad makes it, and partition that"))
 
 
 def _partition_spec(port: Port, grid: Grid) -> jax.sharding.PartitionSpec:
@@ -239,7 +274,14 @@ def _partition_spec(port: Port, grid: Grid) -> jax.sharding.PartitionSpec:
 
 
 def _local_function(
-    module: ir.Module, mesh: Mesh, inputs: Sequence[Port], outputs: Sequence[Port]
+    module: ir.Module,
+    mesh: Mesh,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    failures: callbacks.Failures | None,
+    platform: str,
+    *,
+    nan_safe: bool,
 ) -> Callable[..., Any]:
     """The function of shards that the local program is.
 
@@ -265,12 +307,25 @@ def _local_function(
     local = copy_of(module)
     if mesh.device_ids:
         renumber(local, mesh.device_ids)
+    check_no_transfers(local, "JAX")
+    drop_donations(ir.SymbolTable(local.operation)["main"].operation)  # They are those of JAX.
+    prepare_for_xla(local, platform, nan_safe=nan_safe)
     version = stablehlo.get_smaller_version(
         stablehlo.get_current_version(), jax_internals.stablehlo_version()
     )
-    artifact = serialize(local, version)
-    # The gradient of what stands in is not that of the program.
-    return jax_internals.with_artifact(exported, artifact).call
+
+    def with_callbacks(first: int, kind: str) -> jax.export.Exported:
+        """Return the program whose first callback has a number, on a platform."""
+        numbered = callbacks.numbered(local, first, kind)
+        # The gradient of what stands in is not that of the program.
+        return jax_internals.with_artifact(exported, serialize(numbered, version))
+
+    functions = callbacks.functions_in(local, failures)
+    if not functions:
+        return with_callbacks(0, platform).call
+    return jax_internals.CallingProgram(
+        with_callbacks, functions, results, callbacks.have_effects(local), _refuse_gradient
+    )
 
 
 def _fitting(value: Any, port: Port) -> Any:

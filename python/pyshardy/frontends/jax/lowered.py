@@ -17,6 +17,8 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from pyshardy.backends.jax_internals import compile_arguments
+from pyshardy.frontends.jax.callbacks import put_on_one_device, remember_callbacks
+from pyshardy.frontends.jax.custom_partitioning import remember_custom_partitioning
 from pyshardy.frontends.jax.locations import locate_by_calls
 from pyshardy.frontends.jax.random_keys import implementations
 from pyshardy.frontends.jax.structure import Structure, remember
@@ -61,6 +63,9 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
         _mesh((*found["in_shardings"], *found["out_shardings"])),
     )
     remember(structure, module)
+    remember_callbacks(found["host_callbacks"], module)
+    put_on_one_device(module)
+    remember_custom_partitioning(found["keepalive"], module)
     return module
 
 

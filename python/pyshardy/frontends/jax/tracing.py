@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_in_force, mesh_of_model
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.packages import require
+from pyshardy.passes.tokens import is_token
 
 if TYPE_CHECKING:
     import jax
@@ -70,13 +71,6 @@ def trace(
 
     _leave_out_own_frames()
     reader = _Shardings(mesh)
-    compiled = jax.jit(
-        function,
-        in_shardings=reader.for_jax(in_shardings),
-        out_shardings=reader.for_jax(out_shardings),
-        static_argnums=static_argnums,
-        keep_unused=True,
-    )
     platforms = None
     placed: tuple[type, ...] = (np.ndarray,)
     if reader.is_without_devices:
@@ -84,6 +78,14 @@ def trace(
         placed = np.ndarray, jax.Array
         platforms = (_PLATFORM_WITHOUT_DEVICES,)
     arguments = _types_of(arguments, placed, static_argnums)
+    compiled = jax.jit(
+        function,
+        in_shardings=reader.for_jax(in_shardings),
+        out_shardings=reader.for_jax(out_shardings),
+        static_argnums=static_argnums,
+        donate_argnums=_donated(function, arguments, static_argnums),
+        keep_unused=True,
+    )
     try:
         lowered = compiled.trace(*arguments).lower(lowering_platforms=platforms)
     except ValueError as refusal:
@@ -99,8 +101,9 @@ def trace(
     reader.declare_meshes(module, [*ours_in.values(), *ours_out.values()])
     if ours_in or ours_out:
         entry = ir.SymbolTable(module.operation)["main"]
-        set_argument_shardings(entry, ours_in)
-        set_result_shardings(entry, ours_out)
+        signature = entry.attributes["function_type"].value
+        set_argument_shardings(entry, _behind_tokens(ours_in, signature.inputs))
+        set_result_shardings(entry, _behind_tokens(ours_out, signature.results))
         verify(module)
     return module
 
@@ -180,6 +183,38 @@ class _Shardings:
         return leaf
 
 
+def _donated(
+    function: Any, arguments: Sequence[Any], static: int | Sequence[int]
+) -> tuple[int, ...]:
+    """Return the positions of arguments that a function that `jax.jit` has made is given for good.
+
+    A function around it would keep them.
+    """
+    import jax  # noqa: PLC0415
+
+    if not isinstance(function, jax.stages.Wrapped) or not hasattr(function, "trace"):
+        return ()
+    given, _ = function.trace(*arguments).args_info
+    positions = [
+        position
+        for position in range(len(arguments))
+        if position not in _positions(static, len(arguments))
+    ]
+    return tuple(
+        position
+        for position, info in zip(positions, given, strict=True)
+        if (leaves := jax.tree.leaves(info)) and all(leaf.donated for leaf in leaves)
+    )
+
+
+def _behind_tokens(
+    shardings: Mapping[int, TensorSharding], types: Sequence[ir.Type]
+) -> dict[int, TensorSharding]:
+    """Return shardings by positions in a signature that begins with the tokens of effects."""
+    tokens = sum(map(is_token, types))
+    return {tokens + index: sharding for index, sharding in shardings.items()}
+
+
 def _types_of(
     arguments: tuple[Any, ...], arrays: tuple[type, ...], static: int | Sequence[int]
 ) -> tuple[Any, ...]:
@@ -189,9 +224,13 @@ def _types_of(
     def type_of(leaf: Any) -> Any:
         return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if isinstance(leaf, arrays) else leaf
 
-    positions = {static} if isinstance(static, int) else set(static)
-    positions |= {position + len(arguments) for position in positions}  # those from the end
+    positions = _positions(static, len(arguments))
     return tuple(
         argument if position in positions else jax.tree.map(type_of, argument)
         for position, argument in enumerate(arguments)
     )
+
+
+def _positions(static: int | Sequence[int], count: int) -> set[int]:
+    """Return positions that may be counted from the end, as those from the beginning."""
+    return {each % count for each in ([static] if isinstance(static, int) else static)}

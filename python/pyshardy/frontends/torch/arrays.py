@@ -45,4 +45,6 @@ def tensor_of(array: Array, dtype: torch.dtype) -> torch.Tensor:
     """The tensor of a type with the values of an array."""
     import torch  # noqa: PLC0415
 
-    return torch.from_numpy(np.array(array)).to(dtype)
+    # PyTorch takes no elements of the small types that `ml_dtypes` adds to NumPy.
+    taken = array.astype(np.float32) if array.dtype.kind == "V" else np.array(array)
+    return torch.from_numpy(taken).to(dtype)

@@ -34,9 +34,10 @@ def is_maximal(sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:
 def propagate_to_func_results(module: ir.Module) -> None:
     """Copy the shardings of returned values to the results of functions.
 
-    1. A result of the main function keeps its sharding, which is the user's, if it has one. A
-       sharding on a single device is not copied to it.
+    1. A result of the main function keeps its sharding, which is the user's, if it has one.
     2. Any other result takes over the sharding of its value, or loses its own if that has none.
+    3. A sharding on a single device is not copied: the value is brought back where it is computed,
+       and the partitioner refuses interfaces on a single device.
 
     Raises:
         PassError: there are several functions, but none is called `main`.
@@ -49,13 +50,14 @@ def propagate_to_func_results(module: ir.Module) -> None:
         if not returned:
             continue
         shardings = {index: get_sharding(value) for index, value in enumerate(returned)}
+        for index, sharding in shardings.items():
+            if sharding is not None and is_maximal(sharding, meshes):
+                shardings[index] = None
         if function == main:
             given = result_shardings(function)
             shardings = {
                 index: sharding
                 for index, sharding in shardings.items()
-                if sharding is not None
-                and given[index] is None
-                and not is_maximal(sharding, meshes)
+                if sharding is not None and given[index] is None
             }
         set_result_shardings(function, shardings, cache)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arguments whose memory a result takes over.
+
+A traced function says by an attribute of an argument that its caller gives up the array:
+`tf.aliasing_output = 0 : i32` for the result that may have its memory, or `jax.buffer_donor = true`
+for any that fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from mlir_sdy.host import ir
+from mlir_sdy.values import set_argument_attributes
+
+ALIAS, DONOR = "tf.aliasing_output", "jax.buffer_donor"
+
+Fits = Callable[[int, int], bool]
+"""Whether a result, the second, has the type and the layout of an argument, the first."""
+
+
+def shift_aliases(function: ir.Operation, positions: Mapping[int, int]) -> None:
+    """Let aliases name results by other positions.
+
+    Args:
+        function: the `func.func`.
+        positions: the new positions by the old ones.
+    """
+    changed = {
+        index: _position(positions[alias], function.context)
+        for index, alias in enumerate(_aliases(function))
+        if alias is not None and alias in positions
+    }
+    if changed:
+        set_argument_attributes(function, ALIAS, changed)
+
+
+def settle_donations(
+    function: ir.Operation, results: int, fits: Fits
+) -> tuple[list[int | None], list[int]]:
+    """Say for each donated argument of a local program which result takes over its memory.
+
+    1. An argument with an alias keeps it if that result fits.
+    2. Otherwise the first result that fits, and that no other argument has, is its alias.
+    3. If there is none, it isn't donated any more.
+
+    Args:
+        function: the `func.func`, whose attributes are changed.
+        results: the number of its results.
+        fits: tells which results may take over the memory of an argument.
+
+    Returns:
+        For each argument the position of the result or None, and the positions of the arguments
+        that nobody can take over.
+    """
+    aliases, donors = _aliases(function), _donors(function)
+    wanted = [index for index, alias in enumerate(aliases) if alias is not None or donors[index]]
+    taken: dict[int, int] = {}
+    for index in wanted:
+        alias = aliases[index]
+        if alias is not None and alias not in taken.values() and fits(index, alias):
+            taken[index] = alias
+    for index in wanted:
+        free = (each for each in range(results) if each not in taken.values())
+        found = next((each for each in free if fits(index, each)), None)
+        if index not in taken and found is not None:
+            taken[index] = found
+    if wanted:
+        attributes = {
+            index: _position(taken[index], function.context) if index in taken else None
+            for index in wanted
+        }
+        set_argument_attributes(function, ALIAS, attributes)
+        set_argument_attributes(function, DONOR, dict.fromkeys(wanted))
+    return [taken.get(index) for index in range(len(aliases))], [
+        index for index in wanted if index not in taken
+    ]
+
+
+def donated_arguments(function: ir.Operation) -> list[int]:
+    """Return the positions of the arguments of a local program whose memory results take over."""
+    return [index for index, alias in enumerate(_aliases(function)) if alias is not None]
+
+
+def drop_donations(function: ir.Operation) -> None:
+    """Let a function keep all of its arguments."""
+    if donated := donated_arguments(function):
+        set_argument_attributes(function, ALIAS, dict.fromkeys(donated))
+
+
+def _aliases(function: ir.Operation) -> list[int | None]:
+    return [each[ALIAS].value if ALIAS in each else None for each in _attributes(function)]
+
+
+def _donors(function: ir.Operation) -> list[bool]:
+    return [DONOR in each and each[DONOR].value for each in _attributes(function)]
+
+
+def _attributes(function: ir.Operation) -> Sequence[ir.DictAttr]:
+    count = len(function.attributes["function_type"].value.inputs)
+    if "arg_attrs" not in function.attributes:
+        return [ir.DictAttr.get({}, function.context)] * count
+    return [ir.DictAttr(each) for each in function.attributes["arg_attrs"]]
+
+
+def _position(result: int, context: ir.Context) -> ir.Attribute:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(32, context), result)

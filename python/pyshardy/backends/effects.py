@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Refuses effects that nobody would carry out, before a program runs without them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from mlir_sdy.diagnostics import Diagnostic, error, note
+from mlir_sdy.host import ir, location_of
+from pyshardy.backends.custom_calls.calls import (
+    ADVICE,
+    CALLBACKS,
+    CUSTOM_CALL,
+    CUSTOM_PARTITIONING,
+    calls_to,
+    takes_token,
+    target_of,
+)
+from pyshardy.backends.errors import ExecutionError
+from pyshardy.passes.walks import operations_named
+
+TRANSFERS = frozenset(f"stablehlo.{name}" for name in ("infeed", "outfeed", "send", "recv"))
+TRANSFER_ADVICE = "pass the data in as an argument and return it as a result"
+_EFFECT = "has_side_effect"
+
+
+def check_no_transfers(module: ir.Module, runner: str) -> None:
+    """Check that a program exchanges nothing with a host while it runs.
+
+    Nobody is at the other end here: XLA would wait for it, or end the process, and an operation
+    whose results are not used might be dropped.
+
+    Args:
+        module: the program.
+        runner: what a diagnostic calls the backend.
+
+    Raises:
+        ExecutionError: it does, at each operation of these.
+    """
+    found: list[Diagnostic] = []
+    for operation in operations_named(TRANSFERS, module):
+        place = location_of(operation.location)
+        message = f"{runner} can't run '{operation.name}': there is no host to exchange data with"
+        found.append(error(message, place, [note(TRANSFER_ADVICE, place)]))
+    if found:
+        raise ExecutionError(*found)
+
+
+def check_callbacks(module: ir.Module, implemented: Collection[str], runner: str) -> None:
+    """Check that the functions are known that a program of JAX calls.
+
+    XLA would end the process at the first call otherwise.
+
+    Args:
+        module: the program.
+        implemented: the targets of custom calls that functions implement.
+        runner: what a diagnostic calls the backend.
+
+    Raises:
+        ExecutionError: they are not, at each of the calls.
+    """
+    unknown = calls_to({*CALLBACKS, CUSTOM_PARTITIONING} - set(implemented), module)
+    if unknown:
+        raise ExecutionError(*(_unknown_callback(call, runner) for call in unknown))
+
+
+def _unknown_callback(call: ir.Operation, runner: str) -> Diagnostic:
+    place = location_of(call.location)
+    message = (
+        f"{runner} can't run the custom call '@{target_of(call)}': its function is known only to "
+        "the process that has traced the program"
+    )
+    advice = "trace the program in this process, by sdy.jax.trace or sdy.jax.from_lowered"
+    return error(message, place, [note(f"{advice}, or {ADVICE}", place)])
+
+
+def check_effects(module: ir.Module, implemented: Collection[str], runner: str) -> None:
+    """Check that somebody carries out each effect of a program.
+
+    Args:
+        module: the program.
+        implemented: the targets of custom calls that functions implement.
+        runner: what a diagnostic calls the backend.
+
+    Raises:
+        ExecutionError: nobody does, for some operations.
+    """
+    check_no_transfers(module, runner)
+    check_callbacks(module, implemented, runner)
+    found: list[Diagnostic] = []
+    for call in operations_named({CUSTOM_CALL}, module):
+        target = target_of(call)
+        if target not in implemented and has_effect(call):
+            place = location_of(call.location)
+            message = f"{runner} doesn't know the custom call '@{target}', which has a side effect"
+            found.append(error(message, place, [note(ADVICE, place)]))
+    if found:
+        raise ExecutionError(*found)
+
+
+def has_effect(call: ir.Operation) -> bool:
+    """Whether a custom call does something besides computing its results."""
+    attributes = call.attributes
+    return takes_token(call) or (_EFFECT in attributes and attributes[_EFFECT].value)

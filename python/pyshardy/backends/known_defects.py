@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Defects of engines that the project knows, for where their results are compared."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.backends.registry import CompileOptions, registered
+from pyshardy.backends.xla.nan_safe import drops_nans
+from pyshardy.passes.walks import operations_named
+
+_SORT, _COMPARE = "stablehlo.sort", "stablehlo.compare"
+_COLLECTIVES = ("stablehlo.all_reduce", "stablehlo.reduce_scatter")
+
+
+def known_defects(module: ir.Module, backend: str, options: CompileOptions) -> list[str]:
+    """Return what a backend is known to compute wrongly of a program, a sentence for each.
+
+    Args:
+        module: the program.
+        backend: the name of the backend.
+        options: how it compiles the program.
+    """
+    name = registered(backend).name
+    found: list[str] = []
+    if name == "interpreter":
+        if any(map(_is_of_floats, operations_named({_SORT}, module))):
+            found.append("the reference interpreter sorts NaN wrongly")
+        if any(map(_is_total, operations_named({_COMPARE}, module))):
+            found.append("the reference interpreter takes -0.0 and 0.0 for equal under TOTALORDER")
+    if name == "xla" and not options.nan_safe:
+        collectives = operations_named(_COLLECTIVES, module)
+        if any(map(drops_nans, collectives)):
+            found.append(
+                "all-reduces by maximum and minimum drop NaN in XLA on CPUs; '--nan-safe' keeps it "
+                "(CompileOptions(nan_safe=True))"
+            )
+    return found
+
+
+def _is_of_floats(operation: ir.Operation) -> bool:
+    return any(
+        isinstance(ir.ShapedType(operand.type).element_type, ir.FloatType)
+        for operand in operation.operands
+    )
+
+
+def _is_total(comparison: ir.Operation) -> bool:
+    attributes = comparison.attributes
+    return "compare_type" in attributes and "TOTALORDER" in str(attributes["compare_type"])

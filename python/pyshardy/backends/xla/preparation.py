@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a local program needs for XLA to compile it, whoever hands it over."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.backends.xla.layouts import lay_out_transforms
+from pyshardy.backends.xla.nan_safe import keep_nans
+from pyshardy.backends.xla.split_collectives import split_collectives
+
+
+def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False) -> None:
+    """Write operations in the forms that XLA takes.
+
+    Args:
+        module: a local program, which is changed in place.
+        platform: where it is to run, as JAX calls it: `cpu`, `gpu`, `cuda` ...
+        nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
+    """
+    split_collectives(module)
+    if platform == "cpu":
+        if nan_safe:
+            keep_nans(module)
+        lay_out_transforms(module)

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Callbacks of traced functions (`jax.debug.print`, `jax.pure_callback`, `io_callback`).
+
+A module has a custom call for each, with a number. The functions of Python with these numbers are
+kept here, in the process that has traced them, and the module names them by an attribute, which
+copies and passes leave alone.
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from mlir_sdy import sdy
+from mlir_sdy.attributes import attribute_of
+from mlir_sdy.discardable import text_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import SHARDING
+from pyshardy.backends.custom_calls.calls import (
+    CALLBACKS,
+    CALLBACKS_ON_ONE_DEVICE,
+    calls_to,
+    described,
+    takes_token,
+    target_of,
+)
+from pyshardy.backends.custom_calls.functions import CustomCall
+from pyshardy.backends.effects import check_callbacks, has_effect
+from pyshardy.backends.modules import copy_of
+from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.frontends.jax.dtypes import dtype_of
+from pyshardy.frontends.jax.process import this_process
+
+Callback = Callable[..., Sequence[Any]]
+"""Takes an array for each operand, and returns one for each result."""
+
+_ATTRIBUTE = "jax.callbacks"
+_CONFIG = "mhlo.backend_config"
+"""Where calls have their numbers that JAX wrote for older versions of StableHLO."""
+
+_TYPED_FFI = 4
+"""The version of XLA's interface for custom calls whose configuration is a dictionary."""
+
+_PARTITIONS = "mhlo.num_partitions"
+_DEVICE = "callback_device"
+_known: dict[str, Sequence[Callback]] = {}
+
+
+def remember_callbacks(functions: Sequence[Callable[..., Any]], module: ir.Module) -> None:
+    """Let the callbacks of `module`, and of what becomes of it, be these functions.
+
+    Args:
+        functions: what the calls of the module call, by their numbers. They take and return
+            arrays, behind a token if the call has one.
+        module: what has been traced.
+    """
+    if not functions:
+        return
+    with_token = {number_of(call) for call in calls_to(CALLBACKS, module) if takes_token(call)}
+    # They live as long as the process, as what JAX has compiled may.
+    name = f"{this_process()}.{len(_known)}"
+    _known[name] = [
+        _without_token(function) if number in with_token else function
+        for number, function in enumerate(functions)
+    ]
+    module.operation.attributes[_ATTRIBUTE] = ir.StringAttr.get(name, module.context)
+
+
+def callbacks_of(module: ir.Module) -> Sequence[Callback] | None:
+    """Return the callbacks of a module by their numbers; None if nobody has traced it here."""
+    name = text_of(module.operation.attributes, _ATTRIBUTE)
+    return None if name is None else _known.get(name)
+
+
+def implementations_of(module: ir.Module) -> dict[str, Callable[..., Any]]:
+    """Return functions for the custom calls of a module that are callbacks, by targets.
+
+    They take and return arrays as those of `CompileOptions.custom_calls` do. There are none if this
+    process doesn't know the callbacks.
+    """
+    name = text_of(module.operation.attributes, _ATTRIBUTE)
+    return _implementations(name) if name in _known else {}
+
+
+@cache
+def _implementations(name: str) -> dict[str, Callable[..., Any]]:
+    """Return the same functions each time, as programs are compiled once for equal ones."""
+    callbacks = _known[name]
+
+    def run(*arrays: Array, call: CustomCall) -> list[Array]:
+        assert not isinstance(call.config, str), "JAX gives each callback a number"
+        given = [
+            array.astype(dtype_of(spec.element))
+            for array, spec in zip(arrays, call.declared_operands, strict=True)
+        ]
+        returned = callbacks[call.config["index"]](*given)
+        return [
+            np.asarray(each).astype(spec.dtype)
+            for each, spec in zip(returned, call.results, strict=True)
+        ]
+
+    return dict.fromkeys(CALLBACKS, run)
+
+
+def number_of(call: ir.Operation) -> int:
+    """Return the number of the callback that a custom call stands for."""
+    name = _CONFIG if _CONFIG in call.attributes else "backend_config"
+    return ir.DictAttr(call.attributes[name])["index"].value
+
+
+class Failures:
+    """The first exception of callbacks while a program runs.
+
+    A device whose callback raised an exception would leave the others waiting at their next
+    collective, until XLA ends the process. So it goes on with zeros, and the exception is raised
+    behind the run.
+    """
+
+    def __init__(self) -> None:
+        self._first: Exception | None = None
+
+    def guarded(self, function: Callback, results: Sequence[TensorSpec]) -> Callback:
+        """Return a function that notes an exception of another one, and returns zeros then.
+
+        Args:
+            function: the other function.
+            results: the types of its results.
+        """
+
+        def call(*arrays: Any) -> Sequence[Any]:
+            if self._first is None:
+                try:
+                    return function(*arrays)
+                except Exception as failure:
+                    self._first = failure
+            return tuple(np.zeros(spec.shape, dtype_of(spec.element)) for spec in results)
+
+        return call
+
+    def check(self) -> None:
+        """Raise the exception since the last check, if there is one."""
+        first, self._first = self._first, None
+        if first is not None:
+            raise first
+
+
+def functions_in(module: ir.Module, failures: Failures | None = None) -> list[Callback]:
+    """Return the functions for the callbacks in a program, by their numbers; none without such.
+
+    A function takes and returns a token if its call does.
+
+    Args:
+        module: the program.
+        failures: notes the exceptions of the functions. Without it they are raised to XLA.
+
+    Raises:
+        ExecutionError: nobody has traced the program in this process.
+    """
+    known = callbacks_of(module)
+    check_callbacks(module, () if known is None else CALLBACKS, "JAX")
+    calls = calls_to(CALLBACKS, module)
+    if not calls:
+        return []
+    functions = list(known or ())
+    by_number = {number_of(call): call for call in calls}
+    for number, call in by_number.items():
+        if failures is not None:
+            functions[number] = failures.guarded(functions[number], described(call).results)
+        if takes_token(call):
+            functions[number] = _with_token(functions[number])
+    return functions
+
+
+def have_effects(module: ir.Module) -> bool:
+    """Whether a callback of a program has effects, so that it must be called."""
+    return any(map(has_effect, calls_to(CALLBACKS, module)))
+
+
+def numbered(module: ir.Module, first: int, platform: str) -> ir.Module:
+    """Return a program with other numbers for its callbacks.
+
+    Args:
+        module: the program. It isn't changed.
+        first: what to add to each number.
+        platform: where it is to run, as JAX calls it.
+    """
+    copy = copy_of(module)
+    if _ATTRIBUTE in copy.operation.attributes:
+        del copy.operation.attributes[_ATTRIBUTE]  # It differs from process to process.
+    kind = "cpu" if platform == "cpu" else "gpu"
+    for call in calls_to(CALLBACKS, copy):
+        target = target_of(call).replace("cpu", kind).replace("gpu", kind)
+        with call.context:
+            call.attributes["call_target_name"] = ir.StringAttr.get(target)
+            # Behind the edges of modules only the attribute that StableHLO declares is read.
+            call.attributes["backend_config"] = ir.Attribute.parse(
+                f"{{index = {first + number_of(call)} : ui64}}"
+            )
+            if _CONFIG in call.attributes:
+                del call.attributes[_CONFIG]
+            call.attributes["api_version"] = ir.IntegerAttr.get(
+                ir.IntegerType.get_signless(32), _TYPED_FFI
+            )
+    return copy
+
+
+def put_on_one_device(module: ir.Module) -> None:
+    """Let each callback run once, whatever the program is sharded to later.
+
+    JAX annotates callbacks so where it traces for several devices. What it has traced for one may
+    be sharded afterwards, and the callbacks should not run on each device then.
+
+    Args:
+        module: what JAX has traced. It is changed.
+    """
+    attributes = module.operation.attributes
+    if _PARTITIONS in attributes and attributes[_PARTITIONS].value > 1:
+        return
+    calls = [
+        call
+        for call in calls_to(CALLBACKS_ON_ONE_DEVICE, module)
+        if SHARDING not in call.attributes
+    ]
+    if not calls:
+        return
+    with module.context, ir.Location.unknown():
+        name = _declare_device(module)
+        for call in calls:
+            # An operation without results says so once.
+            count = max(1, len(call.results))
+            each = TensorShardingPerValue((TensorSharding(name, ()),) * count)
+            call.attributes[SHARDING] = attribute_of(each)
+
+
+def _declare_device(module: ir.Module) -> str:
+    name, count = _DEVICE, 0
+    while name in meshes_of(module):
+        name, count = f"{_DEVICE}_{count}", count + 1
+    place = ir.InsertionPoint.at_block_begin(module.body)
+    sdy.mesh(name, attribute_of(Mesh((), (0,))), ip=place)
+    return name
+
+
+def _without_token(function: Callable[..., Any]) -> Callback:
+    """Return the function of a callback whose call has a token, as the others are."""
+
+    def call(*arrays: Any) -> Sequence[Any]:
+        return function(None, *arrays)[1:]
+
+    return call
+
+
+def _with_token(function: Callback) -> Callback:
+    def call(token: Any, *arrays: Any) -> Sequence[Any]:
+        return (token, *function(*arrays))
+
+    return call

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls of `jax.experimental.custom_partitioning`, replaced by what their functions make of them.
+
+A module has a custom call for each, with a key. The function that partitions the call lives in the
+process that has traced the module. It is asked with the shardings that the values have got, and
+what it says becomes a manual computation:
+
+    %0 = stablehlo.custom_call @CustomSPMDPartitioning(%x) {backend_config = "140349902987984"}
+
+    %0 = sdy.manual_computation(%x) in_shardings=[...] out_shardings=[...] manual_axes={"x"} (...) {
+      ...    // the function of shards that was returned
+    }
+"""
+
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mlir_sdy.assembly import parse
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.discardable import text_of
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import get_sharding
+from pyshardy.backends.custom_calls.calls import CUSTOM_PARTITIONING, calls_to, described
+from pyshardy.backends.jax_internals import CustomPartitioning, custom_partitionings
+from pyshardy.frontends.jax.dtypes import dtype_of
+from pyshardy.frontends.jax.meshes import (
+    available_devices,
+    device_mesh,
+    mesh_of_model,
+    partition_spec,
+)
+from pyshardy.frontends.jax.process import this_process
+from pyshardy.passes.walks import operations_named
+
+if TYPE_CHECKING:
+    import jax
+
+ATTRIBUTE = "jax.custom_partitioning"
+_known: dict[str, CustomPartitioning] = {}
+_MESH = re.compile(r'(?P<before><@|sdy\.mesh @)(?P<name>[\w.$-]+|"[^"]*")')
+
+
+def remember_custom_partitioning(kept: Sequence[Any], module: ir.Module) -> None:
+    """Let the calls of `module`, and of what becomes of it, be known to this process.
+
+    Args:
+        kept: what JAX keeps alive with a lowered function.
+        module: the module of that function.
+    """
+    found = custom_partitionings(kept)
+    if found:
+        _known.update(found)
+        attributes = module.operation.attributes
+        attributes[ATTRIBUTE] = ir.StringAttr.get(this_process(), module.context)
+
+
+def expand_custom_partitioning(module: ir.Module) -> None:
+    """Put manual computations in the place of the calls that this process knows.
+
+    Args:
+        module: a program whose shardings have been propagated. It is changed.
+
+    Raises:
+        UsageError: the function for a call fails, or returns something else than a mesh, a
+            function, and shardings by the names of axes.
+    """
+    if text_of(module.operation.attributes, ATTRIBUTE) != this_process():
+        return
+    for number, call in enumerate(calls_to({CUSTOM_PARTITIONING}, module)):
+        known = _known.get(ir.StringAttr(call.attributes["backend_config"]).value)
+        if known is not None:
+            _expand(call, known, module, number)
+
+
+def _expand(call: ir.Operation, known: CustomPartitioning, module: ir.Module, number: int) -> None:
+    import jax  # noqa: PLC0415
+
+    meshes = meshes_of(module)
+    mesh = known.mesh
+    if mesh.empty:  # It was traced without a mesh in force, so it is for that of the program.
+        of_program = next(each for each in meshes.values() if each.axes)
+        mesh = device_mesh(of_program, available_devices(of_program.total_size))
+    values = (*call.operands, *call.results)
+    described_call = described(call)
+    types = [
+        jax.ShapeDtypeStruct(
+            spec.shape,
+            dtype_of(spec.element),
+            sharding=_named_sharding(get_sharding(value), len(spec.shape), meshes, mesh),
+        )
+        for value, spec in zip(
+            values, (*described_call.operands, *described_call.results), strict=True
+        )
+    ]
+    count = len(call.operands)
+    try:
+        lowered = _lowered(known, mesh, types[:count], types[count:])
+    except UsageError as refusal:
+        raise UsageError(
+            error(refusal.diagnostics[0].message, location_of(call.location))
+        ) from None
+    except Exception as failure:
+        what = f"{type(failure).__name__}: {failure}".rstrip(": ")
+        message = f"the partition function of a custom_partitioning failed: {what}"
+        raise UsageError(error(message, location_of(call.location))) from failure
+    made = parse(_on_meshes_of(lowered.as_text(), meshes, number, module.context), module.context)
+    _take_over(call, made, module, number)
+
+
+def _named_sharding(
+    sharding: TensorSharding | None,
+    rank: int,
+    meshes: Mapping[str, Mesh],
+    mesh: jax.sharding.Mesh,
+) -> jax.sharding.NamedSharding:
+    """The sharding as JAX writes it, without parts of axes, which it can't write."""
+    import jax  # noqa: PLC0415
+
+    axes: list[tuple[str, ...]] = [()] * rank
+    own = None if sharding is None else mesh_of(sharding, meshes)
+    if sharding is not None and own is not None and own.axes == mesh_of_model(mesh).axes:
+        for dim, of_dim in enumerate(sharding.dim_shardings):
+            whole: list[str] = []
+            for axis in of_dim.axes:
+                if axis.sub_axis_info is not None:
+                    break
+                whole.append(axis.name)
+            axes[dim] = tuple(whole)
+    return jax.sharding.NamedSharding(mesh, partition_spec(axes))
+
+
+def _lowered(
+    known: CustomPartitioning,
+    mesh: jax.sharding.Mesh,
+    arguments: Sequence[Any],
+    results: Sequence[Any],
+) -> Any:
+    """What JAX makes of the function of shards, on the whole arrays."""
+    import jax  # noqa: PLC0415
+
+    mesh, function, out_shardings, in_shardings = known.partition(
+        mesh, known.in_tree.unflatten(arguments), known.out_tree.unflatten(results)
+    )
+    in_specs = [_spec(each, mesh) for each in known.in_tree.flatten_up_to(in_shardings)]
+    out_specs = [_spec(each, mesh) for each in known.out_tree.flatten_up_to(out_shardings)]
+
+    def of_shards(*shards: Any) -> tuple[Any, ...]:
+        return tuple(known.out_tree.flatten_up_to(function(*known.in_tree.unflatten(shards))))
+
+    mapped = jax.shard_map(
+        of_shards,
+        mesh=mesh,
+        in_specs=tuple(in_specs),
+        out_specs=tuple(out_specs),
+        check_vma=False,
+    )
+    plain = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in arguments]
+    return jax.jit(mapped, keep_unused=True).lower(*plain)
+
+
+def _spec(sharding: Any, mesh: jax.sharding.Mesh) -> jax.sharding.PartitionSpec:
+    import jax  # noqa: PLC0415
+
+    if sharding is None:
+        return jax.sharding.PartitionSpec()
+    if isinstance(sharding, jax.sharding.NamedSharding):
+        if mesh_of_model(sharding.mesh) != mesh_of_model(mesh):
+            message = f"it returned {sharding}, but the mesh {mesh}"
+            raise UsageError(error(f"the partition function of a custom_partitioning: {message}"))
+        return sharding.spec
+    message = f"it must return NamedShardings, got: {sharding}"
+    raise UsageError(error(f"the partition function of a custom_partitioning: {message}"))
+
+
+def _on_meshes_of(text: str, meshes: Mapping[str, Mesh], number: int, context: ir.Context) -> str:
+    """The text with the names that meshes have in a module, or names that it doesn't have."""
+    declared = meshes_of(parse(text, context))
+    names = {mesh: name for name, mesh in reversed([*meshes.items()])}
+    new = {
+        name: names.get(mesh, f"custom_partitioning_{number}_{name}")
+        for name, mesh in declared.items()
+    }
+
+    def renamed(match: re.Match[str]) -> str:
+        name = match["name"].strip('"')
+        return match["before"] + new.get(name, match["name"])
+
+    return _MESH.sub(renamed, text)
+
+
+def _take_over(call: ir.Operation, made: ir.Module, module: ir.Module, number: int) -> None:
+    """Move the manual computation of a module into the place of a call."""
+    present = {view.operation.attributes["sym_name"].value for view in module.body.operations}
+    main = ir.SymbolTable(made.operation)["main"].operation
+    functions = [
+        view.operation
+        for view in made.body.operations
+        if view.operation.name == "func.func" and view.operation != main
+    ]
+    for function in functions:
+        name = function.attributes["sym_name"].value
+        new = f"custom_partitioning_{number}_{name}"
+        for caller in operations_named({"func.call"}, made):
+            if caller.attributes["callee"].value == name:
+                caller.attributes["callee"] = ir.FlatSymbolRefAttr.get(new, made.context)
+        function.attributes["sym_name"] = ir.StringAttr.get(new, made.context)
+    for view in list(made.body.operations):
+        operation = view.operation
+        if operation in functions:
+            module.body.append(operation.clone(ip=False))
+        elif operation.name == "sdy.mesh":
+            name = operation.attributes["sym_name"].value
+            if name not in present:
+                ir.InsertionPoint.at_block_begin(module.body).insert(operation.clone(ip=False))
+    block = main.regions[0].blocks[0]
+    copies: dict[ir.Value, ir.Value] = dict(zip(block.arguments, call.operands, strict=True))
+    *operations, terminator = (view.operation for view in block.operations)
+    for operation in operations:
+        copy = operation.clone(ip=ir.InsertionPoint(call)).operation
+        for index, operand in enumerate(operation.operands):
+            copy.operands[index] = copies[operand]
+        copies.update(zip(operation.results, copy.results, strict=True))
+    for result, value in zip(call.results, terminator.operands, strict=True):
+        result.replace_all_uses_with(copies[value])
+    call.erase()

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tokens, by which StableHLO orders effects: functions and programs without them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress
+
+from mlir_sdy.host import ir
+
+_MAKERS = frozenset({"stablehlo.after_all", "stablehlo.create_token"})
+_TYPE = "!stablehlo.token"
+_LAYOUTS = ("operand_layouts", "result_layouts")
+
+
+def is_token(value_type: ir.Type) -> bool:
+    """Whether a type is that of tokens."""
+    return not isinstance(value_type, ir.RankedTensorType) and str(value_type) == _TYPE
+
+
+def users_of_tokens(module: ir.Module) -> list[ir.Operation]:
+    """Return the operations that take or give tokens, inner ones first."""
+    found: list[ir.Operation] = []
+
+    def visit(operation: ir.Operation) -> ir.WalkResult:
+        if _has_tokens(operation):
+            found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.POST_ORDER)
+    return found
+
+
+def close_entry(function: ir.Operation) -> None:
+    """Let a function begin with tokens of its own, and return none.
+
+    Whoever calls the function has nothing to hand over for a token, and calls follow each other
+    anyway. Attributes of the other arguments and results stay.
+
+    Args:
+        function: a `func.func` with one block, which nobody in the program calls.
+    """
+    block = function.regions[0].blocks[0]
+    if not _has_tokens(function):
+        return
+    with function.context, function.location, ir.InsertionPoint.at_block_begin(block):
+        for argument in block.arguments:
+            if is_token(argument.type):
+                made = ir.Operation.create("stablehlo.after_all", results=[argument.type])
+                argument.replace_all_uses_with(made.result)
+    terminator = block.operations[len(block.operations) - 1].operation
+    _rebuilt(terminator)
+    _erase_arguments(block)
+    _change_signature(function)
+
+
+def drop_tokens(module: ir.Module) -> None:
+    """Remove all tokens from a program that somebody runs in the order of its text.
+
+    Args:
+        module: a program in which nothing but functions, calls, control flow and custom calls
+            takes tokens. It is changed.
+    """
+    blocks: list[ir.Block] = []
+    # Users come before producers, and operations before those in their regions.
+    for operation in reversed(users_of_tokens(module)):
+        if operation.name == "func.func":
+            _change_signature(operation)
+            blocks += operation.regions[0].blocks
+        elif operation.name in _MAKERS:
+            operation.erase()
+        else:
+            rebuilt = _rebuilt(operation)
+            for region in rebuilt.regions:
+                blocks += region.blocks
+    for block in blocks:
+        _erase_arguments(block)
+
+
+def _has_tokens(operation: ir.Operation) -> bool:
+    if "function_type" in operation.attributes:
+        signature = operation.attributes["function_type"].value
+        return any(map(is_token, (*signature.inputs, *signature.results)))
+    return any(is_token(each.type) for each in (*operation.operands, *operation.results))
+
+
+def _rebuilt(operation: ir.Operation) -> ir.Operation:
+    """Put an operation without tokens in the place of one whose tokens nobody uses any more."""
+    kept = [not is_token(result.type) for result in operation.results]
+    attributes = {
+        name: value for name, value in operation.attributes.items() if name not in _LAYOUTS
+    }
+    made = ir.Operation.create(
+        operation.name,
+        results=[result.type for result in compress(operation.results, kept)],
+        operands=[operand for operand in operation.operands if not is_token(operand.type)],
+        attributes=attributes,
+        regions=len(operation.regions),
+        loc=operation.location,
+        ip=ir.InsertionPoint(operation),
+    )
+    for source, target in zip(operation.regions, made.regions, strict=True):
+        for block in list(source.blocks):
+            block.append_to(target)
+    for old, new in zip(compress(operation.results, kept), made.results, strict=True):
+        old.replace_all_uses_with(new)
+    operation.erase()
+    return made
+
+
+def _erase_arguments(block: ir.Block) -> None:
+    for index in reversed(range(len(block.arguments))):
+        if is_token(block.arguments[index].type):
+            block.erase_argument(index)
+
+
+def _change_signature(function: ir.Operation) -> None:
+    signature = function.attributes["function_type"].value
+    parts: list[Sequence[ir.Type]] = []
+    for entry, types in (("arg_attrs", signature.inputs), ("res_attrs", signature.results)):
+        kept = [not is_token(each) for each in types]
+        parts.append([*compress(types, kept)])
+        if entry in function.attributes:
+            given = compress(function.attributes[entry], kept)
+            function.attributes[entry] = ir.ArrayAttr.get([*given], function.context)
+    flat = ir.FunctionType.get(*parts, context=function.context)
+    function.attributes["function_type"] = ir.TypeAttr.get(flat, context=function.context)
