@@ -223,4 +223,22 @@ CASES: dict[str, Case] = {
     ),
     "edge of what is unreduced by maximum": edge_of_partial_results("max"),
     "edge of what is unreduced by minimum": edge_of_partial_results("min"),
+    "uneven values of a private function": Passes(
+        "values of private functions that their axes don't divide",
+        "sdy-propagation-pipeline",
+        f"""{PRELUDE}
+        func.func @main(%a: tensor<8x7xf32>) -> tensor<8xf32> {{
+          %0 = sdy.sharding_constraint %a <@m, [{{}}, {{"x"}}]> : tensor<8x7xf32>
+          %1 = call @f(%0) : (tensor<8x7xf32>) -> tensor<8xf32>
+          return %1 : tensor<8xf32>
+        }}
+        func.func private @f(%a: tensor<8x7xf32>) -> tensor<8xf32> {{
+          %c = stablehlo.constant dense<0.0> : tensor<f32>
+          %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [1]
+              : (tensor<8x7xf32>, tensor<f32>) -> tensor<8xf32>
+          return %0 : tensor<8xf32>
+        }}""",
+        Gives("@f(%arg0: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}]>}"),
+        Gives('@f(%arg0: tensor<8x7xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}'),
+    ),
 }
