@@ -2,7 +2,7 @@
 """Bytes that devices send in our partitioned programs, and in those of XLA's SPMD partitioner.
 
     python bench/communication.py                    # the corpus
-    python bench/communication.py transformer_scan   # programs of the corpus, or files
+    python bench/communication.py transformer_scan   # programs of the corpus, files, or folders
     python bench/communication.py --against=shardy   # C++ Shardy's partitioner (jaxlib 0.12)
 
 Both sides get the same annotated program. XLA propagates by its Shardy and partitions; ours is
@@ -137,9 +137,16 @@ def show(collectives: Sequence[Sent], side: str) -> None:
         print(f"    {side:6} {bytes_and_times} {c.kind} of {c.group_size}  {c.source}")
 
 
+def programs_named(name: str) -> list[Path]:
+    """The programs in a folder, a file, or a program of the corpus."""
+    if Path(name).is_dir():
+        return sorted(Path(name).glob("*.mlir"))
+    return [Path(name) if name.endswith(".mlir") else CORPUS / f"{name}.mlir"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("programs", nargs="*", help="names in the corpus, or files")
+    parser.add_argument("programs", nargs="*", help="names in the corpus, files, or folders")
     parser.add_argument("--collectives", action="store_true", help="show each of them")
     parser.add_argument("--against", choices=["xla", "shardy"], default="xla")
     arguments = parser.parse_args()
@@ -151,10 +158,9 @@ def main() -> None:
     else:
         shardy = None
     peer = "XLA" if shardy is None else "Shardy"
-    named = [
-        Path(name) if name.endswith(".mlir") else CORPUS / f"{name}.mlir"
-        for name in arguments.programs
-    ]
+    named = [path for name in arguments.programs for path in programs_named(name)]
+    if arguments.programs and not named:
+        parser.error(f"no *.mlir in {', '.join(arguments.programs)}")
     rows: list[Row] = []
     print(f"{'program':34} {'ours':>12} {peer:>12} {'ratio':>7}  ours | {peer}")
     for path in named or sorted(CORPUS.glob("*.mlir")):
