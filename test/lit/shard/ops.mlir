@@ -35,6 +35,10 @@ func.func @collectives(%0: tensor<2x2xi8>, %wide: tensor<2x4xi8>, %rows: tensor<
   // CHECK: shard.all_slice %{{.*}} on @grid0 grid_axes = [1] slice_axis = 1 : tensor<2x4xi8> -> tensor<2x2xi8>
   %3 = shard.all_slice %wide on @grid0 grid_axes = [1] slice_axis = 1
     : tensor<2x4xi8> -> tensor<2x2xi8>
+  // A size that isn't known afterwards may be split in any way.
+  // CHECK: shard.all_to_all %{{.*}} on @three grid_axes = [0] split_axis = 1 concat_axis = 0 : tensor<3x2xi8> -> tensor<9x?xi8>
+  %unknown = shard.all_to_all %rows on @three grid_axes = [0]
+      split_axis = 1 concat_axis = 0 : tensor<3x2xi8> -> tensor<9x?xi8>
   // CHECK: shard.all_to_all %{{.*}} on @three grid_axes = [0] split_axis = 0 concat_axis = 0 : tensor<3x2xi8> -> tensor<3x2xi8>
   %4 = shard.all_to_all %rows on @three grid_axes = [0]
     split_axis = 0 concat_axis = 0
