@@ -1006,6 +1006,30 @@ def Sdy_CollectivesToReshardsPass : Sdy_FuncPass<"sdy-collectives-to-reshards", 
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
+def Sdy_UnshardUnevenRegionsPass : Sdy_FuncPass<"sdy-unshard-uneven-regions", Sdy_Own> {
+  let summary = "Drops uneven shardings that only add communication";
+  let description = [{
+    Where the sharding of an argument was dropped, since it doesn't divide the argument evenly, what
+    propagation derived from it is left. Operations in between whose inputs and outputs aren't sharded
+    along these axes are computed on each device, unless that is more work than the gathers cost. On
+    4 devices,
+
+    ```mlir
+    %0 = stablehlo.negate %a
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}\]>\]>} : tensor<9x4xf32>
+    return %0 : tensor<9x4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.negate %a
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}\]>\]>} : tensor<9x4xf32>
+    return %0 : tensor<9x4xf32>
+    ```
+  }];
+}
+
 def Sdy_RemovePropagationBarriersPass : Sdy_FuncPass<"sdy-remove-propagation-barriers", Sdy_Own> {
   let summary = "Removes propagation barriers";
   let description = [{

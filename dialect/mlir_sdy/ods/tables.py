@@ -2340,6 +2340,33 @@ PASSES: dict[str, PassDecl] = {
             ),
         release="pyshardy",
     ),
+    "sdy-unshard-uneven-regions": PassDecl(
+        argument="sdy-unshard-uneven-regions",
+        class_name="UnshardUnevenRegionsPass",
+        anchor="func.func",
+        summary="Drops uneven shardings that only add communication",
+        description=(
+                "Where the sharding of an argument was dropped, since it doesn't divide the argument evenly, what\n"
+                "propagation derived from it is left. Operations in between whose inputs and outputs aren't sharded\n"
+                "along these axes are computed on each device, unless that is more work than the gathers cost. On\n"
+                "4 devices,\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.negate %a\n"
+                "    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\"}, {}]>\\]>} : tensor<9x4xf32>\n"
+                "return %0 : tensor<9x4xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.negate %a\n"
+                "    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>\\]>} : tensor<9x4xf32>\n"
+                "return %0 : tensor<9x4xf32>\n"
+                "```"
+            ),
+        release="pyshardy",
+    ),
     "sdy-remove-propagation-barriers": PassDecl(
         argument="sdy-remove-propagation-barriers",
         class_name="RemovePropagationBarriersPass",

@@ -32,6 +32,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of
 from pyshardy.partition.agreement import majority_mesh
+from pyshardy.partition.linear_operations import linearity_of
 from pyshardy.partition.reductions import completion_of
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.passes.walks import operations_named
@@ -190,18 +191,30 @@ def missing_completions(
 def _axes_left(
     user: ir.Operation, axes: AxisTuple, kind: ReductionOp, mesh: Mesh, meshes: Mapping[str, Mesh]
 ) -> AxisTuple:
-    """Return the axes along which an operand stays partial behind its user."""
-    if user.name not in COMPLETING or reduction_kind(user) is not kind:
+    """Return the axes along which an operand stays partial behind its user.
+
+    Linear operations hand partial values on to the collectives behind them: padding, for one,
+    comes in between.
+    """
+    if user.name in COMPLETING and reduction_kind(user) is kind:
+        left = set_difference(axes, reduced_axes(user, meshes), mesh)
+        if not left or left == axes:
+            return left
+    elif user.name not in COMPLETING and _hands_on(user, kind):
+        left = axes
+    else:
         return axes
-    left = set_difference(axes, reduced_axes(user, meshes), mesh)
-    if not left or left == axes:
-        return left
     behind = [
         axis
         for use in user.results[0].uses
         for axis in _axes_left(use.owner.operation, left, kind, mesh, meshes)
     ]
     return sort_and_merge(behind, mesh)
+
+
+def _hands_on(user: ir.Operation, kind: ReductionOp) -> bool:
+    """Whether an operation of a partial value is one of partial values, too, and is used."""
+    return linearity_of(user, kind) is not None and any(user.results[0].uses)
 
 
 def complete(

@@ -53,7 +53,7 @@ def partition_pipeline(
             "sdy-close-shardings",
             "sdy-update-non-divisible-input-output-shardings",
             "sdy-insert-func-call-reshards",
-            "func.func(sdy-unshard-short-dimensions)",
+            "func.func(sdy-unshard-short-dimensions,sdy-unshard-uneven-regions)",
             "sdy-insert-explicit-reshards{enable-full-version=true "
             "replicate-without-local-form=true}",
             *(["func.func(sdy-hoist-reshards)"] if hoist_reshards else []),

@@ -143,6 +143,7 @@ IMPLEMENTATIONS: dict[str, str] = {
     "sdy-reshard-to-collectives": (
         "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
     ),
+    "sdy-unshard-uneven-regions": "pyshardy.partition.uneven_regions:unshard_uneven_regions",
     "sdy-hoist-reshards": "pyshardy.partition.hoist_reshards:hoist_reshards",
     "sdy-reassociate-reductions": (
         "pyshardy.partition.reassociate_reductions:reassociate_reductions"

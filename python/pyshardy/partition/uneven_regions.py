@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-unshard-uneven-regions`: no shards where they only have to be gathered again.
+
+Arguments and results of a program must divide evenly. Where the sharding of an argument was dropped
+for that, the shardings that propagation derived from it are left, and only add communication:
+
+    func.func @main(%a: tensor<9x4xf32>) -> tensor<9x4xf32> {     // not sharded any more
+      %0 = stablehlo.negate %a {... [<@mesh, [{"x"}, {}]>]} : tensor<9x4xf32>
+      return %0 : tensor<9x4xf32>                                  // gathered
+    }
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisRef, Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
+from mlir_sdy.values import get_sharding, set_result_shardings_of
+from pyshardy.partition.cost import reshard_cost, work_cost
+from pyshardy.partition.sizes import element_bytes
+from pyshardy.passes.functions import has_static_shape
+from pyshardy.passes.shardings import result_kinds, sharded_operations
+from pyshardy.pipeline.analyses import forget_analyses
+from pyshardy.rules import ShardingRuleLookup, quiet_rules
+
+_CONSTANT = "sdy.constant"
+
+
+def unshard_uneven_regions(function: ir.Operation | ir.OpView) -> None:
+    """Take axes from regions of operations whose inputs and outputs aren't sharded along them.
+
+    1. A region is a set of operations with results that are sharded unevenly, connected by such
+       results. Those dimensions are the ones that lose their axes.
+    2. Operands from outside of the region, and the results of operations outside that use it, have
+       none of these axes. Reshards and constraints, calls, and operations with regions are never
+       part of it: what the user asks for stays.
+    3. Gathering what is used outside costs more than the work that each device does more. See
+       `cost`.
+
+    Args:
+        function: the `func.func`. Its arguments and results divide evenly.
+    """
+    module = enclosing_module(function)
+    meshes = {} if module is None else meshes_of(module)
+    kinds = () if module is None else result_kinds(module)
+    if not any(
+        _uneven_dims(value_type, sharding, meshes)
+        for kind in kinds
+        for value_type, sharding in zip(
+            kind.types, value_of(kind.shardings).shardings, strict=False
+        )
+    ):
+        return
+    rules = quiet_rules(function.context)
+    cache = AttributeCache(function.context)
+    for region in _regions(function, meshes):
+        if region.is_closed() and region.saved() > region.work(rules):
+            region.unshard(cache)
+            forget_analyses()
+
+
+@dataclass
+class _Region:
+    """Operations that are connected by values with uneven dimensions.
+
+    Attributes:
+        meshes: the meshes of the module by name.
+        operations: the operations, in the order of the text.
+    """
+
+    meshes: Mapping[str, Mesh]
+    operations: list[ir.Operation] = field(default_factory=list[ir.Operation])
+
+    def is_closed(self) -> bool:
+        """Whether nothing around the region is sharded along its axes (rule 2)."""
+        axes = {
+            axis.name
+            for operation in self.operations
+            for result in operation.results
+            for axis in self._lost_axes(result)
+        }
+        inside = set(self.operations)
+        for operation in self.operations:
+            if not _may_be_inside(operation):
+                return False
+            outside = [
+                operand
+                for operand in operation.operands
+                if isinstance(operand, ir.BlockArgument) or operand.owner.operation not in inside
+            ]
+            users = {
+                use.owner.operation: None for result in operation.results for use in result.uses
+            }
+            outside += [result for user in users if user not in inside for result in user.results]
+            if any(_names(get_sharding(value)) & axes for value in outside):
+                return False
+        return True
+
+    def saved(self) -> float:
+        """Return the cost of gathering what is used outside."""
+        inside = set(self.operations)
+        cost = 0.0
+        for operation in self.operations:
+            for result in operation.results:
+                sharding = get_sharding(result)
+                is_used = any(use.owner.operation not in inside for use in result.uses)
+                if sharding is None or not is_used or not self._lost_axes(result):
+                    continue
+                mesh = mesh_of(sharding, self.meshes)
+                assert mesh is not None, "the verifier refuses shardings without a mesh"
+                shape = tuple(ir.RankedTensorType(result.type).shape)
+                kept = self._without_axes(result, sharding).dim_axes
+                cost += reshard_cost(shape, element_bytes(result), sharding.dim_axes, kept, mesh)
+        return cost
+
+    def work(self, rules: ShardingRuleLookup) -> float:
+        """Return the work that a device does more without the axes, as a cost."""
+        cost = 0.0
+        for operation in self.operations:
+            if operation.name == _CONSTANT:
+                continue
+            values = (*operation.operands, *operation.results)
+            accessed = sum(_elements(value) * element_bytes(value) for value in values)
+            rule = rules.rule(operation)
+            count = math.prod(rule.factor_sizes) if rule else _elements(operation.results[0])
+            shards = max(self._shards(result) for result in operation.results)
+            cost += work_cost(2 * count, accessed) * (1 - 1 / shards)
+        return cost
+
+    def unshard(self, cache: AttributeCache) -> None:
+        """Take the axes from the uneven dimensions."""
+        for operation in self.operations:
+            changed = {
+                index: self._without_axes(result, sharding)
+                for index, result in enumerate(operation.results)
+                if (sharding := get_sharding(result)) is not None and self._lost_axes(result)
+            }
+            set_result_shardings_of(operation, changed, cache)
+
+    def _lost_axes(self, value: ir.Value) -> list[AxisRef]:
+        sharding = get_sharding(value)
+        if sharding is None:
+            return []
+        dims = _uneven_dims(value.type, sharding, self.meshes)
+        return [axis for dim in dims for axis in sharding.dim_axes[dim]]
+
+    def _without_axes(self, value: ir.Value, sharding: TensorSharding) -> TensorSharding:
+        dims = _uneven_dims(value.type, sharding, self.meshes)
+        return sharding.with_dims_replaced(
+            {dim: sharding.dim_shardings[dim].with_axes(()) for dim in dims}
+        )
+
+    def _shards(self, value: ir.Value) -> int:
+        sharding = get_sharding(value)
+        mesh = None if sharding is None else mesh_of(sharding, self.meshes)
+        return 1 if mesh is None else mesh.axes_size(self._lost_axes(value))
+
+
+def _regions(function: ir.Operation | ir.OpView, meshes: Mapping[str, Mesh]) -> Iterable[_Region]:
+    """Return the regions of a function, by the first operation of each."""
+    region_of: dict[ir.Operation, _Region] = {}
+    order: dict[ir.Operation, int] = {}
+    for operation, _, _ in sharded_operations(function):
+        order[operation] = len(order)
+        shardings = [get_sharding(result) for result in operation.results]
+        if not any(
+            sharding is not None and _uneven_dims(result.type, sharding, meshes)
+            for result, sharding in zip(operation.results, shardings, strict=True)
+        ):
+            continue
+        joined = _Region(meshes, [operation])
+        region_of[operation] = joined
+        for operand in operation.operands:
+            maker = None if isinstance(operand, ir.BlockArgument) else operand.owner.operation
+            other = None if maker is None else region_of.get(maker)
+            if other is None or other is joined:
+                continue
+            if len(other.operations) > len(joined.operations):
+                joined, other = other, joined
+            for each in other.operations:
+                region_of[each] = joined
+            joined.operations += other.operations
+    regions = list({id(region): region for region in region_of.values()}.values())
+    for region in regions:
+        region.operations.sort(key=order.__getitem__)
+    return regions
+
+
+def _may_be_inside(operation: ir.Operation) -> bool:
+    name = operation.name
+    if name.startswith("sdy.") and name != _CONSTANT:
+        return False
+    if name in ("func.call", "stablehlo.composite", "stablehlo.custom_call"):
+        return False
+    return name in SCALAR_BODIES or not may_have_regions(name)
+
+
+def _uneven_dims(
+    value_type: ir.Type, sharding: TensorSharding, meshes: Mapping[str, Mesh]
+) -> list[int]:
+    """Return the dimensions that their axes don't divide."""
+    mesh = mesh_of(sharding, meshes)
+    if mesh is None or mesh.is_maximal or not has_static_shape(value_type):
+        return []
+    sizes = zip(ir.RankedTensorType(value_type).shape, sharding.sharded_sizes(mesh), strict=False)
+    return [dim for dim, (size, shards) in enumerate(sizes) if size % shards]
+
+
+def _elements(value: ir.Value) -> int:
+    return math.prod(ir.RankedTensorType(value.type).shape) if has_static_shape(value.type) else 0
+
+
+def _names(sharding: TensorSharding | None) -> set[str]:
+    return set() if sharding is None else {axis.name for axis in sharding.all_axes()}
