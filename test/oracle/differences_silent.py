@@ -452,6 +452,8 @@ ELSEWHERE = {
     "`debug-sharding-origins`, of a value that is returned twice": (
         "test_traps.py::test_origins_of_a_value_that_is_returned_twice"
     ),
+    "`debug-sharding-origins`, `debug-propagation-edge-sharding`, of a part of an axis that has "
+    "become part of a larger one": "test_traps.py::test_notes_of_merged_axes",
     "a function that is called from several places": "test_warnings_of_calls",
     "a `stablehlo.all_reduce` or another collective of the user": "test_collectives_of_the_user",
     "`stablehlo.batch_norm_grad`, `batch_norm_training`": "test_no_rule",
