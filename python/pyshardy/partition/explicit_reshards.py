@@ -237,8 +237,8 @@ class _FunctionResharder:
         """Reshard what is sharded on another mesh of the same devices than most tensors are."""
         known = KnownOperation.of(operation, name)
         shardings = [self.known[value] for value in known.values]
-        new = shardings_on_one_mesh(shardings, self.meshes)
         place, count = ir.InsertionPoint(operation), len(known.operands)
+        new = shardings_on_one_mesh(shardings, count, self.meshes)
         results = {index - count: sharding for index, sharding in new.items() if index >= count}
         for index, sharding in new.items():
             if index < count:

@@ -15,20 +15,22 @@ from mlir_sdy.model.mesh_change import sharding_on
 
 
 def has_several_meshes(meshes: Mapping[str, Mesh]) -> bool:
-    """Whether meshes of a module divide the same devices along different axes."""
-    return len({mesh.axes for mesh in meshes.values() if mesh.axes}) > 1
+    """Whether there are different meshes with axes in a module."""
+    return len({mesh for mesh in meshes.values() if mesh.axes}) > 1
 
 
 def shardings_on_one_mesh(
-    shardings: Sequence[TensorSharding | None], meshes: Mapping[str, Mesh]
+    shardings: Sequence[TensorSharding | None], num_operands: int, meshes: Mapping[str, Mesh]
 ) -> dict[int, TensorSharding]:
     """The new shardings of the tensors of an operation that are on other meshes than most.
 
     Of several meshes that equally many tensors are sharded on it is the first. A tensor keeps its
-    layout where the axes of that mesh can express it, and is whole otherwise.
+    layout where the axes of that mesh can express it, and is whole otherwise. Whole operands are
+    the same on all meshes, but whole results may have to be reduced along axes of the operands.
 
     Args:
         shardings: those of the operands, then results.
+        num_operands: how many of them are those of operands.
         meshes: the meshes of the module by name.
 
     Returns:
@@ -41,7 +43,7 @@ def shardings_on_one_mesh(
         if sharding is not None and not sharding.is_fully_replicated and mesh and mesh.axes:
             on[index] = mesh
     counts: Counter[tuple[MeshAxis, ...]] = Counter(mesh.axes for mesh in on.values())
-    if len(counts) <= 1 or len({mesh.total_size for mesh in on.values()}) > 1:
+    if not on or len({mesh.total_size for mesh in on.values()}) > 1:
         return {}
     ((chosen, _),) = counts.most_common(1)
     first = next(index for index, mesh in on.items() if mesh.axes == chosen)
@@ -54,6 +56,12 @@ def shardings_on_one_mesh(
             alike = sharding_on(sharding, mesh, on[first], target.mesh_or_ref)
             whole = TensorSharding.fully_closed(sharding.rank, target.mesh_or_ref)
             new[index] = alike or whole
+    for index, sharding in enumerate(shardings):
+        if index < num_operands or index in on or sharding is None:
+            continue
+        mesh = mesh_of(sharding, meshes)
+        if mesh and mesh.axes and mesh != on[first]:
+            new[index] = TensorSharding.fully_closed(sharding.rank, target.mesh_or_ref)
     return new
 
 
