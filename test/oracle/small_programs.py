@@ -343,9 +343,7 @@ class WriterOnMeshes(SmallWriter):
 
     def some_sharding(self, rank: int, *, unreduced: bool) -> str:
         name = self.rng.choice(list(self.meshes))
-        return str(
-            random_sharding(self.rng, rank, self.meshes[name], name, unreduced=unreduced)
-        )
+        return str(random_sharding(self.rng, rank, self.meshes[name], name, unreduced=unreduced))
 
 
 def meshes_of_same_devices(rng: random.Random) -> dict[str, Mesh]:

@@ -173,7 +173,9 @@ class _Conversion:
         before, after = source, sharding_on(source, *meshes, target.mesh_or_ref)
         if after is None:
             earlier = sharding_on(target, *reversed(meshes), source.mesh_or_ref)
-            before, after = (_whole(source), _whole(target)) if earlier is None else (earlier, target)
+            before, after = (
+                (_whole(source), _whole(target)) if earlier is None else (earlier, target)
+            )
         value = self._chain(self.input, source, before)
         with ir.InsertionPoint(self.reshard), self.reshard.location:
             value = sdy.reshard(value, self.cache[after])
