@@ -132,7 +132,7 @@ class LocalChecks:
         if name == "sdy.reshard" and any(is_on_single_device(end, self._meshes) for end in ends):
             _fail(operation, f"is left: {_run_first('sdy-resolve-single-device-sharding')}")
         if name in CONVERSIONS and (
-            are_equivalent_if_given(*ends) or is_change_of_mesh(*ends, self._meshes)
+            are_equivalent_if_given(*ends) or is_change_of_mesh(ends[0], ends[1], self._meshes)
         ):
             return
         if name == "sdy.reshard":

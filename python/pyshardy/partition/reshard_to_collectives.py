@@ -167,15 +167,14 @@ class _Conversion:
         That is the one before, the one afterwards, or at worst that of whole tensors. A reshard
         between equal layouts is left: devices do nothing for it.
         """
-        meshes = mesh_of(source, self.meshes), mesh_of(target, self.meshes)
-        assert meshes[0] is not None, "the caller has found the meshes"
-        assert meshes[1] is not None, "the caller has found the meshes"
-        before, after = source, sharding_on(source, *meshes, target.mesh_or_ref)
+        mesh, other = mesh_of(source, self.meshes), mesh_of(target, self.meshes)
+        assert mesh is not None, "the caller has found the meshes"
+        assert other is not None, "the caller has found the meshes"
+        before, after = source, sharding_on(source, mesh, other, target.mesh_or_ref)
         if after is None:
-            earlier = sharding_on(target, *reversed(meshes), source.mesh_or_ref)
-            before, after = (
-                (_whole(source), _whole(target)) if earlier is None else (earlier, target)
-            )
+            earlier = sharding_on(target, other, mesh, source.mesh_or_ref)
+            before = earlier or _whole(source)
+            after = target if earlier else _whole(target)
         value = self._chain(self.input, source, before)
         with ir.InsertionPoint(self.reshard), self.reshard.location:
             value = sdy.reshard(value, self.cache[after])
