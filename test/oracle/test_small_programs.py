@@ -10,9 +10,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from shardy import ShardyRefused
 from small_programs import SEEDS_IN_BATCH, small_program
 
-from mlir_sdy.assembly import parse
+from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError, VerificationError
 from pyshardy.api import propagate
 from pyshardy.pipeline import PipelineError
@@ -141,5 +142,52 @@ def test_equal_layouts_on_two_meshes_need_no_communication(context):
     propagate(module)
     program = partition(module)
     assert program.collectives == ()
+    inputs = whole_numbers(program, 0)
+    np.testing.assert_array_equal(program.run(inputs)[0], sum(inputs))
+
+
+PARTITIONER = (
+    "builtin.module(sdy-export-pipeline{partitioner-stage=convert-global-to-local "
+    "partition-count=2 replica-count=1})"
+)
+
+
+@pytest.mark.parametrize(
+    "collective",
+    [
+        'sdy.all_reduce {"x"} %a out_sharding=<@m, [{}]>',
+        'sdy.reduce_scatter [{"x"}] %a out_sharding=<@m, [{"x"}]>',
+    ],
+)
+@pytest.mark.shardy_since(0, 12)
+def test_sum_of_complete_values(shardy, context, collective):
+    text = f"""
+    sdy.mesh @m = <["x"=2]>
+    func.func @main(%a: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{}}]>}})
+        -> tensor<8xf32> {{
+      %0 = {collective} : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }}"""
+    module = parse(text, context)
+    assert "stablehlo.add" in shardy.run(asm(module), PARTITIONER)
+    with pytest.raises(SdyError, match="the sum would be 2 times the value"):
+        partition(module)
+
+
+@pytest.mark.shardy_since(0, 12)
+def test_shardy_on_two_meshes(shardy, context):
+    text = """
+    sdy.mesh @m = <["x"=2]>
+    sdy.mesh @n = <["a"=2]>
+    func.func @main(%a: tensor<8x8xi32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>},
+                    %b: tensor<8x8xi32> {sdy.sharding = #sdy.sharding<@n, [{}, {"a"}]>})
+        -> tensor<8x8xi32> {
+      %0 = stablehlo.add %a, %b : tensor<8x8xi32>
+      return %0 : tensor<8x8xi32>
+    }"""
+    module = parse(text, context)
+    with pytest.raises(ShardyRefused, match="requires the same shape"):
+        shardy.run(asm(module), PARTITIONER)
+    program = partition(module)
     inputs = whole_numbers(program, 0)
     np.testing.assert_array_equal(program.run(inputs)[0], sum(inputs))
