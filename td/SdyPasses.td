@@ -1192,7 +1192,8 @@ def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
 
     A reshard is left as it is when it involves a single device, or meshes of different numbers of
     devices. To and from a single device, only whole tensors go: what is sharded is gathered before,
-    or sliced afterwards. So it is between meshes of the same devices that have other axes.
+    or sliced afterwards. Between meshes of the same devices that have other axes, it is a layout
+    that both can express; the reshard that is left changes nothing on the devices.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"x"}, {}\]>

@@ -465,6 +465,8 @@ ELSEWHERE = {
     "`debug-sharding-origins`, of a value that is returned twice": (
         "test_traps.py::test_origins_of_a_value_that_is_returned_twice"
     ),
+    "`debug-sharding-origins`, `debug-propagation-edge-sharding`, of a part of an axis that has "
+    "become part of a larger one": "test_traps.py::test_notes_of_merged_axes",
     "a function that is called from several places": "test_warnings_of_calls",
     "`#sdy.propagation_edges<[]>`, as 0.12": "test_printed_propagation_edges",
     "a `stablehlo.all_reduce` or another collective of the user": "test_collectives_of_the_user",

@@ -496,5 +496,11 @@ ELSEWHERE = {
     "`stablehlo.rng` of shards": "test_random_numbers",
     "a reshape whose shards hold other data": "test_shardy_partition.py::test_numbers_of_shardy",
     "what a single device computes": "test_negative_zeros",
+    "an `sdy.all_reduce` or `sdy.reduce_scatter` that adds up complete values": (
+        "test_small_programs.py::test_sum_of_complete_values"
+    ),
+    "an operation on several meshes of the same devices": (
+        "test_small_programs.py::test_shardy_on_two_meshes"
+    ),
 }
 """The rows that other tests hold: those of this folder, or of `test_differences.py`."""

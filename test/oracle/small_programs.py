@@ -336,9 +336,42 @@ class SmallWriter(ProgramWriter):
         return text.replace("f32>", "i32>").replace(".0>", ">")
 
 
-def small_program(seed: int, max_operations: int = 14) -> str:
+class WriterOnMeshes(SmallWriter):
+    """Writes shardings on several meshes of the same devices."""
+
+    meshes: dict[str, Mesh]
+
+    def some_sharding(self, rank: int, *, unreduced: bool) -> str:
+        name = self.rng.choice(list(self.meshes))
+        return str(random_sharding(self.rng, rank, self.meshes[name], name, unreduced=unreduced))
+
+
+def meshes_of_same_devices(rng: random.Random) -> dict[str, Mesh]:
+    """Two or three meshes with as many devices, with other axes or another order of devices."""
+    first = random_mesh(rng)
+    meshes = {"mesh": first}
+    for name in ("other", "third")[: rng.randint(1, 2)]:
+        rest, axes = first.total_size, list[MeshAxis]()
+        while rest > 1:
+            size = rng.choice([n for n in range(2, rest + 1) if rest % n == 0])
+            axes.append(MeshAxis("xabcdefg"[len(axes)], size))
+            rest //= size
+        ids = first.device_ids
+        if rng.random() < 0.2:
+            ids = tuple(rng.sample(range(first.total_size), first.total_size))
+        meshes[name] = Mesh(tuple(axes), ids)
+    return meshes
+
+
+def small_program(seed: int, max_operations: int = 14, *, several_meshes: bool = False) -> str:
     """A module of one function; see the head of this file."""
     rng = random.Random(seed)
-    mesh = random_mesh(rng)
-    body = SmallWriter(rng, mesh).function("main", rng.randint(1, max_operations))
-    return f"sdy.mesh @mesh = {mesh}\n{body}\n"
+    if several_meshes:
+        meshes = meshes_of_same_devices(rng)
+        writer = WriterOnMeshes(rng, meshes["mesh"])
+        writer.meshes = meshes
+    else:
+        meshes = {"mesh": random_mesh(rng)}
+        writer = SmallWriter(rng, meshes["mesh"])
+    body = writer.function("main", rng.randint(1, max_operations))
+    return "".join(f"sdy.mesh @{name} = {mesh}\n" for name, mesh in meshes.items()) + body + "\n"

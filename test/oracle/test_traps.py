@@ -193,6 +193,24 @@ def test_origins_of_a_value_that_is_returned_twice(shardy, context, ours):
     assert ours(text, pipeline).count('{a = "input: 0"}') == 2
 
 
+def test_notes_of_merged_axes(shardy, context, ours):
+    mesh = 'sdy.mesh @m = <["x"=4]>\n'
+    body = f"  %0 = stablehlo.add %x, %y : {T}\n  return %0 : {T}"
+    given = (
+        f'%{name}: {T} {{sdy.sharding = #sdy.sharding<@m, [{{"x"{part}, ?}}, {{?}}]>}}'
+        for name, part in (("x", ":(1)2"), ("y", ""))
+    )
+    text = mesh + main(", ".join(given), T, body)
+    options = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
+    theirs = shardy.run(asm(parse(text, context)), f"builtin.module({AGGRESSIVE}{{{options}}})")
+    part = '"x:(1)2" = "self"'
+    assert part in theirs
+    found = ours(text, f"{AGGRESSIVE}{{{options}}}")
+    assert part not in found
+    assert 'sdy.sharding_origins = {x = "input: 1"}' in found
+    assert part in ours(text, f"{AGGRESSIVE}{{{options} compatible=true}}")
+
+
 @pytest.mark.parametrize("kind", ["tuple", "dynamic"])
 def test_unsupported_types(only_ours, kind):
     operation, message = {

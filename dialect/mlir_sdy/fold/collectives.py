@@ -11,7 +11,7 @@ from mlir_sdy import sdy
 from mlir_sdy.attributes import attribute_of, value_of
 from mlir_sdy.fold.pattern import COLLECTIVE, Pattern, has_one_use, is_used, producer
 from mlir_sdy.host import ir, rewrite
-from mlir_sdy.model import are_equivalent, mesh_of, sort_and_merge
+from mlir_sdy.model import are_equivalent, common_mesh, mesh_of, sort_and_merge
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding
 
@@ -36,12 +36,17 @@ def drop_without_axes(collective: ir.Operation, rewriter: rewrite.PatternRewrite
 
 
 def slice_of_gather(all_slice: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
-    """`all_slice(all_gather(x, A), A)` is `x`."""
+    """`all_slice(all_gather(x, A), A)` is `x`, if both are on one mesh."""
     gather = producer(all_slice.operands[0], "sdy.all_gather")
     if gather is None or (
         gather.attributes["gathering_axes"] != all_slice.attributes["slicing_axes"]
     ):
         return False
+    shardings = [value_of(each.attributes["out_sharding"]) for each in (gather, all_slice)]
+    if len({sharding.mesh_or_ref for sharding in shardings}) > 1:
+        module = enclosing_module(all_slice)
+        if module is None or common_mesh(shardings, meshes_of(module)) is None:
+            return False
     rewriter.replace_op(all_slice, [gather.operands[0]])
     return True
 

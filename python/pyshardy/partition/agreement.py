@@ -136,6 +136,8 @@ def partial_agreement(
     num_operands = len(rule.operand_mappings)
     result = next(iter(shardings[num_operands:]), None)
     keeps_partial_results = result is not None and bool(result.unreduced_axes)
+    if keeps_partial_results and common_mesh(shardings, meshes) is None:
+        keeps_partial_results = False  # Axes of other meshes can't be left out of a reduction.
     if not (is_dot or keeps_partial_results):
         return None
     mesh_or_ref = majority_mesh(shardings, meshes)

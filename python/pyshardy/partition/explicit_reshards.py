@@ -63,6 +63,7 @@ from pyshardy.partition.find_agreement import (
     is_agreed,
 )
 from pyshardy.partition.known_shardings import KnownShardings
+from pyshardy.partition.one_mesh import has_several_meshes, shardings_on_one_mesh
 from pyshardy.partition.reductions import completion_of
 from pyshardy.partition.remarks import remark_on_whole_dimensions
 from pyshardy.partition.rules_on_shards import rule_on_shards
@@ -155,6 +156,7 @@ class _FunctionResharder:
         self.known = KnownShardings()
         self._plain: dict[tuple[int, ...], tuple[Shardings, bool]] = {}
         self.has_special_shardings = True
+        self.has_several_meshes = is_for_devices and has_several_meshes(self.meshes)
 
     def run(self) -> None:
         check_interface(self.function, self.meshes)
@@ -223,6 +225,8 @@ class _FunctionResharder:
                     self.known.forget(operation)
                     return
                 take_operands_back(operation, self.meshes, self.cache)
+            if self.has_several_meshes:
+                self._bring_to_one_mesh(operation, name)
             self._make_agree(operation, name)
 
     def _convert_operands_of_call(self, call: ir.Operation) -> None:
@@ -230,6 +234,25 @@ class _FunctionResharder:
             callee = self.symbols[call.attributes["callee"].value].operation
             for source in sources_of_call(call, callee, self.meshes):
                 self.uses.convert(source, True)
+
+    def _bring_to_one_mesh(self, operation: ir.Operation, name: str) -> None:
+        """Reshard what is sharded on another mesh of the same devices than most tensors are."""
+        known = KnownOperation.of(operation, name)
+        shardings = [self.known[value] for value in known.values]
+        place, count = ir.InsertionPoint(operation), len(known.operands)
+        new = shardings_on_one_mesh(shardings, count, self.meshes)
+        results = {index - count: sharding for index, sharding in new.items() if index >= count}
+        for index, sharding in new.items():
+            if index < count:
+                value = self.uses.reshard_partial(known.operands[index], sharding, place)
+                operation.operands[index] = value
+        if results:
+            set_result_shardings_of(operation, results, self.cache)
+            self.known.forget(operation)
+        for index, sharding in results.items():
+            old = shardings[count + index]
+            assert old is not None, "only results with shardings are on a mesh"
+            self._go_back(known.results[index], sharding, old)
 
     def _make_agree(self, operation: ir.Operation, name: str) -> None:
         known = KnownOperation.of(operation, name)

@@ -34,6 +34,7 @@ from pyshardy.partition.device_meshes import device_mesh_of
 from pyshardy.partition.form_memo import FormMemo
 from pyshardy.partition.left_over import REMOVED_BY, is_left
 from pyshardy.partition.local import CONVERSIONS, STAYS, OnlyTypesChange
+from pyshardy.partition.one_mesh import is_change_of_mesh
 from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.single_device import is_on_single_device
 from pyshardy.propagation.projection import ShardingProjection
@@ -148,7 +149,9 @@ class LocalChecks:
         ends = [get_sharding(value) for value in (operation.operands[0], operation.results[0])]
         if name == "sdy.reshard" and any(is_on_single_device(end, self._meshes) for end in ends):
             _fail(operation, f"is left: {_run_first('sdy-resolve-single-device-sharding')}")
-        if name in CONVERSIONS and are_equivalent_if_given(*ends):
+        if name in CONVERSIONS and (
+            are_equivalent_if_given(*ends) or is_change_of_mesh(ends[0], ends[1], self._meshes)
+        ):
             return
         if name == "sdy.reshard":
             for end in ends:

@@ -28,6 +28,7 @@ from mlir_sdy.model import (
     are_equivalent,
     mesh_of,
 )
+from mlir_sdy.model.mesh_change import sharding_on
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.partition.reshard_plan import (
@@ -161,11 +162,23 @@ class _Conversion:
             self._replace(self._chain(everywhere, whole, target))
 
     def _change_mesh(self, source: TensorSharding, target: TensorSharding) -> None:
-        """Gather on one mesh, and slice on the other one: whole tensors are the same on both."""
-        everywhere = self._chain(self.input, source, _whole(source))
+        """Come to another mesh of the same devices, by a layout that both meshes can express.
+
+        That is the one before, the one afterwards, or at worst that of whole tensors. A reshard
+        between equal layouts is left: devices do nothing for it.
+        """
+        mesh, other = mesh_of(source, self.meshes), mesh_of(target, self.meshes)
+        assert mesh is not None, "the caller has found the meshes"
+        assert other is not None, "the caller has found the meshes"
+        before, after = source, sharding_on(source, mesh, other, target.mesh_or_ref)
+        if after is None:
+            earlier = sharding_on(target, other, mesh, source.mesh_or_ref)
+            before = earlier or _whole(source)
+            after = target if earlier else _whole(target)
+        value = self._chain(self.input, source, before)
         with ir.InsertionPoint(self.reshard), self.reshard.location:
-            everywhere = sdy.reshard(everywhere, self.cache[_whole(target)])
-        self._replace(self._chain(everywhere, _whole(target), target))
+            value = sdy.reshard(value, self.cache[after])
+        self._replace(self._chain(value, after, target))
 
     def _chain(self, value: ir.Value, source: TensorSharding, target: TensorSharding) -> ir.Value:
         """Build the collectives that lead from one sharding to another."""

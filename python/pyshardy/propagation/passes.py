@@ -128,9 +128,9 @@ def propagate(
     cache = AttributeCache(module.context)
     listening = [*observers, *current_observers()]
     if options.debug_sharding_origins:
-        listening.append(ShardingOrigins())
+        listening.append(ShardingOrigins(compatible=options.compatible))
     if options.debug_propagation_edge_sharding:
-        listening.append(PropagationEdgesRecorder(cache))
+        listening.append(PropagationEdgesRecorder(cache, compatible=options.compatible))
 
     def on_change(change: Change) -> None:
         for observer in listening:

@@ -2,7 +2,8 @@
 """`sdy.propagation_edges`: by which steps axes came to the operands and results of an operation.
 
 Every step that changes something has a number. Those of an earlier pass are left in peace: numbers
-go on after the highest one in the module.
+go on after the highest one in the module. A part of an axis is not told of where the tensor that it
+came to has more of the axis in the end.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from mlir_sdy.model import (
 from mlir_sdy.values import set_result_attributes
 from pyshardy.propagation.engine import Change, Engine
 from pyshardy.propagation.flows import flows
+from pyshardy.propagation.merged_axes import is_merged_away
 
 EDGES = "sdy.propagation_edges"
 
@@ -32,14 +34,21 @@ Edge = tuple[AxisRef, EdgeValueRef, EdgeValueRef]
 
 
 class PropagationEdgesRecorder:
-    """Follows the steps, as an observer, and writes at the end what each operation saw of them."""
+    """Follows the steps, as an observer, and writes at the end what each operation saw of them.
 
-    def __init__(self, cache: AttributeCache):
+    Args:
+        cache: makes attributes.
+        compatible: whether parts of axes that have become larger are told of, as in C++ Shardy.
+    """
+
+    def __init__(self, cache: AttributeCache, *, compatible: bool = False):
         self._cache = cache
+        self._compatible = compatible
         self._engine: Engine | None = None
         self._next_step = 0
-        # By operation: the step in which each edge was first taken.
+        # By operation: the step in which each edge was first taken, and the slot that it led to.
         self._edges: defaultdict[int, dict[Edge, int]] = defaultdict(dict)
+        self._slots: defaultdict[int, dict[Edge, int]] = defaultdict(dict)
 
     def on_start(self, engine: Engine) -> None:
         """Find the number of the first step."""
@@ -53,7 +62,7 @@ class PropagationEdgesRecorder:
         rule = change.kind.rule
         trace = self._engine.stepper.trace(change.kind, change.state)
         if trace is not None:
-            edges = self._edges[change.operation]
+            edges, slots = self._edges[change.operation], self._slots[change.operation]
             is_edge = change.operation in self._engine.program.edges
             for flow in flows(rule, trace.before(rule), trace.after, trace.mesh):
                 if flow.source is None:
@@ -63,12 +72,20 @@ class PropagationEdgesRecorder:
                 if source != target:
                     for axis in flow.axes:
                         edges.setdefault((axis, source, target), self._next_step)
+                        slot = change.relation.tensors[flow.target]
+                        slots.setdefault((axis, source, target), slot)
         self._next_step += 1
 
     def on_end(self, engine: Engine) -> None:
         """Write the edges to the operations; those of a function's results to its first result."""
         program = engine.program
-        for number, edges in self._edges.items():
+        for number, taken in self._edges.items():
+            edges = {
+                edge: step
+                for edge, step in taken.items()
+                if self._compatible
+                or not is_merged_away(edge[0], engine.sharding(self._slots[number][edge]))
+            }
             if not edges:
                 continue
             operation = program.operations[number]

@@ -18,6 +18,8 @@ Constraints and manual computations bear their name in `sdy.sharding_origin_name
    value itself.
 2. An axis that a step brings inherits the origin that it has in the tensor it comes from, or that
    of an axis there of which it is part, or which is part of it.
+3. In the end a part of an axis has no origin of its own where the value has come to be sharded by
+   more of the axis. If that came together from several tensors, it has the origin of the part.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from mlir_sdy.model import AxisRef, TensorSharding
 from mlir_sdy.values import OWN_SHARDING, set_argument_attributes, set_result_attributes
 from pyshardy.propagation.engine import Change, Engine
 from pyshardy.propagation.flows import flows
+from pyshardy.propagation.merged_axes import final_axes, is_merged_away
 from pyshardy.propagation.program import NOWHERE, Program
 
 ORIGINS = "sdy.sharding_origins"
@@ -42,9 +45,15 @@ _MANUAL_COMPUTATION = "sdy.manual_computation"
 
 
 class ShardingOrigins:
-    """Follows where axes come from, as an observer, and writes it down at the end."""
+    """Follows where axes come from, as an observer, and writes it down at the end.
 
-    def __init__(self) -> None:
+    Args:
+        compatible: whether parts of axes that have become larger keep their origins, as in C++
+            Shardy.
+    """
+
+    def __init__(self, *, compatible: bool = False) -> None:
+        self._compatible = compatible
         self._engine: Engine | None = None
         # By slot: the origin of each axis.
         self._origins: defaultdict[int, dict[AxisRef, str]] = defaultdict(dict)
@@ -207,10 +216,24 @@ class ShardingOrigins:
     ) -> ir.Attribute:
         own, context = self._names.get(slot), program.module.context
         entries: dict[str, ir.Attribute] = {}
+        if not self._compatible and self._engine is not None:
+            origins = _without_merged_axes(origins, self._engine.sharding(slot))
         for axis, origin in origins.items():
             said = _SELF if origin == own else origin
             entries[str(axis).replace('"', "")] = ir.StringAttr.get(said, context)
         return ir.DictAttr.get(entries, context)
+
+
+def _without_merged_axes(
+    origins: Mapping[AxisRef, str], sharding: TensorSharding | None
+) -> dict[AxisRef, str]:
+    """The origins of the axes that a tensor has in the end."""
+    kept = {axis: origin for axis, origin in origins.items() if not is_merged_away(axis, sharding)}
+    for axis in final_axes(sharding):
+        origin = None if axis in kept else _origin_of(axis, origins)
+        if origin is not None:
+            kept[axis] = origin
+    return kept
 
 
 def _origin_of(axis: AxisRef, origins: Mapping[AxisRef, str]) -> str | None:

@@ -50,13 +50,13 @@ func.func @order_of_devices(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@
   return %0 : tensor<8xf32>
 }
 
-// Between meshes of other axes, a tensor is made whole. To and from a single device, a reshard stays.
+// Between meshes of other axes, a reshard stays that only says in other words what devices hold. To
+// and from a single device, one stays of a whole tensor.
 // CHECK-LABEL: func.func @other_meshes
 func.func @other_meshes(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
     -> (tensor<8xf32>, tensor<8xf32>) {
-  // CHECK-NEXT: [[ALL:%.+]] = sdy.all_gather [{"x"}] %arg0 out_sharding=<@mesh, [{}]>
-  // CHECK-NEXT: [[SAME:%.+]] = sdy.reshard [[ALL]] <@other, [{}]>
-  // CHECK-NEXT: sdy.all_slice [{"z"}] [[SAME]] out_sharding=<@other, [{"z"}]>
+  // CHECK-NEXT: [[SAME:%.+]] = sdy.reshard %arg0 <@other, [{"z":(1)2}]>
+  // CHECK-NEXT: sdy.all_slice [{"z":(2)2}] [[SAME]] out_sharding=<@other, [{"z"}]>
   %0 = sdy.reshard %arg0 <@other, [{"z"}]> : tensor<8xf32>
   // CHECK-NEXT: [[WHOLE:%.+]] = sdy.all_gather [{"x"}] %arg0 out_sharding=<@mesh, [{}]>
   // CHECK-NEXT: [[THERE:%.+]] = sdy.reshard [[WHOLE]] <@single, []>

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operations whose tensors are on several meshes of the same devices.
+
+Axes have a meaning on their own mesh only, so that tensors can't agree on them before all are on
+one mesh.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from mlir_sdy.model import Mesh, MeshAxis, TensorSharding, mesh_of
+from mlir_sdy.model.mesh_change import sharding_on
+
+
+def has_several_meshes(meshes: Mapping[str, Mesh]) -> bool:
+    """Whether there are different meshes with axes in a module."""
+    return len({mesh for mesh in meshes.values() if mesh.axes}) > 1
+
+
+def shardings_on_one_mesh(
+    shardings: Sequence[TensorSharding | None], num_operands: int, meshes: Mapping[str, Mesh]
+) -> dict[int, TensorSharding]:
+    """The new shardings of the tensors of an operation that are on other meshes than most.
+
+    Of several meshes that equally many tensors are sharded on it is the first. A tensor keeps its
+    layout where the axes of that mesh can express it, and is whole otherwise. Whole operands are
+    the same on all meshes, but whole results may have to be reduced along axes of the operands.
+
+    Args:
+        shardings: those of the operands, then results.
+        num_operands: how many of them are those of operands.
+        meshes: the meshes of the module by name.
+
+    Returns:
+        By the position of a tensor its sharding on the mesh of the others; nothing if all are on
+        one mesh, up to the order of devices, or meshes have different numbers of devices.
+    """
+    on: dict[int, Mesh] = {}
+    for index, sharding in enumerate(shardings):
+        mesh = None if sharding is None else mesh_of(sharding, meshes)
+        if sharding is not None and not sharding.is_fully_replicated and mesh and mesh.axes:
+            on[index] = mesh
+    counts: Counter[tuple[MeshAxis, ...]] = Counter(mesh.axes for mesh in on.values())
+    if not on or len({mesh.total_size for mesh in on.values()}) > 1:
+        return {}
+    ((chosen, _),) = counts.most_common(1)
+    first = next(index for index, mesh in on.items() if mesh.axes == chosen)
+    target = shardings[first]
+    assert target is not None, "only tensors with shardings are on a mesh"
+    new: dict[int, TensorSharding] = {}
+    for index, mesh in on.items():
+        sharding = shardings[index]
+        if mesh.axes != chosen and sharding is not None:
+            alike = sharding_on(sharding, mesh, on[first], target.mesh_or_ref)
+            whole = TensorSharding.fully_closed(sharding.rank, target.mesh_or_ref)
+            new[index] = alike or whole
+    for index, sharding in enumerate(shardings):
+        if index < num_operands or index in on or sharding is None:
+            continue
+        mesh = mesh_of(sharding, meshes)
+        if mesh and mesh.axes and mesh != on[first]:
+            new[index] = TensorSharding.fully_closed(sharding.rank, target.mesh_or_ref)
+    return new
+
+
+def is_change_of_mesh(
+    before: TensorSharding | None, after: TensorSharding | None, meshes: Mapping[str, Mesh]
+) -> bool:
+    """Whether two shardings on different meshes are one layout of the same devices."""
+    if before is None or after is None or before.unreduced_axes or after.unreduced_axes:
+        return False
+    old, new = mesh_of(before, meshes), mesh_of(after, meshes)
+    if old is None or new is None or not (old.axes and new.axes):
+        return False
+    alike = sharding_on(before, old, new, after.mesh_or_ref)
+    return alike is not None and alike.dim_axes == after.dim_axes
