@@ -61,6 +61,7 @@ from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.single_device import (
     check_interface,
     run_on_single_device,
+    runs_on_shards,
     take_operands_back,
 )
 from pyshardy.partition.special_shardings import has_special_shardings
@@ -199,6 +200,8 @@ class _FunctionResharder:
         elif name == _RESHARD:
             self.known.forget(operation)  # it may be erased
             self.uses.expand_reshard(operation)
+        elif runs_on_shards(operation):
+            self.uses.complete_operands(operation)
         elif name not in OPERATIONS:
             if self.has_special_shardings:
                 self.uses.complete_operands(operation)

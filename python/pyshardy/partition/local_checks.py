@@ -31,7 +31,7 @@ from pyshardy.partition.data_flow import (
 from pyshardy.partition.form_memo import FormMemo
 from pyshardy.partition.local import CONVERSIONS, STAYS, OnlyTypesChange
 from pyshardy.partition.rules_on_shards import rule_on_shards
-from pyshardy.partition.single_device import is_on_single_device
+from pyshardy.partition.single_device import is_on_single_device, runs_on_shards
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import quiet_rules
 from pyshardy.rules.known_operation import KnownOperation
@@ -204,7 +204,7 @@ class LocalChecks:
             self._check_factors(operation, rule, shardings)
             if only_types_change:
                 self._check_agreement(operation, rule, shardings)
-        elif name == _CUSTOM_CALL:
+        elif name == _CUSTOM_CALL and not runs_on_shards(operation):
             _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
         stays = STAYS.get(name)
         return not (only_types_change or (stays is not None and stays(operation, shardings)))
