@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 ATTRIBUTE = "jax.custom_partitioning"
 _known: dict[str, CustomPartitioning] = {}
 _DECLARATION = re.compile(r"\s*sdy\.mesh @(?P<name>\S+) =")
-_MESH = re.compile(r'(?P<before><@|sdy\.mesh @)(?P<name>[\w.$-]+|"[^"]*")')
+_MESH = re.compile(r'(?P<before><@|sdy\.mesh @|mesh = @)(?P<name>[\w.$-]+|"[^"]*")')
 
 
 def remember_custom_partitioning(kept: Sequence[Any], module: ir.Module) -> None:
