@@ -455,6 +455,9 @@ func.func @main(%x: !t) -> !t {{
 }
 
 ELSEWHERE = {
+    "an operation that only has effects, as a callback of JAX": (
+        "test_jax_callbacks.py::test_callbacks_run_once_and_in_order"
+    ),
     "members of a sharding group with different shardings": "test_warnings_of_groups",
     "`debug-sharding-origins` with manual computations": (
         "test_traps.py::test_origins_without_data_flow_edges"

@@ -135,6 +135,20 @@ def test_a_callback_in_a_manual_computation_runs_on_each_device(mesh, how):
 
 
 @pytest.mark.parametrize("how", HOWS)
+def test_a_partitioned_callback_runs_on_each_shard(mesh, how):
+    log = Log()
+
+    def function(x):
+        jax.debug.callback(log.sum("part"), x * 2, partitioned=True)
+        jax.debug.callback(log.sum("sum"), x.sum(), partitioned=True)
+        return x
+
+    run(partitioned(function, X, mesh=mesh, in_shardings=(P("x"),)), how, X)
+    parts = [("part", (2,), s) for s in (0.5, 2.5, 4.5, 6.5)]
+    assert sorted(log) == [*parts, *[("sum", (), 7.0)] * 4]
+
+
+@pytest.mark.parametrize("how", HOWS)
 def test_a_program_traced_for_one_device_calls_once(how):
     log = Log()
     module = sdy.jax.trace(

@@ -271,6 +271,7 @@ def local_engine(name: str, options: CompileOptions | None = None) -> Engine:
     if not registration.is_engine:
         message = f"'{name}' is no local engine: it runs programs with collectives itself"
         raise UsageError(error(message))
+    registration.check_installed()  # also for an engine that has been made before
     # What functions implement never gets to an engine.
     return _engine(registration.name, replace(options or CompileOptions(), custom_calls={}))
 

@@ -70,6 +70,7 @@ from pyshardy.partition.rules_on_shards import rule_on_shards
 from pyshardy.partition.single_device import (
     check_interface,
     run_on_single_device,
+    runs_on_shards,
     take_operands_back,
 )
 from pyshardy.partition.special_shardings import has_special_shardings
@@ -210,6 +211,8 @@ class _FunctionResharder:
         elif name == _RESHARD:
             self.known.forget(operation)  # it may be erased
             self.uses.expand_reshard(operation)
+        elif runs_on_shards(operation):
+            self.uses.complete_operands(operation)
         elif name == _BARRIER:
             if not self.is_for_devices:  # to devices a barrier is nothing
                 self.uses.complete_operands(operation)

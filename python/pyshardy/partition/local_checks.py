@@ -36,7 +36,7 @@ from pyshardy.partition.left_over import REMOVED_BY, is_left
 from pyshardy.partition.local import CONVERSIONS, STAYS, OnlyTypesChange
 from pyshardy.partition.one_mesh import is_change_of_mesh
 from pyshardy.partition.rules_on_shards import rule_on_shards
-from pyshardy.partition.single_device import is_on_single_device
+from pyshardy.partition.single_device import is_on_single_device, runs_on_shards
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import quiet_rules
 from pyshardy.rules.known_operation import KnownOperation
@@ -226,7 +226,7 @@ class LocalChecks:
             rule = rule_on_shards(operation, rule)
             self._check_factors(operation, rule, shardings)
             partial = self._partial_results(operation, rule, shardings)
-        elif name == _CUSTOM_CALL:
+        elif name == _CUSTOM_CALL and not runs_on_shards(operation):
             _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
         stays = STAYS.get(name)
         changes = not (only_types_change or (stays is not None and stays(operation, shardings)))

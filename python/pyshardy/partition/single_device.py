@@ -21,6 +21,10 @@ from mlir_sdy.values import (
 )
 from pyshardy.partition.device_meshes import device_mesh_of
 
+_CALLBACKS_ON_SHARDS = frozenset(
+    f"xla_ffi_partitioned_python_{platform}_callback" for platform in ("cpu", "gpu")
+)
+
 
 def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
     """Check that no argument or result of a function is on a single device.
@@ -97,6 +101,17 @@ def take_operands_back(
             operation.operands[index] = sdy.reshard(value, whole, loc=operation.location, ip=place)
 
 
+def runs_on_shards(operation: ir.Operation) -> bool:
+    """Whether an operation is a callback of JAX that each device calls with what it has.
+
+    JAX annotates it with a single device all the same.
+    """
+    return (
+        operation.name == "stablehlo.custom_call"
+        and operation.attributes["call_target_name"].value in _CALLBACKS_ON_SHARDS
+    )
+
+
 def single_device_sharding(
     operation: ir.Operation, meshes: Mapping[str, Mesh]
 ) -> TensorSharding | None:
@@ -106,6 +121,8 @@ def single_device_sharding(
         PassError: results are on different devices, or the operation is in a manual computation,
             where each device has values of its own.
     """
+    if runs_on_shards(operation):
+        return None
     results = result_shardings_of(operation)
     singles = [sharding for sharding in results if is_on_single_device(sharding, meshes)]
     if not singles:

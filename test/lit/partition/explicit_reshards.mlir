@@ -106,3 +106,25 @@ func.func @caller(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 func.func private @callee(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
   return
 }
+
+sdy.mesh @single = <[], device_ids=[0]>
+
+// What only has effects is brought to its device in the full version, and left alone otherwise.
+// CHECK-LABEL: func.func @effect_on_a_device
+// CALLS-LABEL: func.func @effect_on_a_device
+func.func @effect_on_a_device(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK-NEXT: [[WHOLE:%.+]] = sdy.reshard %arg0 <@mesh, [{}]>
+  // CHECK-NEXT: [[THERE:%.+]] = sdy.reshard [[WHOLE]] <@single, []>
+  // CHECK-NEXT: stablehlo.custom_call @log([[THERE]])
+  // CALLS-NEXT: stablehlo.custom_call @log(%arg0)
+  stablehlo.custom_call @log(%arg0) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@single, []>]>} : (tensor<8xf32>) -> ()
+  return
+}
+
+// Each device calls this one with its shard.
+// CHECK-LABEL: func.func @callback_on_shards
+func.func @callback_on_shards(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK-NEXT: stablehlo.custom_call @xla_ffi_partitioned_python_cpu_callback(%arg0)
+  stablehlo.custom_call @xla_ffi_partitioned_python_cpu_callback(%arg0) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@single, []>]>} : (tensor<8xf32>) -> ()
+  return
+}

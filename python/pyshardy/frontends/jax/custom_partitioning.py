@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 ATTRIBUTE = "jax.custom_partitioning"
 _known: dict[str, CustomPartitioning] = {}
-_MESH = re.compile(r'(?P<before><@|sdy\.mesh @)(?P<name>[\w.$-]+|"[^"]*")')
+_DECLARATION = re.compile(r"\s*sdy\.mesh @(?P<name>\S+) =")
+_MESH = re.compile(r'(?P<before><@|sdy\.mesh @|mesh = @)(?P<name>[\w.$-]+|"[^"]*")')
 
 
 def remember_custom_partitioning(kept: Sequence[Any], module: ir.Module) -> None:
@@ -192,7 +193,16 @@ def _on_meshes_of(text: str, meshes: Mapping[str, Mesh], number: int, context: i
         name = match["name"].strip('"')
         return match["before"] + new.get(name, match["name"])
 
-    return _MESH.sub(renamed, text)
+    # Equal meshes of several names are one then, which is declared once.
+    seen: set[str] = set()
+    lines: list[str] = []
+    for line in _MESH.sub(renamed, text).splitlines():
+        declaration = _DECLARATION.match(line)
+        if declaration is None or declaration["name"] not in seen:
+            lines.append(line)
+        if declaration is not None:
+            seen.add(declaration["name"])
+    return "\n".join(lines)
 
 
 def _take_over(call: ir.Operation, made: ir.Module, module: ir.Module, number: int) -> None:

@@ -71,6 +71,7 @@ def trace(
 
     _leave_out_own_frames()
     reader = _Shardings(mesh)
+    shardings = reader.for_jax(in_shardings), reader.for_jax(out_shardings)
     platforms = None
     placed: tuple[type, ...] = (np.ndarray,)
     if reader.is_without_devices:
@@ -80,8 +81,8 @@ def trace(
     arguments = _types_of(arguments, placed, static_argnums)
     compiled = jax.jit(
         function,
-        in_shardings=reader.for_jax(in_shardings),
-        out_shardings=reader.for_jax(out_shardings),
+        in_shardings=shardings[0],
+        out_shardings=shardings[1],
         static_argnums=static_argnums,
         donate_argnums=_donated(function, arguments, static_argnums),
         keep_unused=True,
@@ -194,7 +195,9 @@ def _donated(
 
     if not isinstance(function, jax.stages.Wrapped) or not hasattr(function, "trace"):
         return ()
-    given, _ = function.trace(*arguments).args_info
+    # Where arrays are doesn't matter here, and might not suit the function by itself.
+    types = _types_of(tuple(arguments), (np.ndarray, jax.Array), static)
+    given, _ = function.trace(*types).args_info
     positions = [
         position
         for position in range(len(arguments))

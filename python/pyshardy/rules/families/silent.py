@@ -59,6 +59,12 @@ no_sharding_rule(
 )
 
 for _target in (
+    "xla_ffi_partitioned_python_cpu_callback",
+    "xla_ffi_partitioned_python_gpu_callback",
+):
+    no_sharding_rule(CUSTOM_CALL, target=_target, beyond_shardy=True)
+
+for _target in (
     "sdy_testonly",
     "tpu_custom_call",
     "xla.debug.Log",
