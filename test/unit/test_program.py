@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Partitioning and running whole programs."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from mlir_sdy.assembly import parse
-from mlir_sdy.diagnostics import SdyError
+from mlir_sdy.diagnostics import SdyError, UsageError
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from pyshardy.backends.errors import ExecutionError
@@ -128,3 +129,21 @@ func.func @main(%x: tensor<4x8xi32> {{sdy.sharding = {sharding}}})
 }}"""
     x = np.arange(32, dtype=np.int32).reshape(4, 8)
     np.testing.assert_array_equal(partition(parse(text, context)).run([x])[0], 2 * x)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        ("tf.aliasing_output = f32", "'tf.aliasing_output' is f32, which is no number of a result"),
+        ("tf.aliasing_output = 7 : i32", "'tf.aliasing_output' is 7, but there are 1 results"),
+        ("jax.buffer_donor = {}", "'jax.buffer_donor' is {}, which is neither true nor false"),
+    ],
+)
+def test_malformed_donations(context, attribute, message):
+    text = f"""
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<4xf32> {{{attribute}}}) -> tensor<4xf32> {{
+  return %a : tensor<4xf32>
+}}"""
+    with pytest.raises(UsageError, match=re.escape(message)):
+        partition(parse(text, context))

@@ -99,7 +99,7 @@ def first_overlapping(axis: AxisRef, others: Sequence[AxisRef]) -> AxisRef | Non
 
 
 def intersection(axes: Iterable[AxisRef], others: Sequence[AxisRef]) -> AxisTuple:
-    """What both lists cover, in the order of `axes`; parts that can't coexist cover nothing alike.
+    """Return the axes in both lists, in the order of `axes`; parts that can't coexist share none.
 
     `{"y", "x"}` and `{"x":(2)3}` give `{"x":(2)3}`; `{"x":(1)2}` and `{"x":(1)3}` give `{}`.
     """

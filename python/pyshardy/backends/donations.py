@@ -9,8 +9,11 @@ for any that fits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
 
-from mlir_sdy.host import ir
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.discardable import as_integer
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.values import set_argument_attributes
 
 ALIAS, DONOR = "tf.aliasing_output", "jax.buffer_donor"
@@ -52,12 +55,17 @@ def settle_donations(
     Returns:
         For each argument the position of the result or None, and the positions of the arguments
         that nobody can take over.
+
+    Raises:
+        UsageError: an attribute isn't what it should be.
     """
     aliases, donors = _aliases(function), _donors(function)
     wanted = [index for index, alias in enumerate(aliases) if alias is not None or donors[index]]
     taken: dict[int, int] = {}
     for index in wanted:
         alias = aliases[index]
+        if alias is not None and not 0 <= alias < results:
+            _fail(function, index, f"'{ALIAS}' is {alias}, but there are {results} results")
         if alias is not None and alias not in taken.values() and fits(index, alias):
             taken[index] = alias
     for index in wanted:
@@ -89,11 +97,28 @@ def drop_donations(function: ir.Operation) -> None:
 
 
 def _aliases(function: ir.Operation) -> list[int | None]:
-    return [each[ALIAS].value if ALIAS in each else None for each in _attributes(function)]
+    aliases: list[int | None] = []
+    for index, each in enumerate(_attributes(function)):
+        alias = as_integer(each[ALIAS]) if ALIAS in each else None
+        if ALIAS in each and alias is None:
+            _fail(function, index, f"'{ALIAS}' is {each[ALIAS]}, which is no number of a result")
+        aliases.append(alias)
+    return aliases
 
 
 def _donors(function: ir.Operation) -> list[bool]:
-    return [DONOR in each and each[DONOR].value for each in _attributes(function)]
+    donors: list[bool] = []
+    for index, each in enumerate(_attributes(function)):
+        donor = each[DONOR] if DONOR in each else None  # noqa: SIM401 (it has no `get`)
+        if donor is not None and not isinstance(donor, ir.BoolAttr):
+            _fail(function, index, f"'{DONOR}' is {donor}, which is neither true nor false")
+        donors.append(isinstance(donor, ir.BoolAttr) and donor.value)
+    return donors
+
+
+def _fail(function: ir.Operation, argument: int, what: str) -> NoReturn:
+    message = f"'func.func' op argument {argument}: {what}"
+    raise UsageError(error(message, location_of(function.location)))
 
 
 def _attributes(function: ir.Operation) -> Sequence[ir.DictAttr]:

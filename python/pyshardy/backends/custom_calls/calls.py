@@ -16,22 +16,22 @@ from pyshardy.passes.walks import operations_named
 
 CUSTOM_CALL = "stablehlo.custom_call"
 _CONFIGS = ("backend_config", "mhlo.backend_config")
-"""Where a call may have its configuration; JAX leaves the first one empty for the second."""
+"""The attributes that may hold the configuration of a call; JAX leaves the first one empty for the second."""
 
 _DECLARED = "pyshardy.declared_types"
 _LAYOUTS = ("operand_layouts", "result_layouts")
 
 CALLBACKS_ON_ONE_DEVICE = tuple(f"xla_ffi_python_{each}_callback" for each in ("cpu", "gpu"))
-"""What JAX calls for callbacks that run once, on whole operands."""
+"""The targets of JAX's callbacks that run once, on whole operands."""
 
 CALLBACKS = (
     *CALLBACKS_ON_ONE_DEVICE,
     *(f"xla_ffi_partitioned_python_{each}_callback" for each in ("cpu", "gpu")),
 )
-"""What JAX calls for all callbacks: functions that the process knows which has traced them."""
+"""The targets of all callbacks of JAX: only the process that has traced one knows its function."""
 
 CUSTOM_PARTITIONING = "CustomSPMDPartitioning"
-"""What JAX calls for functions with a partition function of their own."""
+"""The targets of JAX's functions with partition functions of their own."""
 
 ADVICE = (
     "let a Python function of NumPy arrays do it, by CompileOptions(custom_calls={'its_target': "

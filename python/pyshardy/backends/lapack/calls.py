@@ -83,4 +83,4 @@ def _of_batches(routine: _Routine) -> Function:
 
 
 FUNCTIONS = _functions()
-"""What does each custom call, by its target."""
+"""The function for each custom call, by its target."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What LAPACK makes of Householder reflections.
+"""Matrices from Householder reflections, as LAPACK stores these.
 
 A reflection is H = I - tau v v*, with v[0] = 1. Of a matrix that reflections have made zero, the
 places of the zeros hold v[1:]. See LAPACK Users' Guide, section "Representation of Orthogonal or
