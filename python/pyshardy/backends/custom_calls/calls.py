@@ -16,7 +16,7 @@ from pyshardy.passes.walks import operations_named
 
 CUSTOM_CALL = "stablehlo.custom_call"
 _CONFIGS = ("backend_config", "mhlo.backend_config")
-"""The attributes that may hold the configuration of a call; JAX leaves the first one empty for the second."""
+"""The attributes with the configuration of a call; JAX leaves the first empty for the second."""
 
 _DECLARED = "pyshardy.declared_types"
 _LAYOUTS = ("operand_layouts", "result_layouts")
