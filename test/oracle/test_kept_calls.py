@@ -55,21 +55,27 @@ class Writer:
         number, sharding = self.new(), ", ".join(f"{{{self.rng.choice(AXES)}}}" for _ in range(2))
         if sharding.count('"') > 2:
             sharding = '{"x"}, {"y"}'
-        return f"%r{number}", f"""
+        return (
+            f"%r{number}",
+            f"""
           %c{number} = sdy.sharding_constraint {value} <@mesh, [{sharding}]> : {self.type}
           %n{number} = stablehlo.negate %c{number} : {self.type}
           %t{number} = stablehlo.reverse %n{number}, dims = [0] : {self.type}
-          %r{number} = stablehlo.add %t{number}, {value} : {self.type}"""
+          %r{number} = stablehlo.add %t{number}, {value} : {self.type}""",
+        )
 
     def computation(self, value, depth):
         """A named computation, whose name others may have, too."""
         number, name = self.new(), self.rng.choice(["block", "layer", "f2"])
         self.kept[number] = (name, self.rng.choice(["", KEEPS[0], INLINED[1]]))
         tags = ", ".join(filter(None, (f"tag = {number}", self.kept[number][1])))
-        return f"%v{number}", f"""
+        return (
+            f"%v{number}",
+            f"""
           %v{number} = sdy.named_computation<"{name}">({value}) (%a{number}: {self.type}) {{
             {self.body(f"%a{number}", depth + 1, "sdy.return")}
-          }} {{{tags}}} : ({self.type}) -> {self.type}"""
+          }} {{{tags}}} : ({self.type}) -> {self.type}""",
+        )
 
     def call(self, value, depth):
         """A call of a function, once or twice, that may have to stay."""
@@ -118,7 +124,7 @@ def test_calls_stay(seed, propagates):
             callee = each.attributes["callee"].value
             assert callee == name or callee.startswith(f"{name}_"), text
             given = context_attributes(attributes, context)
-            assert {key: value for key, value in each.attributes.items()} == {
+            assert dict(each.attributes.items()) == {
                 **given,
                 "callee": each.attributes["callee"],
                 "tag": each.attributes["tag"],

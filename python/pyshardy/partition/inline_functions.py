@@ -106,7 +106,7 @@ def _must_stay(call: ir.Operation) -> bool:
     (`jax.experimental.compute_on`); among the frontend attributes or as attributes of the call.
     """
     attributes = call.attributes
-    frontend = attributes[_FRONTEND_ATTRIBUTES] if _FRONTEND_ATTRIBUTES in attributes else None
+    frontend = attributes.get(_FRONTEND_ATTRIBUTES, None)
     given = (attributes, frontend) if isinstance(frontend, ir.DictAttr) else (attributes,)
     return NO_INLINE in attributes or any(
         _COMPUTE_TYPE in each or (_INLINEABLE in each and _is_false(each[_INLINEABLE]))
