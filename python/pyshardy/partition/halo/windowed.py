@@ -10,6 +10,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.partition.halo.filling import Filling, Rest
 from pyshardy.partition.halo.form import Body, ExchangeForm
+from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.halo.route import Demand, Route, plan_route
 from pyshardy.partition.halo.transfer import transfer
 from pyshardy.partition.halo.window import Reach, Window
@@ -83,6 +84,9 @@ FillingFunction = Callable[[Body, int], Filling]
 class WindowedForm(ExchangeForm):
     """An operation that moves windows over one or several operands at once.
 
+    Attributes:
+        dims: the dimensions that windows move over, by their factors.
+
     Args:
         operation: the operation.
         rule: by which its tensors agree.
@@ -104,14 +108,14 @@ class WindowedForm(ExchangeForm):
         self.operation = operation
         self.rule = rule
         self.factors = frozenset(dims)
-        self._dims = dims
+        self.dims = dims
         self._covered = covered
         self._filling = filling
         self._attributes = attributes
 
     def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
         """What the windows of other shards cover."""
-        return (self._dims[factor].route(pieces),)
+        return (self.dims[factor].route(pieces),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Exchange one dimension after the other, corners included; then move the windows."""
@@ -124,6 +128,7 @@ class WindowedForm(ExchangeForm):
                     values[index], factor, filling, body
                 )
         local = body.local_copy(self.operation, values, self._attributes(local_dims))
+        merge_slices(local, self._covered)
         if does_nothing(local):
             local.erase()
             return values[:1]
@@ -133,7 +138,7 @@ class WindowedForm(ExchangeForm):
         self, value: ir.Value, factor: int, filling: Filling, body: Body
     ) -> tuple[ir.Value, LocalDim]:
         """The elements that a shard's windows cover; with holes if they differ between shards."""
-        windowed, lanes = self._dims[factor], body.lanes[factor]
+        windowed, lanes = self.dims[factor], body.lanes[factor]
         dim, dilation = windowed.dim, windowed.window.dilation
         reach = windowed.reach(lanes.pieces)
         route = windowed.route(lanes.pieces)
