@@ -139,9 +139,7 @@ class _ModuleResolver:
             return
         agree = _Agree(operation, self.meshes)
         lists = axes_of_factors(form.rule, shardings, form.factors)
-        whole = factors_made_whole(
-            form, shardings, self.meshes, agree, exchanges=self.exchanges
-        )
+        whole = factors_made_whole(form, shardings, self.meshes, agree, exchanges=self.exchanges)
         whole |= {factor for factor, axes in lists.items() if len(axes) > 1}
         self._make_whole(operation, form.rule, whole)
         if agree.changes(form.rule, whole):  # Reshards are missing, which others have to insert.

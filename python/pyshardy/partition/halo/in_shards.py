@@ -20,6 +20,7 @@ from pyshardy.partition.blocked_factors import blocked_factors
 from pyshardy.partition.halo.agreement import axes_of_factors
 from pyshardy.partition.halo.form import Body, ExchangeForm, form_of
 from pyshardy.partition.halo.lanes import Lanes
+from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.local import LocalBuilder
 
 
@@ -41,7 +42,9 @@ class FormInShards:
         """Put the local form in the place of an operation whose values have local types."""
         lanes = {factor: Lanes(builder, self.mesh, axes) for factor, axes in self.axes.items()}
         types = [result.type for result in operation.results]
-        made = self.form.build(Body(list(operation.operands), lanes, builder, types))
+        operands = list(operation.operands)
+        made = self.form.build(Body(operands, lanes, builder, types))
+        merge_slices(made, operands)
         for result, value in zip(operation.results, made, strict=True):
             result.replace_all_uses_with(value)
         operation.erase()

@@ -11,7 +11,7 @@ becomes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
@@ -23,6 +23,7 @@ from pyshardy.partition.halo.attributes import (
 )
 from pyshardy.partition.padding.shapes import shape_of
 
+_WINDOWS = "stablehlo.reduce_window"
 _START, _LIMIT, _STRIDE = "start_indices", "limit_indices", "strides"
 _LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padding"
 
@@ -40,27 +41,57 @@ class _Cut:
     behind: tuple[int, ...]
 
 
-def merge_slices(operation: ir.Operation, covered: Sequence[int]) -> None:
-    """Let an operation take its operands from where slices take them, if it can.
+def merge_slices(results: Iterable[ir.Value], given: Iterable[ir.Value]) -> None:
+    """Let pads, slices and windows take their operands from where slices take them, if they can.
 
     Args:
-        operation: the operation. Others than pads, slices and `stablehlo.reduce_window` stay.
-        covered: the operands in question, all of which must be cut alike.
+        results: what has been computed.
+        given: what it has been computed from. How that was computed is not looked at.
     """
+    known = set(given)
+    for operation in _between(known, results):
+        while _merge(operation, known):  # once for each slice
+            pass
+
+
+def _between(given: set[ir.Value], results: Iterable[ir.Value]) -> list[ir.Operation]:
+    """Return the operations that compute results, each after those of its operands."""
+    found: dict[ir.Operation, None] = {}
+    stack = [(value, False) for value in results]
+    while stack:
+        value, is_after_operands = stack.pop()
+        if value in given or isinstance(value.owner, ir.Block):
+            continue
+        operation = value.owner.operation
+        if is_after_operands:
+            found[operation] = None
+        elif operation not in found:
+            stack.append((value, True))
+            stack += [(operand, False) for operand in operation.operands]
+    return list(found)
+
+
+def _merge(operation: ir.Operation, given: set[ir.Value]) -> bool:
+    """Take the operands from where slices take them; False if that isn't possible."""
     merge = _MERGES.get(operation.name)
-    slices = [_slice_of(operation.operands[index]) for index in covered]
+    if merge is None:
+        return False
+    count = len(operation.operands) // 2 if operation.name == _WINDOWS else 1
+    covered = list(operation.operands)[:count]
+    slices = [None if value in given else _slice_of(value) for value in covered]
     cuts = {None if each is None else _cut_of(each) for each in slices}
     cut = next(iter(cuts)) if len(cuts) == 1 else None
-    attributes = None if merge is None or cut is None else merge(operation, cut)
+    attributes = None if cut is None else merge(operation, cut)
     if attributes is None:
-        return
+        return False
     for name, attribute in attributes.items():
         operation.attributes[name] = attribute
-    for index, each in zip(covered, slices, strict=True):
+    for index, each in enumerate(slices):
         assert each is not None, "there is a cut"
         operation.operands[index] = each.operands[0]
         if not any(each.results[0].uses):
             each.erase()
+    return True
 
 
 def _slice_of(value: ir.Value) -> ir.Operation | None:
@@ -141,6 +172,6 @@ def _merged_padding(
 
 _MERGES: dict[str, _Merge] = {
     "stablehlo.pad": _merge_pad,
-    "stablehlo.reduce_window": _merge_windows,
+    _WINDOWS: _merge_windows,
     "stablehlo.slice": _merge_slice,
 }

@@ -63,10 +63,10 @@ class WindowsInto:
     def firsts(self) -> tuple[int, ...]:
         """For each shard the first window that ends in it or behind it.
 
-        Window w covers `size` elements from w * stride - low on. Windows that don't exist count, too,
-        unless all are inside of shards.
+        Window w covers `size` elements from w * stride - low on. Windows that don't exist count,
+        too, unless shards need their own windows only.
         """
-        if self.are_inside:
+        if self.are_own:
             return tuple(shard * (self.count // self.pieces) for shard in range(self.pieces))
         window = self.window
         ends = (shard * self.shard_size for shard in range(self.pieces))
@@ -80,7 +80,7 @@ class WindowsInto:
         to 7, reach those from 2, 4 and 6 on. `WindowsInto(Window(stride=2, size=3), 7, 16, 4)` has
         `firsts` (-1, 1, 3, 5) and `numbers` (3, 3, 3, 3).
         """
-        if self.are_inside:
+        if self.are_own:
             return (self.count // self.pieces,) * self.pieces
         low, stride = self.window.low, self.window.stride
         ends = ((shard + 1) * self.shard_size - 1 + low for shard in range(self.pieces))
@@ -104,22 +104,34 @@ class WindowsInto:
         return (self.length - 1) * self.window.stride + self.window.size
 
     @property
-    def are_inside(self) -> bool:
-        """Whether all windows whose source elements a shard holds are inside of that shard.
+    def are_own(self) -> bool:
+        """Whether each shard has all elements under the windows whose source elements it has.
 
         Example: windows of 2 that move by 2 over 16 elements on 4 shards.
         """
-        number, size, window = self.count // self.pieces, self.shard_size, self.window
-        length = (number - 1) * window.stride + window.size
-        begins = (
-            shard * (number * window.stride - size) - window.low for shard in range(self.pieces)
+        shard_size = self.shard_size
+        divides = self.count % self.pieces == self.size % self.pieces == 0
+        return divides and all(
+            shard * shard_size <= max(begin, 0) and min(end, self.size) <= (shard + 1) * shard_size
+            for shard, (begin, end) in enumerate(self._own)
         )
-        divides = number * self.pieces == self.count and size * self.pieces == self.size
-        return divides and all(0 <= begin <= size - length for begin in begins)
+
+    @property
+    def are_inside(self) -> bool:
+        """Whether, besides, no window reaches beyond the dimension."""
+        return self.are_own and all(begin >= 0 and end <= self.size for begin, end in self._own)
+
+    @property
+    def _own(self) -> list[tuple[int, int]]:
+        """For each shard what the windows of its source elements cover, if it has any."""
+        number, window = self.count // self.pieces, self.window
+        length = (number - 1) * window.stride + window.size
+        begins = (shard * number * window.stride - window.low for shard in range(self.pieces))
+        return [(begin, begin + length) for begin in begins]
 
     @property
     def are_aligned(self) -> bool:
-        """Whether, besides, they are at the same places of all shards."""
+        """Whether, besides, they are at the same places in all shards."""
         return self.are_inside and self.size == self.count * self.window.stride
 
     def route_of_operand(self) -> Route:
@@ -137,13 +149,14 @@ class WindowsInto:
 
 
 class SelectAndScatterForm(ExchangeForm):
-    """A `stablehlo.select_and_scatter`, which must add unless windows are inside of shards.
+    """A `stablehlo.select_and_scatter`, which must add unless shards need their own windows only.
 
     Args:
         operation: the operation.
         rule: its rule.
         outside: the element of the operand that windows never select, if they reach beyond it.
-        inside_only: whether windows must be inside of shards (`WindowsInto.are_inside`).
+        own_only: whether shards must need their own windows only (`WindowsInto.are_own`), which
+            are inside of the dimension if there is no `outside`.
     """
 
     def __init__(
@@ -152,11 +165,11 @@ class SelectAndScatterForm(ExchangeForm):
         rule: OpShardingRule,
         outside: ir.Attribute | None,
         *,
-        inside_only: bool = False,
+        own_only: bool = False,
     ):
         self.operation = operation
         self._outside = outside
-        self._inside_only = inside_only
+        self._own_only = own_only
         self._sizes = tuple(
             shape_of(operation.operands[index].type) for index in (_OPERAND, _SOURCE)
         )
@@ -178,8 +191,9 @@ class SelectAndScatterForm(ExchangeForm):
 
     def pays(self, factor: int, pieces: int) -> bool:
         """Whether the form is right for this many pieces, and saves bytes."""
-        if self._inside_only:
-            return self._windows_into(factor, pieces).are_inside
+        if self._own_only:
+            windows = self._windows_into(factor, pieces)
+            return windows.are_inside if self._outside is None else windows.are_own
         return super().pays(factor, pieces)
 
     def sends_nothing(self, factor: int, pieces: int) -> bool:
@@ -235,31 +249,31 @@ class SelectAndScatterForm(ExchangeForm):
 
 
 @exchanges("stablehlo.select_and_scatter")
-def select_and_scatter_form(
-    operation: ir.Operation, rule: OpShardingRule
-) -> SelectAndScatterForm:
-    """The form of an operation, for windows inside of shards only unless padding can be told apart.
+def select_and_scatter_form(operation: ir.Operation, rule: OpShardingRule) -> SelectAndScatterForm:
+    """The form of an operation, which may be for windows of shards' own only.
 
-    It can be told from elements if:
-
-    1. Source elements are added up from zero, so that zeros in place of those that don't exist do
-       no harm.
+    1. Windows of other shards need source elements that are added up from zero, so that zeros in
+       place of those that don't exist do no harm.
     2. Windows don't reach beyond the operand, or select a greatest or least floating-point number,
        so that an infinity in place of elements that don't exist is not selected. (Where all there
        is in a window are such infinities, what is added there is lost.)
     """
     select, scatter = (region.blocks[0] for region in operation.regions)
-    adds = combining_operations(scatter) == ("stablehlo.add",)
-    if not adds or not is_neutral(operation.operands[_INITIAL], "stablehlo.add"):
-        return SelectAndScatterForm(operation, rule, None, inside_only=True)
-    if not any(map(any, paddings(operation, len(windows_of(operation))))):
-        return SelectAndScatterForm(operation, rule, None)
+    outside = None
     scalar = with_shape(operation.operands[_OPERAND].type, ())
     reduction = _NEVER_SELECTED.get(_comparison(select))
-    outside = None
     if reduction is not None and isinstance(scalar.element_type, ir.FloatType):
         outside = neutral_elements(reduction, scalar)
-    return SelectAndScatterForm(operation, rule, outside, inside_only=outside is None)
+    adds = combining_operations(scatter) == ("stablehlo.add",)
+    is_padded = any(map(any, paddings(operation, len(windows_of(operation)))))
+    is_general = (
+        adds
+        and is_neutral(operation.operands[_INITIAL], "stablehlo.add")
+        and (outside is not None or not is_padded)
+    )
+    return SelectAndScatterForm(
+        operation, rule, outside if is_padded else None, own_only=not is_general
+    )
 
 
 def _comparison(select: ir.Block) -> str:

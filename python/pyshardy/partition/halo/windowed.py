@@ -10,7 +10,6 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.partition.halo.filling import Filling, Rest
 from pyshardy.partition.halo.form import Body, ExchangeForm
-from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.halo.route import Demand, Route, plan_route
 from pyshardy.partition.halo.transfer import transfer
 from pyshardy.partition.halo.window import Reach, Window
@@ -128,7 +127,6 @@ class WindowedForm(ExchangeForm):
                     values[index], factor, filling, body
                 )
         local = body.local_copy(self.operation, values, self._attributes(local_dims))
-        merge_slices(local, self._covered)
         if does_nothing(local):
             local.erase()
             return values[:1]
