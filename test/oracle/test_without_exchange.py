@@ -81,7 +81,8 @@ def random_dim(kind, rng):
     ]
     if kind == "select_and_scatter" and not all(needs):
         count = 0  # what a window of padding alone selects is not defined
-    numbers = dict(window=window, stride=stride, dilation=dilation, base=base, padding=[low, high])
+    numbers = {"window": window, "stride": stride, "dilation": dilation, "base": base}
+    numbers["padding"] = [low, high]
     return Dim(size, count, needs, numbers)
 
 

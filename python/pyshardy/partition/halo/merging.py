@@ -156,6 +156,8 @@ def _merge_windows(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attrib
         length = (sizes[dim] - 1) * dilation + 1 + sum(padding)
         reach = (windows[dim] - 1) * window_dilations[dim] + 1
         unused = strides[dim] - 1 - (length - reach) % strides[dim]
+        if length < reach + strides[dim]:
+            unused = 0  # IREE takes a single window for as large as what it moves over
         edges.append((merged[0], max(merged[1], min(0, merged[1] + unused))))
     return {"padding": paddings_attribute(edges)}
 
