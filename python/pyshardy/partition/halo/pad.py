@@ -10,9 +10,16 @@ from mlir_sdy.model import OpShardingRule
 from pyshardy.partition.halo.attributes import integers_attribute
 from pyshardy.partition.halo.form import Body, exchanges
 from pyshardy.partition.halo.window import Window
-from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_filling
+from pyshardy.partition.halo.windowed import (
+    LocalDim,
+    WindowedDim,
+    WindowedForm,
+    operand_filling,
+    zero_filling,
+)
 from pyshardy.partition.in_place import does_nothing
 from pyshardy.partition.padding.shapes import shape_of, with_shape
+from pyshardy.partition.reductions import is_positive_zero
 
 _LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padding"
 
@@ -43,7 +50,9 @@ def pad_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
         written = zip(amounts, (low, high, interior), strict=True)
         return {name: integers_attribute(of_dims) for name, of_dims in written}
 
-    return _PadForm(operation, rule, dims, range(1), operand_filling(1), local_attributes)
+    # Where nothing is sent there is zero, which need not be written a second time.
+    filling = zero_filling if is_positive_zero(operation.operands[1]) else operand_filling(1)
+    return _PadForm(operation, rule, dims, range(1), filling, local_attributes)
 
 
 class _PadForm(WindowedForm):

@@ -24,7 +24,8 @@ def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     """A scatter: a device makes those of its updates that go to its shard.
 
     1. Along sharded dimensions of the inputs that updates lack, or have one element of, indices
-       count from the start of the shard. What is out of bounds there is left out, as it is of a whole tensor.
+       count from the start of the shard. What is out of bounds there is left out, as it is of a
+       whole tensor.
     2. If such a dimension has no indices, all updates go to the first shard: others stay.
     3. Where devices have different updates to the same inputs, only the first device begins with
        these, others with what is neutral. An all-reduce behind the operation, or here, completes
