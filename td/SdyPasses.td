@@ -393,7 +393,8 @@ def Sdy_ImportFuncCallsPass : Sdy_ModulePass<"sdy-import-func-calls"> {
     Replaces each call by an `sdy.named_computation` with the body of the function and its original
     name. The arguments' shardings become `in_shardings`, the sharding of the call becomes
     `out_shardings`. The attributes of the call stay, and `execution_thread` is taken over from the
-    function. Functions that were called are erased.
+    function, as is `no_inline` in the form of `sdy.func_no_inline`, which named computations of the
+    input get, too. Functions that were called are erased.
 
     Recursive functions are refused; calls of declarations stay.
 
@@ -641,7 +642,8 @@ def Sdy_ExportNamedComputationsPass : Sdy_ModulePass<"sdy-export-named-computati
     - Its arguments get the shardings of the edges in the body or else the `in_shardings`; the call
       gets those of the edges behind it or else the `out_shardings`. The results of the function
       are left to `sdy-propagate-to-func-results`.
-    - `execution_thread` goes to the function, all other attributes to the call.
+    - `execution_thread` goes to the function, and `sdy.func_no_inline` as `no_inline`; all other
+      attributes go to the call.
 
     ```mlir
     %0 = sdy.named_computation<"f">(%a) in_shardings=[<@mesh, [{"x"}\]>]
@@ -661,6 +663,10 @@ def Sdy_ExportNamedComputationsPass : Sdy_ModulePass<"sdy-export-named-computati
     }
     ```
   }];
+  let options = [
+    Sdy_OwnOption<"keepCalls", "keep-calls", "bool", "false",
+        "whether functions get `no_inline`, and the shardings of the computations' results">
+  ];
 }
 
 def Sdy_PropagateToFuncResultsPass : Sdy_ModulePass<"sdy-propagate-to-func-results"> {
@@ -961,8 +967,9 @@ def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", 
     What a function takes and returns is laid out as its signature says, and evenly; inside the
     caller nothing has to be. Private functions that are called once or have few operations are
     inlined, and those with an argument or a result that is sharded unevenly; those with the
-    attribute `no_inline` are not. `symbol-dce` erases what is not called any
-    more.
+    attribute `no_inline` are not, nor calls with `no_inline`, `inlineable = "false"` or
+    `_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`). `symbol-dce` erases what
+    is not called any more.
 
     ```mlir
     %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>

@@ -1402,7 +1402,8 @@ PASSES: dict[str, PassDecl] = {
                 "Replaces each call by an `sdy.named_computation` with the body of the function and its original\n"
                 "name. The arguments' shardings become `in_shardings`, the sharding of the call becomes\n"
                 "`out_shardings`. The attributes of the call stay, and `execution_thread` is taken over from the\n"
-                "function. Functions that were called are erased.\n"
+                "function, as is `no_inline` in the form of `sdy.func_no_inline`, which named computations of the\n"
+                "input get, too. Functions that were called are erased.\n"
                 "\n"
                 "Recursive functions are refused; calls of declarations stay.\n"
                 "\n"
@@ -1909,7 +1910,8 @@ PASSES: dict[str, PassDecl] = {
                 "- Its arguments get the shardings of the edges in the body or else the `in_shardings`; the call\n"
                 "  gets those of the edges behind it or else the `out_shardings`. The results of the function\n"
                 "  are left to `sdy-propagate-to-func-results`.\n"
-                "- `execution_thread` goes to the function, all other attributes to the call.\n"
+                "- `execution_thread` goes to the function, and `sdy.func_no_inline` as `no_inline`; all other\n"
+                "  attributes go to the call.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = sdy.named_computation<\"f\">(%a) in_shardings=[<@mesh, [{\"x\"}]>]\n"
@@ -1929,6 +1931,15 @@ PASSES: dict[str, PassDecl] = {
                 "}\n"
                 "```"
             ),
+        options=(
+            OptionDecl(
+                name="keep-calls",
+                type="bool",
+                default=False,
+                description="whether functions get `no_inline`, and the shardings of the computations' results",
+                release="pyshardy",
+            ),
+        ),
         release="0.10.2",
     ),
     "sdy-propagate-to-func-results": PassDecl(
@@ -2289,8 +2300,9 @@ PASSES: dict[str, PassDecl] = {
                 "What a function takes and returns is laid out as its signature says, and evenly; inside the\n"
                 "caller nothing has to be. Private functions that are called once or have few operations are\n"
                 "inlined, and those with an argument or a result that is sharded unevenly; those with the\n"
-                "attribute `no_inline` are not. `symbol-dce` erases what is not called any\n"
-                "more.\n"
+                "attribute `no_inline` are not, nor calls with `no_inline`, `inlineable = \"false\"` or\n"
+                "`_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`). `symbol-dce` erases what\n"
+                "is not called any more.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>\n"

@@ -18,6 +18,7 @@ from typing import Any
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.partition.reductions import completion_of
+from pyshardy.partition.scatter_windows import single_element_dims
 from pyshardy.passes.walks import operations_named
 
 Place = tuple[int, int]
@@ -108,14 +109,15 @@ def _dims_of_smaller_updates(operation: ir.Operation) -> Iterator[Place]:
 
 @_blocks("stablehlo.scatter")
 def _indexed_window_dims(operation: ir.Operation) -> Iterator[Place]:
-    """Dimensions of windows as large as those of the inputs, if indices move them.
+    """Dimensions of windows, if indices move them and they are no single elements.
 
     What an index moves beyond the end is left out, not moved back in as it is in a gather.
     """
     numbers: Any = stablehlo.ScatterDimensionNumbers(
         operation.attributes["scatter_dimension_numbers"]
     )
-    for dim in {*numbers.scattered_dims_to_operand_dims} - {*numbers.inserted_window_dims}:
+    indexed = {*numbers.scattered_dims_to_operand_dims} - {*numbers.inserted_window_dims}
+    for dim in indexed - single_element_dims(operation).keys():
         yield 0, dim
 
 

@@ -198,6 +198,9 @@ class _ModuleConverter:
                     self.incomplete += [(place, form.partial, each) for each in missing]
                 if not form.changes:
                     continue
+                if form.in_shards is not None:
+                    to_convert.append((operation, form.in_shards))
+                    continue
             to_convert.append((operation, CONVERSIONS[name]))
         return to_convert
 

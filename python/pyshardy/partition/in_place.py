@@ -59,7 +59,7 @@ def does_nothing(operation: ir.Operation) -> bool:
         return False
     if operation.operands[0].type != operation.results[0].type:
         return False
-    return all(_resized_at_end(operation))
+    return operation.name == "stablehlo.slice" or all(_resized_at_end(operation))
 
 
 def drop_useless(operations: Iterable[ir.Operation]) -> None:

@@ -17,14 +17,19 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
 
+from mlir_sdy.discardable import as_text
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, result_shardings, result_shardings_of
 from pyshardy.passes.call_graph import CallGraph, callee_of
-from pyshardy.passes.functions import has_static_shape, is_private, returned_values
+from pyshardy.passes.functions import NO_INLINE, has_static_shape, is_private, returned_values
 from pyshardy.pipeline.analyses import preserves_analyses
+
+_FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
+_COMPUTE_TYPE = "_xla_compute_type"
+_INLINEABLE = "inlineable"
 
 
 @preserves_analyses
@@ -35,7 +40,8 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> No
        that have been inlined into it included, or if an argument or a result is sharded unevenly,
        which would have to be gathered for the call.
     2. Functions that call themselves, that have several blocks, or the attribute `no_inline`, and
-       those with unreduced arguments or results, stay.
+       those with unreduced arguments or results, stay. So do calls that ask for it: by `no_inline`,
+       or as JAX and XLA do (`_must_stay`).
     3. Values keep the shardings that they have: those of the signature and of the call are dropped.
     4. Functions without a call left are not erased, since something else may refer to them:
        `symbol-dce` does that.
@@ -57,7 +63,7 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> No
     for name in graph.post_order:
         for call in graph.calls[name]:
             callee = callee_of(call)
-            if callee not in inlined or _is_unreduced(call):
+            if callee not in inlined or _is_unreduced(call) or _must_stay(call):
                 continue
             function = graph.functions[callee]
             if (
@@ -72,7 +78,7 @@ def _can_be_inlined(function: ir.Operation) -> bool:
     shardings = (*argument_shardings(function), *result_shardings(function))
     return (
         is_private(function)
-        and "no_inline" not in function.attributes
+        and NO_INLINE not in function.attributes
         and len(function.regions[0].blocks) == 1
         and returned_values(function) is not None
         and not any(map(_has_unreduced_axes, shardings))
@@ -91,6 +97,27 @@ def _is_uneven(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
         and not sharding.divides(tuple(ir.RankedTensorType(value_type).shape), mesh)
         for sharding, value_type in zip(shardings, types, strict=True)
     )
+
+
+def _must_stay(call: ir.Operation) -> bool:
+    """Whether a call says that it is not to be inlined.
+
+    JAX and XLA say so by `inlineable = "false"`, or by `_xla_compute_type`, which places the callee
+    (`jax.experimental.compute_on`); among the frontend attributes or as attributes of the call.
+    """
+    attributes = call.attributes
+    frontend = attributes.get(_FRONTEND_ATTRIBUTES, None)
+    given = (attributes, frontend) if isinstance(frontend, ir.DictAttr) else (attributes,)
+    return NO_INLINE in attributes or any(
+        _COMPUTE_TYPE in each or (_INLINEABLE in each and _is_false(each[_INLINEABLE]))
+        for each in given
+    )
+
+
+def _is_false(attribute: ir.Attribute) -> bool:
+    if isinstance(attribute, ir.BoolAttr):
+        return not attribute.value
+    return as_text(attribute) == "false"
 
 
 def _is_unreduced(call: ir.Operation) -> bool:

@@ -32,6 +32,12 @@ from pyshardy.partition.data_flow import (
 )
 from pyshardy.partition.device_meshes import device_mesh_of
 from pyshardy.partition.form_memo import FormMemo
+from pyshardy.partition.halo import (
+    FormInShards,
+    axes_of_factors,
+    exchanging_operations,
+    form_in_shards,
+)
 from pyshardy.partition.left_over import REMOVED_BY, is_left
 from pyshardy.partition.local import CONVERSIONS, STAYS, OnlyTypesChange
 from pyshardy.partition.one_mesh import is_change_of_mesh
@@ -85,10 +91,12 @@ class LocalForm(NamedTuple):
     Attributes:
         changes: whether it needs another form than it has.
         partial: what is partial of its results, if anything.
+        in_shards: the conversion to that form, if it isn't that of all operations of its name.
     """
 
     changes: bool
     partial: PartialResults | None
+    in_shards: FormInShards | None = None
 
 
 class LocalChecks:
@@ -109,6 +117,7 @@ class LocalChecks:
         self._symbols = ir.SymbolTable(module.operation)
         self._rules = quiet_rules(module.context)
         self._forms = FormMemo[LocalForm](self._rules)
+        self._exchanging = exchanging_operations()
         self._agree: dict[object, tuple[bool, PartialResults | None]] = {}
 
     def check_mesh(self, sharding: TensorSharding, place: ir.Operation) -> None:
@@ -215,6 +224,8 @@ class LocalChecks:
                 "has no local form: its operands and results must be replicated; "
                 f"run '{_WHOLE}' first",
             )
+        if known.name in self._exchanging:  # depends on attributes that the rule doesn't read
+            return self._checked_form(known.operation, shardings)
         return self._forms.of(known, shardings, self._checked_form)
 
     def _checked_form(self, operation: ir.Operation, shardings: Shardings) -> LocalForm:
@@ -223,6 +234,9 @@ class LocalChecks:
         only_types_change = isinstance(CONVERSIONS[name], OnlyTypesChange)
         partial = None
         if rule is not None:
+            in_shards = self._form_in_shards(operation, rule, shardings)
+            if in_shards is not None:
+                return LocalForm(True, None, in_shards)
             rule = rule_on_shards(operation, rule)
             self._check_factors(operation, rule, shardings)
             partial = self._partial_results(operation, rule, shardings)
@@ -231,6 +245,24 @@ class LocalChecks:
         stays = STAYS.get(name)
         changes = not (only_types_change or (stays is not None and stays(operation, shardings)))
         return LocalForm(changes, partial)
+
+    def _form_in_shards(
+        self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
+    ) -> FormInShards | None:
+        """Return the form of an operation that would need data of others by its rule alone."""
+        if operation.name not in self._exchanging:
+            return None
+        given = [each for each in shardings if each is not None and not each.is_fully_replicated]
+        mesh = mesh_of(given[0], self._meshes) if given else None
+        if mesh is None or mesh.is_maximal:
+            return None
+        on_shards = rule_on_shards(operation, rule)
+        blocked = blocked_factors(operation, on_shards)
+        if not any(map(any, axes_of_factors(on_shards, shardings, blocked).values())):
+            return None
+        found = form_in_shards(operation, rule, shardings, mesh)
+        partial = found and self._partial_results(operation, found.form.rule, shardings)
+        return None if partial else found
 
     def _check_factors(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings

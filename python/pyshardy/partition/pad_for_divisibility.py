@@ -58,6 +58,9 @@ _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
 
 _EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
 
+_COLLECTIVES_IN_PLACE = frozenset({"sdy.all_reduce", "sdy.collective_permute"})
+"""Collectives after which padding is where it was, and zero if it was."""
+
 _CONSTANTS = frozenset({"sdy.constant", "stablehlo.constant"})
 
 
@@ -149,14 +152,17 @@ class _FunctionPadder:
             operand, result = operation.operands[0], operation.results[0]
             shape = self.contents.get(result) or self.contents.get(operand)
             assert shape is not None, "only what is padded is looked at"
-            only_adds_zeros = name == "sdy.all_slice" and operand not in self.contents
+            keeps_zeros = operand not in self.contents or operand in self.zeros
             new = pad_collective(operation, shape, builder, self.meshes)
             if new != result and not any(True for _ in result.uses):
                 self._replaced.append(operation)
             if shape_of(new.type) != shape:
                 self.contents[new] = shape
-            if only_adds_zeros:
+            if keeps_zeros:
                 self.zeros.add(new)
+        elif name in _COLLECTIVES_IN_PLACE:
+            if operation.operands[0] in self.zeros:
+                self.zeros.add(operation.results[0])
         elif name in _CONSTANTS:
             value = operation.attributes["value"]
             operation.attributes["value"] = ir.DenseElementsAttr.get_splat(

@@ -75,7 +75,8 @@ def resolve_permutation_factors(
 
     Args:
         module: a module in which the tensors of each operation agree (see `explicit_reshards`).
-        enable_halo_exchange: whether to do so; otherwise all such dimensions are made whole.
+        enable_halo_exchange: whether to do so; otherwise all dimensions are made whole whose shards
+            need anything of each other.
         replica_count: the number of replicas, if devices are the replicas of one program.
         partition_count: the number of partitions, if devices are the partitions of one.
         rng_bit_generator_unsafe: whether each shard of a `stablehlo.rng_bit_generator` may generate
@@ -131,14 +132,14 @@ class _ModuleResolver:
         rule = self.rules.rule(operation)
         if all(map(is_plain, shardings)) or rule is None or rule.is_custom_rule:
             return
-        form = form_of(operation, rule) if self.exchanges else None
+        form = form_of(operation, rule)
         if form is None:
             in_place = factors_in_place(operation, rule, self.meshes)
             self._make_whole(operation, rule, blocked_factors(operation, rule) - in_place)
             return
         agree = _Agree(operation, self.meshes)
         lists = axes_of_factors(form.rule, shardings, form.factors)
-        whole = factors_made_whole(form, shardings, self.meshes, agree)
+        whole = factors_made_whole(form, shardings, self.meshes, agree, exchanges=self.exchanges)
         whole |= {factor for factor, axes in lists.items() if len(axes) > 1}
         self._make_whole(operation, form.rule, whole)
         if agree.changes(form.rule, whole):  # Reshards are missing, which others have to insert.

@@ -7,6 +7,7 @@ the operation completes itself (see `local/completing.py`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
@@ -132,6 +133,18 @@ def is_neutral(value: ir.Value, name: str) -> bool:
         return number.value == 0
     neutral = neutral_element(name, ir.RankedTensorType(value.type).element_type)
     return neutral is not None and number == neutral.get_splat_value()
+
+
+def is_positive_zero(value: ir.Value) -> bool:
+    """Whether a value is a constant, or one repeated, of zeros without a sign."""
+    if not is_neutral(value, "stablehlo.add"):
+        return False
+    producer = defining_operation(value)
+    while producer is not None and producer.name == "stablehlo.broadcast_in_dim":
+        producer = defining_operation(producer.operands[0])
+    assert producer is not None, "it is a constant"
+    number = producer.attributes["value"].get_splat_value()
+    return not isinstance(number, ir.FloatAttr) or math.copysign(1, number.value) > 0
 
 
 def _kind(name: str, result: ir.Type) -> ReductionOp | None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.partition.scatter_windows import single_element_dims
 from pyshardy.rules.builder import NEED_REPLICATION, REDUCTION, RuleBuilder
 from pyshardy.rules.families.reshape import reshape_factors
 from pyshardy.rules.signature import OperationSignature, TensorType
@@ -95,6 +96,26 @@ def _reshape_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
         // ([ij, ln])->([ik, mn]) {i=2, j=2, k=3, l=3, m=2, n=3}
     """
     return reshape_factors(_signature(operation))
+
+
+@_rule_of("stablehlo.scatter")
+def _scatter_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
+    """Each device makes the updates that go to its shard, if they are single elements there.
+
+    Example:
+        "stablehlo.scatter"(%a, %b, %c) <{scatter_dimension_numbers = #stablehlo.scatter<
+            update_window_dims = [0, 1], scatter_dims_to_operand_dims = [0]>}> ({
+        ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+          stablehlo.return %y : tensor<f32>
+        }) : (tensor<8x4xf32>, tensor<1xi32>, tensor<1x4xf32>) -> tensor<8x4xf32>
+        // ([i, k], [l], [j, k])->([i, k]) {i=8, j=1, k=4, l=1} need_replication={j, l}
+    """
+    dims = rule.operand_mappings[0].dim_mappings
+    single = {
+        factor for dim in single_element_dims(operation) for factor in dims[dim].factor_indices
+    }
+    needed = tuple(each for each in rule.need_replication_factors if each not in single)
+    return replace(rule, need_replication_factors=needed)
 
 
 @_rule_of("chlo.top_k")

@@ -11,6 +11,12 @@ from pyshardy.passes.symbols import symbol_name
 ORIGINAL_FUNCTION_NAME = "sdy.original_func_name"
 """The attribute of a function that says what function of the user it was made of."""
 
+NO_INLINE = "no_inline"
+"""The attribute of a function or a call that keeps the call from being inlined."""
+
+FUNCTION_NO_INLINE = "sdy.func_no_inline"
+"""The attribute of a named computation that becomes `no_inline` of its function."""
+
 
 def functions_of(module: ir.Module) -> list[ir.Operation]:
     """The functions directly in a module, in order."""

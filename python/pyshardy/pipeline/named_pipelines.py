@@ -46,6 +46,7 @@ def partition_pipeline(
         [
             "sdy-lift-inlined-meshes",
             "sdy-call-sharded-composites",
+            "sdy-export-named-computations{keep-calls=true}",
             *(["sdy-inline-small-functions", "symbol-dce"] if inline_functions else []),
             "func.func(sdy-collectives-to-reshards)",
             "func.func(sdy-remove-propagation-barriers)",

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Padding: shapes, what is refused and where, and what stays as it is."""
 
+import numpy as np
 import pytest
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import PassError
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, TensorSharding
+from mlir_sdy.traversal import operations_in
 from pyshardy.partition.pad_for_divisibility import pad_for_divisibility
 from pyshardy.partition.padding.shapes import padded_shape
+from pyshardy.program import partition, run_unpartitioned
 
 MESH = 'sdy.mesh @mesh = <["x"=4, "y"=2]>\n'
 
@@ -217,3 +220,42 @@ REFUSED = {
 def test_refusal(context, name):
     text, message = REFUSED[name]
     assert message in refusal(context, text)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "reduced"),
+    [
+        ('{"x"}, {}', '{"x"}, {"y"}', 0),  # sliced again
+        ('{"x"}, {"y"}', '{"x"}, {}', 0),  # gathered along another dimension
+        ('{"x"}, {}', '{"y"}, {}', 0),  # sent to other devices
+        ('{"x"}, {"y"}', '{"y"}, {"x"}', 1),  # both
+    ],
+)
+def test_zeros_are_known_after_collectives(context, given, wanted, reduced):
+    product = "5x5" if reduced == 0 else "7x7"
+    module = parse(
+        f"""
+        sdy.mesh @mesh = <["x"=2, "y"=2]>
+        func.func @main(%a: tensor<7x5xf32>, %b: tensor<7x5xf32>) -> (tensor<{product}xf32>, tensor<f32>) {{
+          %z = stablehlo.constant dense<0.0> : tensor<f32>
+          %0 = sdy.reshard %a <@mesh, [{given}]> : tensor<7x5xf32>
+          %1 = sdy.reshard %0 <@mesh, [{wanted}]> : tensor<7x5xf32>
+          %2 = sdy.reshard %b <@mesh, [{wanted}]> : tensor<7x5xf32>
+          %3 = stablehlo.dot_general %1, %2, contracting_dims = [{reduced}] x [{reduced}]
+            : (tensor<7x5xf32>, tensor<7x5xf32>) -> tensor<{product}xf32>
+          %5 = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [0, 1]
+            : (tensor<7x5xf32>, tensor<f32>) -> tensor<f32>
+          return %3, %5 : tensor<{product}xf32>, tensor<f32>
+        }}""",
+        context,
+    )
+    program = partition(module)
+    masks = [
+        each for each in operations_in(program.module.operation) if each.name == "stablehlo.select"
+    ]
+    generator = np.random.default_rng(0)
+    inputs = [generator.standard_normal((7, 5)).astype(np.float32) for _ in range(2)]
+    expected = run_unpartitioned(module, inputs, "interpreter")
+    for found, wanted in zip(program.run(inputs), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    assert not masks

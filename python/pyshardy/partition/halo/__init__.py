@@ -13,6 +13,8 @@
 | `agreement`     | along which factors that pays                                       |
 | `computation`   | a manual computation in place of an operation                       |
 | `windowed`      | the form of all operations that move windows                        |
+| `in_shards`     | the forms by which nothing is sent, as local operations             |
+| `merging`       | slices that become a part of the operation behind them              |
 | `attributes`    | numbers for each dimension                                          |
 | `reshape`       | reshapes, whose shards may not hold the same data afterwards        |
 | `reshard`       | reshards between pieces of other sizes                              |
@@ -31,14 +33,17 @@ from pyshardy.partition.halo import slices as _slices  # noqa: F401 (registers)
 from pyshardy.partition.halo.agreement import axes_of_factors, factors_made_whole, find_exchange
 from pyshardy.partition.halo.computation import compute_on_shards
 from pyshardy.partition.halo.form import PASSING_ON, ExchangeForm, exchanging_operations, form_of
+from pyshardy.partition.halo.in_shards import FormInShards, form_in_shards
 
 __all__ = [
     "PASSING_ON",
     "ExchangeForm",
+    "FormInShards",
     "axes_of_factors",
     "compute_on_shards",
     "exchanging_operations",
     "factors_made_whole",
     "find_exchange",
+    "form_in_shards",
     "form_of",
 ]

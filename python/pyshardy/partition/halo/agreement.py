@@ -48,13 +48,18 @@ def find_exchange(
 
 
 def factors_made_whole(
-    form: ExchangeForm, shardings: Shardings, meshes: Mapping[str, Mesh], agree: Agree
+    form: ExchangeForm,
+    shardings: Shardings,
+    meshes: Mapping[str, Mesh],
+    agree: Agree,
+    *,
+    exchanges: bool = True,
 ) -> frozenset[int]:
     """The factors that must not be sharded, if shards exchange data along all others.
 
     1. Blocked factors along which the form exchanges nothing.
     2. Factors along which more would be received than if tensors were gathered, by the shardings
-       that tensors agree on.
+       that tensors agree on; or anything at all, if shards are not to exchange data.
     3. All factors of the form, if another dimension would be padded whose elements are not simply
        those of one factor: the padding would not stay at the end of each group.
 
@@ -63,13 +68,14 @@ def factors_made_whole(
         shardings: those of its operands, then results.
         meshes: the meshes of the module by name.
         agree: how tensors agree otherwise.
+        exchanges: whether shards may exchange data.
     """
     values = (*form.operation.operands, *form.operation.results)
     shapes = tuple(map(shape_of, values))
     whole = blocked_factors(form.operation, form.rule) - form.factors
     while (agreement := agree(form.rule, whole)) is not None:
         agreed = tuple(new or old for new, old in zip(agreement.shardings, shardings, strict=True))
-        refused = _refused(form, agreed, shapes, _mesh(agreement, meshes)) - whole
+        refused = _refused(form, agreed, shapes, _mesh(agreement, meshes), exchanges) - whole
         if not refused:
             break
         whole |= refused
@@ -97,15 +103,20 @@ def _mesh(agreement: Agreement, meshes: Mapping[str, Mesh]) -> Mesh:
 
 
 def _refused(
-    form: ExchangeForm, shardings: Shardings, shapes: Sequence[Shape], mesh: Mesh
+    form: ExchangeForm,
+    shardings: Shardings,
+    shapes: Sequence[Shape],
+    mesh: Mesh,
+    exchanges: bool,
 ) -> frozenset[int]:
     """The factors of conditions 2 and 3 of `factors_made_whole`."""
     if _pads_a_group(form, shardings, shapes, mesh):
         return form.factors
+    is_accepted = form.pays if exchanges else form.sends_nothing
     return frozenset(
         factor
         for factor, lists in axes_of_factors(form.rule, shardings, form.factors).items()
-        if any(axes and not form.pays(factor, mesh.axes_size(axes)) for axes in lists)
+        if any(axes and not is_accepted(factor, mesh.axes_size(axes)) for axes in lists)
     )
 
 

@@ -32,6 +32,7 @@ from mlir_sdy.model import (
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of
 from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.lanes import Lanes
+from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.local import LocalBuilder
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.shapes import Shape, shape_of, with_shape
@@ -74,7 +75,9 @@ def compute_on_shards(
         with ir.InsertionPoint(block):
             lanes = {factor: Lanes(builder, mesh, of_factor) for factor, of_factor in axes.items()}
             body = Body(block.arguments, lanes, builder, [port.local_type for port in results])
-            sdy.ReturnOp(form.build(body))
+            made = form.build(body)
+            merge_slices(made, block.arguments)
+            sdy.ReturnOp(made)
         for port, new in zip(results, computation.results, strict=True):
             port.value.replace_all_uses_with(padding.resized(new, shape_of(port.value.type)))
     operation.erase()

@@ -33,7 +33,10 @@ class ExchangeForm(ABC):
 
     @abstractmethod
     def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
-        """What is exchanged along a factor that is split into pieces."""
+        """What shards take from their own and from others along a factor split into pieces.
+
+        It is empty where communication isn't by routes.
+        """
 
     @abstractmethod
     def build(self, body: Body) -> Sequence[ir.Value]:
@@ -48,6 +51,11 @@ class ExchangeForm(ABC):
         """Whether along a factor no more is received than if all that is sent were gathered."""
         routes = self.routes(factor, pieces)
         return sum(route.received for route in routes) <= sum(route.gathered for route in routes)
+
+    def sends_nothing(self, factor: int, pieces: int) -> bool:
+        """Whether no shard needs anything of another one along a factor."""
+        routes = self.routes(factor, pieces)
+        return bool(routes) and not any(route.received for route in routes)
 
 
 @dataclass(frozen=True, slots=True)

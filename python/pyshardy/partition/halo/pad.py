@@ -3,15 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.partition.halo.attributes import integers_attribute
-from pyshardy.partition.halo.form import exchanges
+from pyshardy.partition.halo.form import Body, exchanges
 from pyshardy.partition.halo.window import Window
-from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_filling
-from pyshardy.partition.padding.shapes import shape_of
+from pyshardy.partition.halo.windowed import (
+    LocalDim,
+    WindowedDim,
+    WindowedForm,
+    operand_filling,
+    zero_filling,
+)
+from pyshardy.partition.in_place import does_nothing
+from pyshardy.partition.padding.shapes import shape_of, with_shape
+from pyshardy.partition.reductions import is_positive_zero
 
 _LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padding"
 
@@ -42,4 +50,56 @@ def pad_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
         written = zip(amounts, (low, high, interior), strict=True)
         return {name: integers_attribute(of_dims) for name, of_dims in written}
 
-    return WindowedForm(operation, rule, dims, range(1), operand_filling(1), local_attributes)
+    # Where nothing is sent there is zero, which need not be written a second time.
+    filling = zero_filling if is_positive_zero(operation.operands[1]) else operand_filling(1)
+    return _PadForm(operation, rule, dims, range(1), filling, local_attributes)
+
+
+class _PadForm(WindowedForm):
+    """A pad of the shard and, where devices differ in the amounts, a slice of that."""
+
+    def build(self, body: Body) -> Sequence[ir.Value]:
+        """Pad by as much as any device needs, and take what the device in question needs."""
+        shape, wanted = shape_of(body.values[0].type), list(shape_of(body.result_types[0]))
+        for factor, lanes in body.lanes.items():
+            windowed, pieces = self.dims[factor], lanes.pieces
+            is_even = windowed.size % pieces == windowed.count % pieces == 0
+            if not is_even or not self.sends_nothing(factor, pieces):
+                return super().build(body)
+        attributes = self.operation.attributes
+        low, high, interior = (list(attributes[name]) for name in (_LOW, _HIGH, _INTERIOR))
+        begins: dict[int, ir.Value] = {}
+        for factor, lanes in body.lanes.items():
+            window, dim = self.dims[factor].window, self.dims[factor].dim
+            size, length = wanted[dim], (shape[dim] - 1) * window.dilation + 1
+            # Where the first element of a shard comes in its result.
+            places = [
+                shard * (shape[dim] * window.dilation - size) + window.low
+                for shard in range(lanes.pieces)
+            ]
+            low[dim], high[dim] = max(places), size - length - min(places)
+            if len(set(places)) > 1:
+                low[dim], high[dim] = max(0, low[dim]), max(0, high[dim])
+                begins[dim] = lanes.by_shard([low[dim] - place for place in places])
+        padded = [
+            before + (size - 1) * (between + 1) + 1 + behind
+            for before, size, between, behind in zip(low, shape, interior, high, strict=True)
+        ]
+        local = body.local_copy(
+            self.operation,
+            body.values,
+            {
+                _LOW: integers_attribute(low),
+                _HIGH: integers_attribute(high),
+            },
+            (with_shape(body.result_types[0], tuple(padded)),),
+        )
+        value: ir.Value = local.results[0]
+        if does_nothing(local):
+            value = local.operands[0]
+            local.erase()
+        if begins:
+            zero = body.builder.index(0)
+            offsets = [begins.get(dim, zero) for dim in range(len(wanted))]
+            value = body.builder.dynamic_slice(value, offsets, wanted)
+        return [value]

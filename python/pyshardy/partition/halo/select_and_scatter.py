@@ -63,8 +63,11 @@ class WindowsInto:
     def firsts(self) -> tuple[int, ...]:
         """For each shard the first window that ends in it or behind it.
 
-        Window w covers `size` elements from w * stride - low on.
+        Window w covers `size` elements from w * stride - low on. Windows that don't exist count,
+        too, unless shards need their own windows only.
         """
+        if self.are_own:
+            return tuple(shard * (self.count // self.pieces) for shard in range(self.pieces))
         window = self.window
         ends = (shard * self.shard_size for shard in range(self.pieces))
         return tuple(-(-(end + window.low - window.size + 1) // window.stride) for end in ends)
@@ -77,6 +80,8 @@ class WindowsInto:
         to 7, reach those from 2, 4 and 6 on. `WindowsInto(Window(stride=2, size=3), 7, 16, 4)` has
         `firsts` (-1, 1, 3, 5) and `numbers` (3, 3, 3, 3).
         """
+        if self.are_own:
+            return (self.count // self.pieces,) * self.pieces
         low, stride = self.window.low, self.window.stride
         ends = ((shard + 1) * self.shard_size - 1 + low for shard in range(self.pieces))
         lasts = (end // stride for end in ends)
@@ -98,6 +103,37 @@ class WindowsInto:
         """How many elements the windows of a shard cover."""
         return (self.length - 1) * self.window.stride + self.window.size
 
+    @property
+    def are_own(self) -> bool:
+        """Whether each shard has all elements under the windows whose source elements it has.
+
+        Example: windows of 2 that move by 2 over 16 elements on 4 shards.
+        """
+        shard_size = self.shard_size
+        divides = self.count % self.pieces == self.size % self.pieces == 0
+        return divides and all(
+            shard * shard_size <= max(begin, 0) and min(end, self.size) <= (shard + 1) * shard_size
+            for shard, (begin, end) in enumerate(self._own)
+        )
+
+    @property
+    def are_inside(self) -> bool:
+        """Whether, besides, no window reaches beyond the dimension."""
+        return self.are_own and all(begin >= 0 and end <= self.size for begin, end in self._own)
+
+    @property
+    def _own(self) -> list[tuple[int, int]]:
+        """For each shard what the windows of its source elements cover, if it has any."""
+        number, window = self.count // self.pieces, self.window
+        length = (number - 1) * window.stride + window.size
+        begins = (shard * number * window.stride - window.low for shard in range(self.pieces))
+        return [(begin, begin + length) for begin in begins]
+
+    @property
+    def are_aligned(self) -> bool:
+        """Whether, besides, they are at the same places in all shards."""
+        return self.are_inside and self.size == self.count * self.window.stride
+
     def route_of_operand(self) -> Route:
         """How each shard gets what its windows cover."""
         stride, size = self.window.stride, self.window.size
@@ -113,17 +149,30 @@ class WindowsInto:
 
 
 class SelectAndScatterForm(ExchangeForm):
-    """A `stablehlo.select_and_scatter` that adds.
+    """A `stablehlo.select_and_scatter`, which must add unless shards need their own windows only.
 
     Args:
         operation: the operation.
         rule: its rule.
         outside: the element of the operand that windows never select, if they reach beyond it.
+        own_only: whether shards must need their own windows only (`WindowsInto.are_own`), which
+            are inside of the dimension if there is no `outside`.
     """
 
-    def __init__(self, operation: ir.Operation, rule: OpShardingRule, outside: ir.Attribute | None):
+    def __init__(
+        self,
+        operation: ir.Operation,
+        rule: OpShardingRule,
+        outside: ir.Attribute | None,
+        *,
+        own_only: bool = False,
+    ):
         self.operation = operation
         self._outside = outside
+        self._own_only = own_only
+        self._sizes = tuple(
+            shape_of(operation.operands[index].type) for index in (_OPERAND, _SOURCE)
+        )
         self._windows = windows_of(operation)
         self._dims: dict[int, int] = {}
         for dim, window in enumerate(self._windows):
@@ -140,13 +189,29 @@ class SelectAndScatterForm(ExchangeForm):
         windows = self._windows_into(factor, pieces)
         return windows.route_of_operand(), windows.route_of_source()
 
+    def pays(self, factor: int, pieces: int) -> bool:
+        """Whether the form is right for this many pieces, and saves bytes."""
+        if self._own_only:
+            windows = self._windows_into(factor, pieces)
+            return windows.are_inside if self._outside is None else windows.are_own
+        return super().pays(factor, pieces)
+
+    def sends_nothing(self, factor: int, pieces: int) -> bool:
+        """Whether the form is right for this many pieces, without communication."""
+        return self.pays(factor, pieces) and super().sends_nothing(factor, pieces)
+
     def build(self, body: Body) -> Sequence[ir.Value]:
         """All windows that reach into a shard, and what they make of it."""
         operand, source, initial = body.values
         zero = Filling(lambda: body.zero(body.values[_SOURCE]), Rest.ZERO)
         outside = self._filling(body, operand)
         padding = paddings(self.operation, len(self._windows))
+        sharded = list[tuple[int, WindowsInto, Lanes]]()
         for dim, windows, lanes in self._sharded(body):
+            if windows.are_aligned:
+                padding[dim] = windows.window.low, 0
+                continue
+            sharded.append((dim, windows, lanes))
             operand = transfer(windows.route_of_operand(), {0: operand}, dim, lanes, outside)
             source = transfer(windows.route_of_source(), {0: source}, dim, lanes, zero)
             padding[dim] = 0, 0
@@ -154,7 +219,7 @@ class SelectAndScatterForm(ExchangeForm):
         attributes = {"padding": paddings_attribute(padding)}
         (result,) = body.local_copy(self.operation, operands, attributes, (operand.type,)).results
         around = Filling(lambda: initial, Rest.SCALAR)
-        for dim, windows, lanes in self._sharded(body):
+        for dim, windows, lanes in sharded:
             places = [
                 start - shard * windows.shard_size for shard, start in enumerate(windows.starts)
             ]
@@ -179,37 +244,36 @@ class SelectAndScatterForm(ExchangeForm):
 
     def _windows_into(self, factor: int, pieces: int) -> WindowsInto:
         dim = self._dims[factor]
-        operand, source = (
-            shape_of(self.operation.operands[index].type)[dim] for index in (_OPERAND, _SOURCE)
-        )
+        operand, source = (sizes[dim] for sizes in self._sizes)
         return WindowsInto(self._windows[dim], source, operand, pieces)
 
 
 @exchanges("stablehlo.select_and_scatter")
-def select_and_scatter_form(
-    operation: ir.Operation, rule: OpShardingRule
-) -> SelectAndScatterForm | None:
-    """The form of an operation whose padding can be told from elements.
+def select_and_scatter_form(operation: ir.Operation, rule: OpShardingRule) -> SelectAndScatterForm:
+    """The form of an operation, which may be for windows of shards' own only.
 
-    1. Source elements are added up from zero, so that zeros in place of those that don't exist do
-       no harm.
+    1. Windows of other shards need source elements that are added up from zero, so that zeros in
+       place of those that don't exist do no harm.
     2. Windows don't reach beyond the operand, or select a greatest or least floating-point number,
        so that an infinity in place of elements that don't exist is not selected. (Where all there
        is in a window are such infinities, what is added there is lost.)
     """
     select, scatter = (region.blocks[0] for region in operation.regions)
-    if combining_operations(scatter) != ("stablehlo.add",):
-        return None
-    if not is_neutral(operation.operands[_INITIAL], "stablehlo.add"):
-        return None
-    if not any(map(any, paddings(operation, len(windows_of(operation))))):
-        return SelectAndScatterForm(operation, rule, None)
+    outside = None
     scalar = with_shape(operation.operands[_OPERAND].type, ())
     reduction = _NEVER_SELECTED.get(_comparison(select))
-    if reduction is None or not isinstance(scalar.element_type, ir.FloatType):
-        return None
-    outside = neutral_elements(reduction, scalar)
-    return None if outside is None else SelectAndScatterForm(operation, rule, outside)
+    if reduction is not None and isinstance(scalar.element_type, ir.FloatType):
+        outside = neutral_elements(reduction, scalar)
+    adds = combining_operations(scatter) == ("stablehlo.add",)
+    is_padded = any(map(any, paddings(operation, len(windows_of(operation)))))
+    is_general = (
+        adds
+        and is_neutral(operation.operands[_INITIAL], "stablehlo.add")
+        and (outside is not None or not is_padded)
+    )
+    return SelectAndScatterForm(
+        operation, rule, outside if is_padded else None, own_only=not is_general
+    )
 
 
 def _comparison(select: ir.Block) -> str:

@@ -83,6 +83,9 @@ FillingFunction = Callable[[Body, int], Filling]
 class WindowedForm(ExchangeForm):
     """An operation that moves windows over one or several operands at once.
 
+    Attributes:
+        dims: the dimensions that windows move over, by their factors.
+
     Args:
         operation: the operation.
         rule: by which its tensors agree.
@@ -104,14 +107,14 @@ class WindowedForm(ExchangeForm):
         self.operation = operation
         self.rule = rule
         self.factors = frozenset(dims)
-        self._dims = dims
+        self.dims = dims
         self._covered = covered
         self._filling = filling
         self._attributes = attributes
 
     def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
         """What the windows of other shards cover."""
-        return (self._dims[factor].route(pieces),)
+        return (self.dims[factor].route(pieces),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Exchange one dimension after the other, corners included; then move the windows."""
@@ -133,7 +136,7 @@ class WindowedForm(ExchangeForm):
         self, value: ir.Value, factor: int, filling: Filling, body: Body
     ) -> tuple[ir.Value, LocalDim]:
         """The elements that a shard's windows cover; with holes if they differ between shards."""
-        windowed, lanes = self._dims[factor], body.lanes[factor]
+        windowed, lanes = self.dims[factor], body.lanes[factor]
         dim, dilation = windowed.dim, windowed.window.dilation
         reach = windowed.reach(lanes.pieces)
         route = windowed.route(lanes.pieces)

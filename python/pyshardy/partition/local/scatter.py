@@ -16,14 +16,16 @@ from pyshardy.partition.local.indices import Component, Indices, indices_into_sh
 from pyshardy.partition.local.registry import converts
 from pyshardy.partition.monoids import combining_operations
 from pyshardy.partition.reductions import completion_of, counts_any_number_of_times
+from pyshardy.partition.scatter_windows import window_dims
 
 
 @converts("stablehlo.scatter")
 def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     """A scatter: a device makes those of its updates that go to its shard.
 
-    1. Along sharded dimensions of the inputs that updates lack, indices count from the start of
-       the shard. What is out of bounds there is left out, as it is of a whole tensor.
+    1. Along sharded dimensions of the inputs that updates lack, or have one element of, indices
+       count from the start of the shard. What is out of bounds there is left out, as it is of a
+       whole tensor.
     2. If such a dimension has no indices, all updates go to the first shard: others stay.
     3. Where devices have different updates to the same inputs, only the first device begins with
        these, others with what is neutral. An all-reduce behind the operation, or here, completes
@@ -46,7 +48,10 @@ def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     spread = _axes_of_batches(of_updates, numbers)
     if spread:
         _begin_once(operation, spread, mesh, builder)
-    inserted_dims: list[int] = list(numbers.inserted_window_dims)
+    inserted_dims: list[int] = [
+        *numbers.inserted_window_dims,
+        *_single_element_dims(operation, of_inputs, of_updates),
+    ]
     inserted = {dim: axes_of(of_inputs, dim) for dim in inserted_dims if axes_of(of_inputs, dim)}
     indexed: list[int] = list(numbers.scattered_dims_to_operand_dims)
     if not inserted.keys().isdisjoint(indexed):
@@ -61,6 +66,20 @@ def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     fixed = [axis for dim, axes in inserted.items() if dim not in indexed for axis in axes]
     if fixed:
         _keep_others(operation, fixed, mesh, builder)
+
+
+def _single_element_dims(
+    operation: ir.Operation, of_inputs: TensorSharding | None, of_updates: TensorSharding | None
+) -> list[int]:
+    """Return the sharded dimensions along which windows are single elements.
+
+    Windows as large as the dimension are sharded as it is.
+    """
+    return [
+        dim
+        for dim, window in window_dims(operation).items()
+        if axes_of(of_inputs, dim) and not axes_of(of_updates, window)
+    ]
 
 
 def _component(shard_size: int, axes: tuple[AxisRef, ...], mesh: Mesh) -> Component:

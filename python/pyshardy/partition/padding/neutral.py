@@ -27,7 +27,11 @@ from pyshardy.partition.monoids import combining_operations
 from pyshardy.partition.neutral_elements import neutral_element
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.shapes import Shape, shape_of
-from pyshardy.partition.reductions import CONTRACTIONS, counts_any_number_of_times
+from pyshardy.partition.reductions import (
+    CONTRACTIONS,
+    counts_any_number_of_times,
+    is_positive_zero,
+)
 
 _TAKING_SLICES = frozenset({"stablehlo.dynamic_slice", "stablehlo.gather"})
 """Operations that take slices by indices, which never lead into padding (see `indices`)."""
@@ -54,13 +58,13 @@ def mask_operands(
     if operation.name in _INTEGER_DIVISIONS:
         divisor = operation.operands[1]
         if isinstance(ir.RankedTensorType(divisor.type).element_type, ir.IntegerType):
-            _mask(operation, 1, [*range(len(shape_of(divisor.type)))], 1, contents, builder)
+            _mask(operation, 1, [*range(len(shape_of(divisor.type)))], 1, contents, zeros, builder)
         return
     if operation.name == "stablehlo.pad":
         operand, result = operation.operands[0], operation.results[0]
         shapes = (contents.get(value, shape_of(value.type)) for value in (operand, result))
         grown = [dim for dim, (old, new) in enumerate(zip(*shapes, strict=True)) if old < new]
-        _mask(operation, 0, grown, operation.operands[1], contents, builder)
+        _mask(operation, 0, grown, operation.operands[1], contents, zeros, builder)
         return
     reduced = {*rule.reduction_factors}
     if not reduced:
@@ -68,15 +72,12 @@ def mask_operands(
     neutrals = neutral_values(operation)
     assert neutrals is not None, "what has none is not padded"
     for index, neutral in neutrals.items():
-        value = operation.operands[index]
-        if value in zeros and operation.name in CONTRACTIONS:
-            continue
         dims = [
             dim
             for dim, mapping in enumerate(rule.operand_mappings[index].dim_mappings)
             if not reduced.isdisjoint(mapping.factor_indices)
         ]
-        _mask(operation, index, dims, neutral, contents, builder)
+        _mask(operation, index, dims, neutral, contents, zeros, builder)
 
 
 Neutral = ir.Value | ir.DenseElementsAttr | int
@@ -117,17 +118,24 @@ def neutral_values(operation: ir.Operation) -> dict[int, Neutral] | None:
     return found if len(found) == len(neutrals) else None
 
 
+def _is_zero(neutral: Neutral) -> bool:
+    if isinstance(neutral, int):
+        return neutral == 0
+    return isinstance(neutral, ir.Value) and is_positive_zero(neutral)
+
+
 def _mask(
     operation: ir.Operation,
     index: int,
     dims: list[int],
     neutral: Neutral,
     contents: Mapping[ir.Value, Shape],
+    zeros: Collection[ir.Value],
     builder: PaddingBuilder,
 ) -> None:
     value = operation.operands[index]
     sizes = contents.get(value)
-    if sizes is None:
+    if sizes is None or (value in zeros and _is_zero(neutral)):
         return
     shape = shape_of(value.type)
     padded = [dim for dim in dims if shape[dim] != sizes[dim]]

@@ -25,19 +25,22 @@ from mlir_sdy.ods.irdl_groups import OPERAND_SIZES, RESULT_SIZES
 from mlir_sdy.values import (
     SHARDING,
     body_argument_shardings,
+    result_shardings_of,
     set_argument_shardings,
+    set_result_shardings,
 )
 from pyshardy.passes.exporting.edge_groups import argument_edges, remove_edge, result_edges
-from pyshardy.passes.functions import ORIGINAL_FUNCTION_NAME
+from pyshardy.passes.functions import FUNCTION_NO_INLINE, NO_INLINE, ORIGINAL_FUNCTION_NAME
 from pyshardy.passes.symbols import FreshNames, symbol_name
 from pyshardy.passes.walks import operations_named
 
 _THREAD = "execution_thread"
 _NAMELESS = "computation"  # a symbol can't be without a name
 _OWN = frozenset({"name", "in_shardings", "out_shardings", OPERAND_SIZES, RESULT_SIZES})
+_OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE})
 
 
-def export_named_computations(module: ir.Module) -> None:
+def export_named_computations(module: ir.Module, *, keep_calls: bool = False) -> None:
     """Move the body of each named computation to a function, and call that instead.
 
     Inner computations come before those around them. For each:
@@ -46,9 +49,15 @@ def export_named_computations(module: ir.Module) -> None:
     2. A private function of its name, or one made from that if it is taken, gets its body and the
        shardings of its arguments; edges on arguments go.
     3. A call takes its place, with the shardings of its results; edges on results go.
-    4. `execution_thread` goes to the function, any other attribute to the call.
+    4. `execution_thread` goes to the function, and `sdy.func_no_inline` as `no_inline`; any other
+       attribute goes to the call.
 
     Two computations `f` become `@f` and `@f_0`, both with the original name `f`.
+
+    Args:
+        module: the module, which is changed in place.
+        keep_calls: give all functions `no_inline` and the shardings of the computation's results,
+            and no original name, as no other pass has to follow.
     """
     computations = operations_named({"sdy.named_computation"}, module, ir.WalkOrder.POST_ORDER)
     if not computations:
@@ -62,7 +71,13 @@ def export_named_computations(module: ir.Module) -> None:
         for edge in (*arguments.edges(), *results.edges()):
             if edge is not None:
                 remove_edge(edge)
-        _replace_by_call(computation, _function_of(computation, module, names, cache))
+        function = _function_of(computation, module, names, cache)
+        if keep_calls:
+            function.attributes[NO_INLINE] = ir.UnitAttr.get(module.context)
+            del function.attributes[ORIGINAL_FUNCTION_NAME]
+            shardings = result_shardings_of(computation)
+            set_result_shardings(function, dict(enumerate(shardings)), cache)
+        _replace_by_call(computation, function)
 
 
 def _function_of(
@@ -87,6 +102,8 @@ def _function_of(
     function.attributes[ORIGINAL_FUNCTION_NAME] = ir.StringAttr.get(name, module.context)
     if _THREAD in computation.attributes:
         function.attributes[_THREAD] = computation.attributes[_THREAD]
+    if FUNCTION_NO_INLINE in computation.attributes:
+        function.attributes[NO_INLINE] = computation.attributes[FUNCTION_NO_INLINE]
     if shardings:
         set_argument_shardings(function, dict(enumerate(shardings)), cache)
     terminator = body.operations[len(body.operations) - 1].operation
@@ -103,7 +120,7 @@ def _replace_by_call(computation: ir.Operation, function: ir.Operation) -> None:
     kept = {
         name: attribute
         for name, attribute in attributes.items()
-        if name not in _OWN and name != _THREAD
+        if name not in _OWN | _OF_THE_FUNCTION
     }
     if "out_shardings" in attributes:
         kept[SHARDING] = attributes["out_shardings"]

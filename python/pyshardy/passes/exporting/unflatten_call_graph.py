@@ -24,7 +24,12 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, rank_of, result_shardings
 from pyshardy.passes.call_graph import CallGraph, callee_of, retarget
 from pyshardy.passes.exporting.function_bodies import body_numbers
-from pyshardy.passes.functions import ORIGINAL_FUNCTION_NAME, functions_of, original_name
+from pyshardy.passes.functions import (
+    NO_INLINE,
+    ORIGINAL_FUNCTION_NAME,
+    functions_of,
+    original_name,
+)
 from pyshardy.passes.symbols import symbol_name
 from pyshardy.passes.walks import operations_named
 
@@ -40,12 +45,14 @@ class _Origin:
         name: the original name.
         manual_axes: the manual axes around the calls.
         function_type: the types of arguments and results.
+        is_inlined: whether calls may be inlined.
         body: a number for what they compute, if they had to be told from others.
     """
 
     name: str
     manual_axes: ir.Attribute | None
     function_type: ir.Attribute
+    is_inlined: bool
     body: int | None = None
 
 
@@ -65,7 +72,8 @@ def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = Fal
     """Let the calls to functions that were copied from one function go to one of these.
 
     1. Functions of one origin may be exchanged: with the same original name, type and manual axes,
-       if they compute the same. By default, their arguments and results must be sharded alike, too.
+       if they compute the same and both have `no_inline` or neither. By default, their arguments
+       and results must be sharded alike, too.
     2. By default the first function that is called, in the order of the text, is kept.
     3. Otherwise the first is kept until, in the same order, the calls of functions sharded as
        another one outnumber those sharded as it is: from then on that one. With calls of
@@ -106,7 +114,12 @@ def _signature(function: ir.Operation, meshes: Mapping[str, Mesh]) -> _Signature
     function_type = attributes["function_type"]
     arguments, results = function_type.value.inputs, function_type.value.results
     return _Signature(
-        _Origin(original_name(function), attributes.get(_MANUAL_AXES, None), function_type),
+        _Origin(
+            original_name(function),
+            attributes.get(_MANUAL_AXES, None),
+            function_type,
+            NO_INLINE not in attributes,
+        ),
         complete_shardings(argument_shardings(function), map(rank_of, arguments), meshes),
         complete_shardings(result_shardings(function), map(rank_of, results), meshes),
     )

@@ -28,14 +28,14 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING, argument_shardings
 from pyshardy.passes.call_graph import CallGraph, callee_of
-from pyshardy.passes.functions import original_name
+from pyshardy.passes.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
 from pyshardy.passes.importing.add_data_flow_edges import add_edges
 from pyshardy.passes.importing.sharding_lists import complete_list
 from pyshardy.passes.walks import operations_named
 
 _NAMED_COMPUTATION = "sdy.named_computation"
 _EXECUTION_THREAD = "execution_thread"
-_OF_THE_CALL = frozenset({SHARDING, "callee", "no_inline", "arg_attrs", "res_attrs"})
+_OF_THE_CALL = frozenset({SHARDING, "callee", "arg_attrs", "res_attrs"})
 """What is said of a call otherwise, or not at all, when it is a computation."""
 
 
@@ -47,9 +47,12 @@ def import_func_calls(
     1. The computation has the original name of the function. Its inputs are sharded as the
        function's arguments, its outputs as the call; how the function's results are sharded does
        not matter.
-    2. It has the attributes of the call, and from the function `execution_thread` alone.
+    2. It has the attributes of the call. From the function it has `execution_thread`, and
+       `no_inline` as `sdy.func_no_inline`.
     3. If a function is called from several places, each gets a copy of the body.
     4. Functions that are called are erased, the others stay. So do declarations and their calls.
+    5. Named computations of the input get `sdy.func_no_inline`: they have a name so that calls of
+       that name stay, while functions of a front end may be inlined.
 
     Args:
         module: the module, which is changed in place.
@@ -61,6 +64,8 @@ def import_func_calls(
     """
     graph = CallGraph(module)
     graph.check_not_recursive("imported")
+    for computation in operations_named({_NAMED_COMPUTATION}, module):
+        computation.attributes[FUNCTION_NO_INLINE] = ir.UnitAttr.get(module.context)
     called = {callee_of(call) for calls in graph.calls.values() for call in calls}
     called_functions = [function for name, function in graph.functions.items() if name in called]
     for function in called_functions:
@@ -90,6 +95,8 @@ class _Importer:
         attributes = computation.attributes
         if _EXECUTION_THREAD in function.attributes:
             attributes[_EXECUTION_THREAD] = function.attributes[_EXECUTION_THREAD]
+        if NO_INLINE in function.attributes:
+            attributes[FUNCTION_NO_INLINE] = function.attributes[NO_INLINE]
         for name, attribute in call.attributes.items():
             if name not in _OF_THE_CALL:
                 attributes[name] = attribute

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Slices that become a part of the operation behind them, so that one operation does both.
+
+    %1 = stablehlo.slice %0 [0:7] : (tensor<8xf32>) -> tensor<7xf32>
+    %2 = stablehlo.slice %1 [1:7:2] : (tensor<7xf32>) -> tensor<3xf32>
+
+becomes
+
+    %2 = stablehlo.slice %0 [1:7:2] : (tensor<8xf32>) -> tensor<3xf32>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from pyshardy.partition.halo.attributes import (
+    integers,
+    integers_attribute,
+    paddings,
+    paddings_attribute,
+)
+from pyshardy.partition.padding.shapes import shape_of
+
+_WINDOWS = "stablehlo.reduce_window"
+_START, _LIMIT, _STRIDE = "start_indices", "limit_indices", "strides"
+_LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padding"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """What a slice with strides of 1 leaves out, for each dimension.
+
+    Attributes:
+        before: how many elements at the beginning.
+        behind: how many elements at the end.
+    """
+
+    before: tuple[int, ...]
+    behind: tuple[int, ...]
+
+
+def merge_slices(results: Iterable[ir.Value], given: Iterable[ir.Value]) -> None:
+    """Let pads, slices and windows take their operands from where slices take them, if they can.
+
+    Args:
+        results: what has been computed.
+        given: what it has been computed from. How that was computed is not looked at.
+    """
+    known = set(given)
+    for operation in _between(known, results):
+        while _merge(operation, known):  # once for each slice
+            pass
+
+
+def _between(given: set[ir.Value], results: Iterable[ir.Value]) -> list[ir.Operation]:
+    """Return the operations that compute results, each after those of its operands."""
+    found: dict[ir.Operation, None] = {}
+    stack = [(value, False) for value in results]
+    while stack:
+        value, is_after_operands = stack.pop()
+        if value in given or isinstance(value.owner, ir.Block):
+            continue
+        operation = value.owner.operation
+        if is_after_operands:
+            found[operation] = None
+        elif operation not in found:
+            stack.append((value, True))
+            stack += [(operand, False) for operand in operation.operands]
+    return list(found)
+
+
+def _merge(operation: ir.Operation, given: set[ir.Value]) -> bool:
+    """Take the operands from where slices take them; False if that isn't possible."""
+    merge = _MERGES.get(operation.name)
+    if merge is None:
+        return False
+    count = len(operation.operands) // 2 if operation.name == _WINDOWS else 1
+    covered = list(operation.operands)[:count]
+    slices = [None if value in given else _slice_of(value) for value in covered]
+    cuts = {None if each is None else _cut_of(each) for each in slices}
+    cut = next(iter(cuts)) if len(cuts) == 1 else None
+    attributes = None if cut is None else merge(operation, cut)
+    if attributes is None:
+        return False
+    for name, attribute in attributes.items():
+        operation.attributes[name] = attribute
+    for index, each in enumerate(slices):
+        assert each is not None, "there is a cut"
+        operation.operands[index] = each.operands[0]
+        if not any(each.results[0].uses):
+            each.erase()
+    return True
+
+
+def _slice_of(value: ir.Value) -> ir.Operation | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.slice":
+        return None
+    return owner.operation
+
+
+def _cut_of(operation: ir.Operation) -> _Cut | None:
+    attributes = operation.attributes
+    if any(stride != 1 for stride in attributes[_STRIDE]):
+        return None
+    sizes = shape_of(operation.operands[0].type)
+    limits = zip(sizes, attributes[_LIMIT], strict=True)
+    return _Cut(tuple(attributes[_START]), tuple(size - limit for size, limit in limits))
+
+
+_Merge = Callable[[ir.Operation, _Cut], Mapping[str, ir.Attribute] | None]
+
+
+def _merge_slice(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attribute]:
+    attributes = operation.attributes
+    return {
+        name: integers_attribute(
+            [number + before for number, before in zip(attributes[name], cut.before, strict=True)]
+        )
+        for name in (_START, _LIMIT)
+    }
+
+
+def _merge_pad(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attribute] | None:
+    low, high, interior = (list(operation.attributes[name]) for name in (_LOW, _HIGH, _INTERIOR))
+    columns = zip(low, high, interior, cut.before, cut.behind, strict=True)
+    merged = [
+        _merged_padding((before, behind), between + 1, cuts)
+        for before, behind, between, *cuts in columns
+    ]
+    edges = [each for each in merged if each is not None]
+    if len(edges) < len(merged):
+        return None
+    return {
+        _LOW: integers_attribute([before for before, _ in edges]),
+        _HIGH: integers_attribute([behind for _, behind in edges]),
+    }
+
+
+def _merge_windows(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attribute] | None:
+    """Windows that end before what was cut off don't see it; others see padding less than 0."""
+    rank = len(cut.before)
+    dilations = integers(operation, "base_dilations", rank)
+    strides = integers(operation, "window_strides", rank)
+    windows = integers(operation, "window_dimensions", rank)
+    window_dilations = integers(operation, "window_dilations", rank)
+    sizes = shape_of(operation.operands[0].type)
+    edges: list[tuple[int, int]] = []
+    for dim, padding in enumerate(paddings(operation, rank)):
+        dilation = dilations[dim]
+        merged = _merged_padding(padding, dilation, (cut.before[dim], cut.behind[dim]))
+        if merged is None:
+            return None
+        length = (sizes[dim] - 1) * dilation + 1 + sum(padding)
+        reach = (windows[dim] - 1) * window_dilations[dim] + 1
+        unused = strides[dim] - 1 - (length - reach) % strides[dim]
+        if length < reach + strides[dim]:
+            unused = 0  # IREE takes a single window for as large as what it moves over
+        edges.append((merged[0], max(merged[1], min(0, merged[1] + unused))))
+    return {"padding": paddings_attribute(edges)}
+
+
+def _merged_padding(
+    padding: tuple[int, int], dilation: int, cuts: Sequence[int]
+) -> tuple[int, int] | None:
+    """Return the padding of the uncut dimension; None where it would stand amid the elements."""
+    if any(cut and amount > 0 for amount, cut in zip(padding, cuts, strict=True)):
+        return None
+    low, high = (amount - cut * dilation for amount, cut in zip(padding, cuts, strict=True))
+    return low, high
+
+
+_MERGES: dict[str, _Merge] = {
+    "stablehlo.pad": _merge_pad,
+    _WINDOWS: _merge_windows,
+    "stablehlo.slice": _merge_slice,
+}

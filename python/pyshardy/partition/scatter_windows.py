@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The windows of a `stablehlo.scatter`, and the dimensions along which they are single elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir_sdy.host import ir, stablehlo
+
+
+def window_dims(operation: ir.Operation) -> dict[int, int]:
+    """Return the dimension of the updates for each dimension of the inputs that windows have."""
+    numbers: Any = stablehlo.ScatterDimensionNumbers(
+        operation.attributes["scatter_dimension_numbers"]
+    )
+    left_out = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
+    rank = ir.RankedTensorType(operation.operands[0].type).rank
+    dims = [dim for dim in range(rank) if dim not in left_out]
+    return dict(zip(dims, numbers.update_window_dims, strict=True))
+
+
+def single_element_dims(operation: ir.Operation) -> dict[int, int]:
+    """Return those of `window_dims` along which a window is one of several elements.
+
+    Such an element is on one shard, as it is along `inserted_window_dims`. The operation must have
+    its global types.
+    """
+    inputs, updates = (
+        ir.RankedTensorType(operation.operands[index].type).shape
+        for index in (0, len(operation.results) + 1)
+    )
+    return {
+        dim: window
+        for dim, window in window_dims(operation).items()
+        if updates[window] == 1 != inputs[dim]
+    }
