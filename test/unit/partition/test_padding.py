@@ -236,7 +236,8 @@ def test_zeros_are_known_after_collectives(context, given, wanted, reduced):
     module = parse(
         f"""
         sdy.mesh @mesh = <["x"=2, "y"=2]>
-        func.func @main(%a: tensor<7x5xf32>, %b: tensor<7x5xf32>) -> (tensor<{product}xf32>, tensor<f32>) {{
+        func.func @main(%a: tensor<7x5xf32>, %b: tensor<7x5xf32>)
+            -> (tensor<{product}xf32>, tensor<f32>) {{
           %z = stablehlo.constant dense<0.0> : tensor<f32>
           %0 = sdy.reshard %a <@mesh, [{given}]> : tensor<7x5xf32>
           %1 = sdy.reshard %0 <@mesh, [{wanted}]> : tensor<7x5xf32>
@@ -256,6 +257,6 @@ def test_zeros_are_known_after_collectives(context, given, wanted, reduced):
     generator = np.random.default_rng(0)
     inputs = [generator.standard_normal((7, 5)).astype(np.float32) for _ in range(2)]
     expected = run_unpartitioned(module, inputs, "interpreter")
-    for found, wanted in zip(program.run(inputs), expected, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    for found, right in zip(program.run(inputs), expected, strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-4, atol=1e-5)
     assert not masks
