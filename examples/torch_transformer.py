@@ -22,13 +22,14 @@ class Block(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """What the block makes of a batch of sequences."""
         y = self.norm1(x)
-        split = [
-            layer(y).unflatten(2, (self.heads, -1)).transpose(1, 2)
-            for layer in (self.query, self.key, self.value)
-        ]
+        split = [self.split(layer(y)) for layer in (self.query, self.key, self.value)]
         attended = nn.functional.scaled_dot_product_attention(*split, is_causal=True)
         x = x + self.out(attended.transpose(1, 2).flatten(2))
         return x + self.mlp(self.norm2(x))
+
+    def split(self, x: torch.Tensor) -> torch.Tensor:
+        """Give each head a dimension of its own, in front of the sequence."""
+        return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
 
 class Transformer(nn.Module):
