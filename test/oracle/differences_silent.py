@@ -345,7 +345,7 @@ func.func @main(%x: !t) -> !t {{
           return %0 : !t
         }}""",
         Gives('sdy.reshard %arg0 <@line, [{"l"}, {}]>', lacks=("all_gather",)),
-        Gives('sdy.all_gather [{"x"}, {}] %arg0', 'sdy.all_slice [{"l"}, {}]'),
+        Gives('@line, [{"l":(1)2}, {}]>', 'sdy.all_slice [{"l":(2)2}, {}]', lacks=("all_gather",)),
     ),
     "to a single device": Passes(
         "`sdy-reshard-to-collectives` between meshes of the same devices",

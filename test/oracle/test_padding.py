@@ -203,7 +203,7 @@ MESHES = tuple(
 @pytest.mark.parametrize("generate", [random_module, random_module_with_calls])
 def test_random_programs(context, generate):
     num_padded = 0
-    for seed in range(100):
+    for seed in range(150):
         module = parse(generate(seed, meshes=MESHES, writer_class=Uneven), context)
         propagate(module)
         given = copy_of(module)

@@ -204,12 +204,11 @@ def _axes_left(
         left = axes
     else:
         return axes
-    behind = [
-        axis
-        for use in user.results[0].uses
-        for axis in _axes_left(use.owner.operation, left, kind, mesh, meshes)
-    ]
-    return sort_and_merge(behind, mesh)
+    behind: AxisTuple = ()
+    for use in user.results[0].uses:
+        axes = _axes_left(use.owner.operation, left, kind, mesh, meshes)
+        behind = sort_and_merge((*behind, *set_difference(axes, behind, mesh)), mesh)
+    return behind
 
 
 def _hands_on(user: ir.Operation, kind: ReductionOp) -> bool:

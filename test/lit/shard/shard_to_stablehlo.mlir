@@ -8,7 +8,7 @@ shard.grid @grid(shape = 2x3)
 // REPLICAS-LABEL: @all_gather
 func.func @all_gather(%a: tensor<2xf32>) -> tensor<6xf32> {
   // CHECK: "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<{{\[\[}}0, 1, 2], [3, 4, 5]]> : tensor<2x3xi64>, use_global_device_ids}>
-  // REPLICAS: "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = dense<{{\[\[}}0, 1, 2], [3, 4, 5]]> : tensor<2x3xi64>}>
+  // REPLICAS: "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = -1, type = 1>, replica_groups = dense<{{\[\[}}0, 1, 2], [3, 4, 5]]> : tensor<2x3xi64>}>
   %0 = shard.all_gather %a on @grid grid_axes = [1] gather_axis = 0 : tensor<2xf32> -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
