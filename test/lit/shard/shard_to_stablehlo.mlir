@@ -43,7 +43,7 @@ func.func @alone(%a: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
 // CHECK-LABEL: @shift
 func.func @shift(%a: tensor<2xf32>) -> tensor<2xf32> {
   // CHECK: "stablehlo.collective_permute"(%arg0) <{{.*}}source_target_pairs = dense<{{\[\[}}0, 1], [1, 2], [3, 4], [4, 5]]>
-  // REPLICAS: "stablehlo.collective_permute"(%arg0) <{source_target_pairs
+  // REPLICAS: "stablehlo.collective_permute"(%arg0) <{channel_handle = #stablehlo.channel_handle<handle = {{-[0-9]+}}, type = 1>, source_target_pairs
   %0 = shard.shift %a on @grid grid_axes = [1] shift_axis = 1 offset = 1 : tensor<2xf32> -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
