@@ -97,7 +97,10 @@ class Text:
 
     def program(self, results):
         types = ", ".join([T] * len(results))
-        head = HEAD.replace("%RESULTS%", types)
+        # Sharded by the axis along which they are partial, results are scattered.
+        axes = self.rng.choice(["[{}, {}]", '[{"y"}, {}]', '[{}, {"x"}]'])
+        given = ", ".join([f"{T} {{sdy.sharding = #sdy.sharding<@mesh, {axes}>}}"] * len(results))
+        head = HEAD.replace("%RESULTS%", given)
         return head + "\n".join(self.lines) + f"\n  return {', '.join(results)} : {types}\n}}"
 
 
@@ -124,7 +127,7 @@ def compare(text, seed, *, fewer=False):
     return early, late
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(60))
 def test_expressions(seed):
     text = Text(random.Random(seed))
     results = [text.tree(3) for _ in range(text.rng.choice([1, 2]))]

@@ -38,10 +38,14 @@ from mlir_sdy.values import DATA_FLOW_OPERATIONS, get_sharding, rank_of, set_sha
 from pyshardy.partition.completion import reduced_axes, reduction_kind
 from pyshardy.partition.linear_operations import is_zero, linear_operands
 from pyshardy.partition.sizes import element_bytes
+from pyshardy.passes.functions import has_static_shape
 from pyshardy.passes.walks import operations_named
 
 _ALL_REDUCE, _REDUCE_SCATTER = "sdy.all_reduce", "sdy.reduce_scatter"
 _WHILE = "stablehlo.while"
+
+_MOST_FACTORS = 32
+"""The number of products, one in the other, that are looked into."""
 
 _JOINT = frozenset({"stablehlo.add", "stablehlo.concatenate", "stablehlo.subtract"})
 """Operations that are linear in all operands together."""
@@ -150,7 +154,27 @@ class _Reassociation:
                 self._move(operation, [completion])
 
     def _completion(self, value: ir.Value, user: ir.Operation) -> _Completion | None:
-        """Find what completes an operand, if only this user needs it."""
+        """Find what completes an operand, if only this user needs it, and it can wait for that."""
+        found = self._followed(value, user, _MOST_FACTORS)
+        if found is None:
+            return None
+        if found.is_scatter and any(each.name not in _ELEMENTWISE for each in found.chain):
+            return None
+        for operation in (*found.chain, user):
+            # What is partial along these axes already has another operand that is.
+            sharding = get_sharding(operation.results[0]) if len(operation.results) else None
+            if sharding is not None and not {*found.axes}.isdisjoint(sharding.unreduced_axes):
+                return None
+        return found
+
+    def _followed(self, value: ir.Value, user: ir.Operation, factors: int) -> _Completion | None:
+        """Follow an operand through linear operations to a collective.
+
+        Args:
+            value: the operand.
+            user: its user.
+            factors: the number of products, one in the other, to look into.
+        """
         chain: list[ir.Operation] = []
         while not isinstance(value, ir.BlockArgument) and has_one_use(value):
             operation = value.owner.operation
@@ -161,11 +185,9 @@ class _Reassociation:
             candidates = linear_operands(operation)
             chain.append(operation)
             if len(candidates) > 1:  # a product: follow the factor that something completes
-                followed = [
-                    found
-                    for index in candidates
-                    if (found := self._completion(operation.operands[index], operation)) is not None
-                ]
+                operands = [operation.operands[index] for index in candidates] if factors else []
+                found = [self._followed(each, operation, factors - 1) for each in operands]
+                followed = [each for each in found if each is not None]
                 if len(followed) != 1 or operation.operands[0] == operation.operands[1]:
                     return None
                 first = followed[0]
@@ -178,17 +200,14 @@ class _Reassociation:
     def _of_collective(
         self, collective: ir.Operation, chain: tuple[ir.Operation, ...]
     ) -> _Completion | None:
-        if reduction_kind(collective) is not ReductionOp.SUM:
+        is_sum = reduction_kind(collective) is ReductionOp.SUM
+        if not is_sum or not has_static_shape(collective.results[0].type):
             return None
         element = ir.RankedTensorType(collective.results[0].type).element_type
         if isinstance(element, ir.IntegerType) and element.width == 1:
             return None  # has no sum
         axes = reduced_axes(collective, self.meshes)
         if not _can_be_partial(collective.operands[0], axes):
-            return None
-        if collective.name == _REDUCE_SCATTER and any(
-            operation.name not in _ELEMENTWISE for operation in chain
-        ):
             return None
         return _Completion(collective, axes, chain)
 
@@ -265,9 +284,8 @@ class _Reassociation:
         mesh = mesh_of(sharding, self.meshes)
         assert mesh is not None, "the verifier refuses shardings without a mesh"
         added = set_difference(completion.axes, sharding.unreduced_axes, mesh)
-        if added:
-            axes = sort_and_merge([*sharding.unreduced_axes, *added], mesh)
-            set_sharding(value, sharding.with_unreduced_axes(axes), self.cache)
+        axes = sort_and_merge([*sharding.unreduced_axes, *added], mesh)
+        set_sharding(value, sharding.with_unreduced_axes(axes), self.cache)
 
     def _replicated(
         self, operation: ir.Operation, completion: _Completion, value: ir.Value | None = None
@@ -355,8 +373,11 @@ def _can_be_partial(value: ir.Value, axes: AxisTuple) -> bool:
 
 
 def _zeros(tensor: ir.Type) -> ir.Attribute:
-    is_integer = isinstance(ir.RankedTensorType(tensor).element_type, ir.IntegerType)
-    return ir.Attribute.parse(f"dense<{0 if is_integer else '0.0'}> : {tensor}", tensor.context)
+    element = ir.RankedTensorType(tensor).element_type
+    part = element.element_type if isinstance(element, ir.ComplexType) else element
+    zero = "0" if isinstance(part, ir.IntegerType) else "0.0"
+    literal = f"({zero}, {zero})" if part != element else zero
+    return ir.Attribute.parse(f"dense<{literal}> : {tensor}", tensor.context)
 
 
 def _erase(completions: Sequence[_Completion]) -> None:

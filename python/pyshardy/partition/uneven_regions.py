@@ -25,11 +25,24 @@ from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.partition.cost import reshard_cost, work_cost
 from pyshardy.partition.sizes import element_bytes
 from pyshardy.passes.functions import has_static_shape
+from pyshardy.passes.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.passes.shardings import result_kinds, sharded_operations
 from pyshardy.pipeline.analyses import forget_analyses
 from pyshardy.rules import ShardingRuleLookup, quiet_rules
 
 _CONSTANT = "sdy.constant"
+
+_NEVER_INSIDE = frozenset(
+    {
+        "func.call",
+        "stablehlo.collective_permute",
+        "stablehlo.composite",
+        "stablehlo.custom_call",
+        "stablehlo.rng",  # replicated random numbers have to be handed to all devices
+        *COLLECTIVES_WITH_GROUPS,
+    }
+)
+"""Operations that depend on more than their operands, or on the devices."""
 
 
 def unshard_uneven_regions(function: ir.Operation | ir.OpView) -> None:
@@ -196,7 +209,7 @@ def _may_be_inside(operation: ir.Operation) -> bool:
     name = operation.name
     if name.startswith("sdy.") and name != _CONSTANT:
         return False
-    if name in ("func.call", "stablehlo.composite", "stablehlo.custom_call"):
+    if name in _NEVER_INSIDE:
         return False
     return name in SCALAR_BODIES or not may_have_regions(name)
 
