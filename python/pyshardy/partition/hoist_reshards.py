@@ -205,7 +205,7 @@ class _Hoisting:
     def _cost(
         self, value: ir.Value, source: TensorSharding | None, target: TensorSharding | None
     ) -> float:
-        """The cost of a reshard; 0 if it isn't known, as for a change of the mesh."""
+        """The cost of a reshard; 0 if it changes the mesh or completes partial values."""
         given = source or target
         mesh = None if given is None else mesh_of(given, self.meshes)
         if given is None or mesh is None or not has_static_shape(value.type):
@@ -214,9 +214,12 @@ class _Hoisting:
         shape = tuple(ir.RankedTensorType(value.type).shape)
         whole: AxesPerDim = ((),) * len(shape)
         for sharding in (source, target):
-            if sharding is not None and mesh_of(sharding, self.meshes) != mesh:
+            ends.append(whole)
+            if sharding is None:
+                continue
+            if mesh_of(sharding, self.meshes) != mesh or sharding.unreduced_axes:
                 return 0
-            ends.append(whole if sharding is None else sharding.dim_axes)
+            ends[-1] = sharding.dim_axes
         return reshard_cost(shape, element_bytes(value), ends[0], ends[1], mesh)
 
     def _bytes(self, value: ir.Value) -> int:
