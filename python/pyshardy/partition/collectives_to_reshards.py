@@ -75,7 +75,7 @@ def collectives_to_reshards(function: ir.OpView) -> None:
 
 
 class _Completed:
-    """What the collectives of a function, taken in the order of the text, have to complete.
+    """Partial values that the collectives of a function complete, in the order of the text.
 
     Args:
         function: the function.

@@ -31,7 +31,7 @@ _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
 _WITH_EFFECTS = frozenset(
     f"stablehlo.{name}" for name in ("infeed", "outfeed", "recv", "rng", "send")
 )
-"""What may not change places, besides custom calls that say so."""
+"""Operations that keep their order, besides custom calls that say so."""
 
 _CHANNEL = "channel_handle"
 _EFFECT = "has_side_effect"

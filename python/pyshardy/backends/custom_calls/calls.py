@@ -59,7 +59,7 @@ def takes_token(call: ir.Operation) -> bool:
 
 
 def described(operation: ir.Operation) -> CustomCall:
-    """What a function may know about a custom call; its tokens are left out.
+    """Describe a custom call to the function that carries it out; its tokens are left out.
 
     Raises:
         UsageError: no array can stand for an operand or a result.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a local program needs for XLA to compile it, whoever hands it over."""
+"""Changes to a local program that XLA needs to compile it, in a child and in `as_jax`."""
 
 from __future__ import annotations
 

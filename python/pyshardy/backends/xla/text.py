@@ -51,7 +51,7 @@ def text_for_xla(module: ir.Module) -> str:
 
 
 def _donations(function: ir.Operation, count: int) -> list[dict[str, ir.Attribute]]:
-    """Which results take over the memory of arguments, as attributes of these."""
+    """Write the results that take over the memory of arguments as attributes of these."""
     if "arg_attrs" not in function.attributes:
         return [{}] * count
     return [

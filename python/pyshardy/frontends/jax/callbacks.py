@@ -43,7 +43,7 @@ Callback = Callable[..., Sequence[Any]]
 
 _ATTRIBUTE = "jax.callbacks"
 _CONFIG = "mhlo.backend_config"
-"""Where calls have their numbers that JAX wrote for older versions of StableHLO."""
+"""The attribute with the number of a call that JAX wrote for older versions of StableHLO."""
 
 _TYPED_FFI = 4
 """The version of XLA's interface for custom calls whose configuration is a dictionary."""

@@ -143,7 +143,7 @@ def _lowered(
     arguments: Sequence[Any],
     results: Sequence[Any],
 ) -> Any:
-    """What JAX makes of the function of shards, on the whole arrays."""
+    """Lower the function of shards by JAX, on the whole arrays."""
     import jax  # noqa: PLC0415
 
     mesh, function, out_shardings, in_shardings = known.partition(

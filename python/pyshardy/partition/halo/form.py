@@ -33,7 +33,7 @@ class ExchangeForm(ABC):
 
     @abstractmethod
     def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
-        """What shards take from their own and from others along a factor split into pieces.
+        """Return the elements that shards take from themselves and others along a split factor.
 
         It is empty where communication isn't by routes.
         """

@@ -31,6 +31,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.partition.blocked_factors import blocked_factors
+from pyshardy.partition.completion import COMPLETING
 from pyshardy.partition.in_place import factors_in_place
 from pyshardy.partition.padding.neutral import neutral_values
 from pyshardy.partition.padding.shapes import padded_shape_of, shape_of
@@ -41,9 +42,6 @@ DimsPerTensor = list[set[int]]
 
 _COUNTING = frozenset({"stablehlo.batch_norm_grad", "stablehlo.batch_norm_training"})
 """Operations that take statistics over the dimensions that some of their tensors lack."""
-
-_COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
-"""The collectives that complete partial results."""
 
 
 def unpaddable_dims(
@@ -136,7 +134,7 @@ def compute_whole(
                 ip=ir.InsertionPoint(operation),
             )
     for user in _users(operation):
-        if user.name in _COMPLETING:
+        if user.name in COMPLETING:
             _reduce_less(user, complete, cache, meshes)
     sharded = [get_sharding(result) for result in operation.results]
     for index, sliced in enumerate(dims[count:]):
@@ -245,7 +243,7 @@ def reduced_operand(
 
 
 def _check_reductions(operation: ir.Operation, reduced: set[int]) -> None:
-    if not reduced or all(user.name in _COMPLETING for user in _users(operation)):
+    if not reduced or all(user.name in COMPLETING for user in _users(operation)):
         return
     shardings = map(get_sharding, operation.results)
     if any(sharding is not None and sharding.unreduced_axes for sharding in shardings):
