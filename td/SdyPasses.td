@@ -1013,6 +1013,30 @@ def Sdy_CollectivesToReshardsPass : Sdy_FuncPass<"sdy-collectives-to-reshards", 
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
+def Sdy_StaticUpdatesToPadsPass : Sdy_FuncPass<"sdy-static-updates-to-pads", Sdy_Own> {
+  let summary = "Writes updates at constant indices as pads and selects";
+  let description = [{
+    Where a `stablehlo.dynamic_update_slice` or a `stablehlo.scatter` of one window updates a part of a
+    sharded dimension at constant indices, the update is padded to the size of the tensor and
+    selected, so that devices exchange only the elements that move to another shard. On 4 devices, with
+    constant indices 1, as JAX lowers `x.at[1:15].set(y)`,
+
+    ```mlir
+    %0 = stablehlo.dynamic_update_slice %x, %y, %one
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}\]>\]>}
+        : (tensor<16xf32>, tensor<14xf32>, tensor<i32>) -> tensor<16xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = stablehlo.pad %y, %zero, low = [1], high = [1], interior = [0]  // sharded as the result
+    %1 = stablehlo.select %mask, %0, %x                                  // the mask: 1 <= iota < 15
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect", "::mlir::stablehlo::StablehloDialect"];
+}
+
 def Sdy_UnshardUnevenRegionsPass : Sdy_FuncPass<"sdy-unshard-uneven-regions", Sdy_Own> {
   let summary = "Drops uneven shardings that only add communication";
   let description = [{

@@ -2352,6 +2352,32 @@ PASSES: dict[str, PassDecl] = {
             ),
         release="pyshardy",
     ),
+    "sdy-static-updates-to-pads": PassDecl(
+        argument="sdy-static-updates-to-pads",
+        class_name="StaticUpdatesToPadsPass",
+        anchor="func.func",
+        summary="Writes updates at constant indices as pads and selects",
+        description=(
+                "Where a `stablehlo.dynamic_update_slice` or a `stablehlo.scatter` of one window updates a part of a\n"
+                "sharded dimension at constant indices, the update is padded to the size of the tensor and\n"
+                "selected, so that devices exchange only the elements that move to another shard. On 4 devices, with\n"
+                "constant indices 1, as JAX lowers `x.at[1:15].set(y)`,\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.dynamic_update_slice %x, %y, %one\n"
+                "    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"d\"}]>\\]>}\n"
+                "    : (tensor<16xf32>, tensor<14xf32>, tensor<i32>) -> tensor<16xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%0 = stablehlo.pad %y, %zero, low = [1], high = [1], interior = [0]  // sharded as the result\n"
+                "%1 = stablehlo.select %mask, %0, %x                                  // the mask: 1 <= iota < 15\n"
+                "```"
+            ),
+        release="pyshardy",
+    ),
     "sdy-unshard-uneven-regions": PassDecl(
         argument="sdy-unshard-uneven-regions",
         class_name="UnshardUnevenRegionsPass",

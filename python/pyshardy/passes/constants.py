@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Constants that nothing merges."""
+"""Constants: those that MLIR doesn't merge, and integers that are known."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
 from mlir_sdy.host import ir
 from pyshardy.passes.walks import operations_named
+
+Integers = npt.NDArray[np.int64]
+
+MAX_KNOWN = 1024
+"""The most integers that `known_integers` computes, so that it stays cheap."""
 
 
 def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> None:
@@ -22,3 +33,58 @@ def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> None:
         )
         constant.results[0].replace_all_uses_with(converted.results[0])
         constant.erase()
+
+
+def known_integers(value: ir.Value) -> Integers | None:
+    """Return the integers in a tensor that is made of constants; None if they aren't known.
+
+    1. A constant of at most `MAX_KNOWN` integers is known.
+    2. So is a `broadcast_in_dim`, `reshape`, `concatenate` or `convert` to integers of at least 32
+       bits of known integers, as JAX writes the indices of `x.at[1, 2:5].set(y)`.
+
+    Example: `concatenate(broadcast_in_dim(dense<1>), dense<[2]>)` gives `[1, 2]`.
+    """
+    if isinstance(value, ir.BlockArgument) or not isinstance(value.type, ir.RankedTensorType):
+        return None
+    tensor = value.type
+    is_integer = isinstance(tensor.element_type, ir.IntegerType) and tensor.element_type.width >= 32
+    if not is_integer or not tensor.has_static_shape or np.prod(tensor.shape) > MAX_KNOWN:
+        return None
+    operation = value.owner.operation
+    if operation.name in ("stablehlo.constant", "sdy.constant"):
+        literal = operation.attributes["value"]
+        if not isinstance(literal, ir.DenseIntElementsAttr):
+            return None
+        numbers: Any = literal
+        return np.array(list(numbers), np.int64).reshape(tensor.shape)
+    fold = _FOLDS.get(operation.name)
+    operands = [known_integers(operand) for operand in operation.operands] if fold else []
+    known = [operand for operand in operands if operand is not None]
+    if fold is None or len(known) != len(operands):
+        return None
+    return fold(operation, known)
+
+
+Fold = Callable[[ir.Operation, list[Integers]], Integers]
+
+_FOLDS: dict[str, Fold] = {
+    "stablehlo.convert": lambda _, operands: operands[0],
+    "stablehlo.reshape": lambda operation, operands: operands[0].reshape(_shape(operation)),
+    "stablehlo.concatenate": lambda operation, operands: np.concatenate(
+        operands, operation.attributes["dimension"].value
+    ),
+    "stablehlo.broadcast_in_dim": lambda operation, operands: _broadcast(operation, operands[0]),
+}
+"""What the operations that `known_integers` looks through make of known operands."""
+
+
+def _broadcast(operation: ir.Operation, operand: Integers) -> Integers:
+    shape = [1] * len(_shape(operation))
+    dims: list[int] = list(operation.attributes["broadcast_dimensions"])
+    for dim, size in zip(dims, operand.shape, strict=True):
+        shape[dim] = size
+    return np.broadcast_to(operand.reshape(shape), _shape(operation))
+
+
+def _shape(operation: ir.Operation) -> list[int]:
+    return ir.RankedTensorType(operation.results[0].type).shape

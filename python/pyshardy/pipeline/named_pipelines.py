@@ -54,7 +54,8 @@ def partition_pipeline(
             "sdy-close-shardings",
             "sdy-update-non-divisible-input-output-shardings",
             "sdy-insert-func-call-reshards",
-            "func.func(sdy-unshard-short-dimensions,sdy-unshard-uneven-regions)",
+            "func.func(sdy-unshard-short-dimensions,sdy-static-updates-to-pads,"
+            "sdy-unshard-uneven-regions)",
             "sdy-insert-explicit-reshards{enable-full-version=true "
             "replicate-without-local-form=true}",
             *(["func.func(sdy-hoist-reshards)"] if hoist_reshards else []),

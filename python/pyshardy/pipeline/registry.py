@@ -144,6 +144,9 @@ IMPLEMENTATIONS: dict[str, str] = {
         "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
     ),
     "sdy-unshard-uneven-regions": "pyshardy.partition.uneven_regions:unshard_uneven_regions",
+    "sdy-static-updates-to-pads": (
+        "pyshardy.partition.static_updates_to_pads:static_updates_to_pads"
+    ),
     "sdy-hoist-reshards": "pyshardy.partition.hoist_reshards:hoist_reshards",
     "sdy-reassociate-reductions": (
         "pyshardy.partition.reassociate_reductions:reassociate_reductions"
