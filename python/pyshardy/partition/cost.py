@@ -112,10 +112,22 @@ def completion_cost(
     put_in = nbytes * local_elements(shape, computed, mesh)
     first = next(iter(plan_reshard(computed, target, shape, mesh, reorder=False)), None)
     if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
-        scattered = _collective_cost("reduce_scatter", group, put_in)
+        scattered = collective_cost("reduce_scatter", group, put_in)
         return scattered + reshard_cost(shape, nbytes, first.result, target, mesh)
-    completed = _collective_cost("all_reduce", group, put_in)
+    completed = collective_cost("all_reduce", group, put_in)
     return completed + reshard_cost(shape, nbytes, computed, target, mesh)
+
+
+def collective_cost(kind: str, group: int, put_in: int) -> float:
+    """The bytes that a device sends in a collective, and could send while it waits.
+
+    Args:
+        kind: the collective, such as `all_gather`.
+        group: the number of devices that exchange data with each other.
+        put_in: the bytes of its operand on a device.
+    """
+    sent = put_in * float(share_sent(kind, group))
+    return sent + BYTES_TO_START if sent else 0.0
 
 
 def work_cost(operations: int, accessed: int) -> float:
@@ -126,12 +138,6 @@ def work_cost(operations: int, accessed: int) -> float:
         accessed: the bytes that it reads and writes.
     """
     return max(operations / OPERATIONS_PER_BYTE, accessed / ACCESSES_PER_BYTE)
-
-
-def _collective_cost(kind: str, group: int, put_in: int) -> float:
-    """The bytes that a device sends of those it puts in, and what it waits for."""
-    sent = put_in * float(share_sent(kind, group))
-    return sent + BYTES_TO_START if sent else 0.0
 
 
 def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: Mesh) -> bool:

@@ -118,6 +118,24 @@ def _scatter_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRu
     return replace(rule, need_replication_factors=needed)
 
 
+@_rule_of("stablehlo.triangular_solve")
+def _triangular_solve_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
+    """Each device solves the systems of its right-hand sides.
+
+    They are the columns of `b` if `a` is on the left side, and its rows otherwise.
+
+    Example:
+        "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true,
+            unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}>
+            : (tensor<4x3x3xf32>, tensor<4x3x5xf32>) -> tensor<4x3x5xf32>
+        // ([i, j, l], [i, j, k])->([i, l, k]) {i=4, j=3, k=5, l=3} need_replication={j, l}
+    """
+    dims = rule.operand_mappings[1].dim_mappings
+    separate = dims[-1 if operation.attributes["left_side"].value else -2].factor_indices
+    needed = tuple(each for each in rule.need_replication_factors if each not in separate)
+    return replace(rule, need_replication_factors=needed)
+
+
 @_rule_of("chlo.top_k")
 def _top_k_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
     """Devices find the greatest elements of their shards, if that leaves few of them.

@@ -2,7 +2,7 @@
 """The text of pipelines: what it means, how it is printed, which errors it can have."""
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mlir_sdy.diagnostics import UsageError
@@ -111,6 +111,7 @@ PIPELINES = st.builds(
 
 
 @given(PIPELINES)
+@settings(suppress_health_check=[HealthCheck.too_slow])  # machines are shared
 def test_printing_and_parsing_are_inverse(pipeline: PassPipeline):
     text = str(pipeline)
     assert parse_pipeline(text) == pipeline

@@ -338,6 +338,28 @@ class LocalBuilder:
             },
         ).result
 
+    def all_to_all(
+        self, value: ir.Value, source: int, target: int, axes: Sequence[AxisRef], mesh: Mesh
+    ) -> ir.Value:
+        """Unshard dimension `source` along some axes, and shard dimension `target` instead."""
+        integer = ir.IntegerType.get_signless(64)
+        count = mesh.axes_size(axes)
+        tensor = ir.RankedTensorType(value.type)
+        shape = list(tensor.shape)
+        shape[source] *= count
+        shape[target] //= count
+        return self.create(
+            "stablehlo.all_to_all",
+            (value,),
+            (ir.RankedTensorType.get(shape, tensor.element_type),),
+            {
+                "split_dimension": ir.IntegerAttr.get(integer, target),
+                "concat_dimension": ir.IntegerAttr.get(integer, source),
+                "split_count": ir.IntegerAttr.get(integer, count),
+                **self.group_attributes(mesh, axes, flattened_ids=False),
+            },
+        ).result
+
     def all_reduce(
         self, value: ir.Value, operation: str, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:

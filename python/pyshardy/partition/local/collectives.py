@@ -151,37 +151,15 @@ def convert_all_to_all(operation: ir.Operation, builder: LocalBuilder) -> None:
     params = sorted(value_of(operation.attributes["params"]).value, key=lambda each: each.tgt_dim)
     if len(params) == 1:
         (param,) = params
-        value = _all_to_all(builder, value, param.src_dim, param.tgt_dim, param.axes, mesh)
+        value = builder.all_to_all(value, param.src_dim, param.tgt_dim, param.axes, mesh)
     elif params:
         sizes = [mesh.axes_size(param.axes) for param in params]
         value = _split_to_front(builder, value, [param.tgt_dim for param in params], sizes)
         axes = _all_axes([param.axes for param in params])
-        value = _all_to_all(builder, value, 0, 0, axes, mesh)
+        value = builder.all_to_all(value, 0, 0, axes, mesh)
         value = _split_leading_dim(builder, value, sizes)
         value = _merge_into(builder, value, [param.src_dim for param in params])
     _replace(operation, value)
-
-
-def _all_to_all(
-    builder: LocalBuilder, value: ir.Value, source: int, target: int, axes: AxisTuple, mesh: Mesh
-) -> ir.Value:
-    integer = ir.IntegerType.get_signless(64)
-    count = mesh.axes_size(axes)
-    tensor = ir.RankedTensorType(value.type)
-    shape = list(tensor.shape)
-    shape[source] *= count
-    shape[target] //= count
-    return builder.create(
-        "stablehlo.all_to_all",
-        (value,),
-        (ir.RankedTensorType.get(shape, tensor.element_type),),
-        {
-            "split_dimension": ir.IntegerAttr.get(integer, target),
-            "concat_dimension": ir.IntegerAttr.get(integer, source),
-            "split_count": ir.IntegerAttr.get(integer, count),
-            **builder.group_attributes(mesh, axes, flattened_ids=False),
-        },
-    ).result
 
 
 def _split_to_front(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh, TensorSharding
+from mlir_sdy.model import TensorSharding
 from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
     broadcast,
@@ -16,7 +16,7 @@ from pyshardy.partition.local.arithmetic import (
     value_where,
 )
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.completing import multiply_up, stacked
+from pyshardy.partition.local.completing import multiply_up, reduce_again
 from pyshardy.partition.local.registry import converts
 from pyshardy.partition.monoids import combining_operations
 from pyshardy.partition.reductions import completion_of, counts_any_number_of_times, is_neutral
@@ -40,8 +40,8 @@ def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     1. The first shard begins with the initial value, the others with what is neutral. Where it
        makes no difference how often the initial value counts, all begin with it.
     2. An all-reduce behind the operation completes it. Products are completed here in the same
-       way. Of anything else the results of all shards are gathered, and reduced by the same body,
-       in the order of the shards.
+       way. Of anything else the results of all shards are reduced by the same body, in the order
+       of the shards.
     3. A shard of one element only is combined with its initial value behind the reduction: XLA
        hands it on as it is, whatever the initial value.
     """
@@ -58,7 +58,8 @@ def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
         if names is not None and {*names} == {"stablehlo.multiply"}:
             multiply_up(operation, axes, mesh, builder)
         else:
-            _reduce_again(operation, names or (), axes, mesh, builder)
+            initial_values = _neutral_values(operation, names or (), builder)
+            reduce_again(operation, initial_values, axes, mesh, builder)
     for index, name in enumerate(names or ()):
         initial = operation.operands[count + index]
         if not counts_any_number_of_times(initial, name):
@@ -85,25 +86,13 @@ def _begin_behind(operation: ir.Operation, names: Sequence[str], builder: LocalB
         result.replace_all_uses_except(combined.result, combined)
 
 
-def _reduce_again(
-    operation: ir.Operation,
-    names: Sequence[str],
-    axes: Sequence[AxisRef],
-    mesh: Mesh,
-    builder: LocalBuilder,
-) -> None:
-    """Gather the results of all devices along some axes, and reduce them by the same body."""
-    results = list(operation.results)
-    with ir.InsertionPoint.after(operation):
-        stacks = [stacked(result, axes, mesh, builder) for result in results]
-        again = operation.clone().operation
-        again.attributes["dimensions"] = ir.DenseI64ArrayAttr.get([0])
-        for index, (_, stack) in enumerate(stacks):
-            again.operands[index] = stack
-    with ir.InsertionPoint(again):
-        for index, name in enumerate(names, len(results)):
-            initial = again.operands[index]
-            if not counts_any_number_of_times(initial, name):
-                again.operands[index] = neutral(builder, name, element_type_of(initial))
-    for result, (user, _), last in zip(results, stacks, again.results, strict=True):
-        result.replace_all_uses_except(last, user)
+def _neutral_values(
+    operation: ir.Operation, names: Sequence[str], builder: LocalBuilder
+) -> list[ir.Value]:
+    """Return the initial values, or neutral ones where it matters how often they count."""
+    initial_values = list(operation.operands)[len(operation.results) :]
+    for index, name in enumerate(names):
+        if not counts_any_number_of_times(initial_values[index], name):
+            element_type = element_type_of(initial_values[index])
+            initial_values[index] = neutral(builder, name, element_type)
+    return initial_values
