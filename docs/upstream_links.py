@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A hook of MkDocs: links to MLIR's own documentation lead to its site.
+"""MkDocs hook that resolves links to the documentation of MLIR.
 
-The reference is generated from declarations of MLIR, too, whose links are paths in its repository:
+The reference contains descriptions from MLIR, whose links are paths in its repository:
 `mlir/docs/Dialects/Shard.md` is https://mlir.llvm.org/docs/Dialects/Shard/.
 """
 
@@ -11,5 +11,5 @@ _UPSTREAM = re.compile(r"\]\(mlir/docs/([\w/]+)\.md\)")
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """The text of a page with these links replaced."""
+    """Return the text of a page with these links replaced."""
     return _UPSTREAM.sub(r"](https://mlir.llvm.org/docs/\1/)", markdown)
