@@ -36,7 +36,7 @@ CASES: dict[str, Case] = {
         before=Aborts(),
     ),
     "product before a reduce-scatter": Passes(
-        "a product whose partial results a reduce-scatter completes",
+        "a product whose partial results a reduce-scatter combines",
         LOCAL,
         f"""{PRELUDE}
         func.func @main(%a: !t {{sdy.sharding = #columns}}, %b: !t {{sdy.sharding = #rows}})
@@ -50,7 +50,7 @@ CASES: dict[str, Case] = {
         before=Aborts(),
     ),
     "product declared unreduced": Passes(
-        "a product whose partial results a reduce-scatter completes",
+        "a product whose partial results a reduce-scatter combines",
         LOCAL,
         f"""{PRELUDE}#u = #sdy.sharding<@m, [{{}}, {{}}], unreduced={{"x"}}>
         #by_u = #sdy.sharding_per_value<[<@m, [{{}}, {{}}], unreduced={{"x"}}>]>
@@ -158,7 +158,7 @@ CASES: dict[str, Case] = {
         before=Gives("dense<[0, 4, 0, 4]>"),
     ),
     "dynamic slice of a whole dimension": Passes(
-        "`stablehlo.dynamic_slice` of all of a sharded dimension",
+        "`stablehlo.dynamic_slice` of a complete sharded dimension",
         LOCAL,
         f"""{PRELUDE}#s = #sdy.sharding<@m, [{{"x"}}, {{}}]>
         func.func @main(%x: !t {{sdy.sharding = #rows}}, %c: tensor<i32>)
@@ -172,7 +172,7 @@ CASES: dict[str, Case] = {
         before=Refuses("has slice size 8 greater than dimension size 4"),
     ),
     "padded constant": Passes(
-        "constants that have to be padded",
+        "constants that need padding",
         "sdy-pad-for-divisibility",
         f"""{PRELUDE}!u = tensor<7xi32>
         func.func @main() -> !u {{

@@ -4,7 +4,7 @@
 from difference import PRELUDE, Case, Numbers
 from differences_wrong import reduce_rows, scatter_constants
 
-REDUCTION = "a `stablehlo.reduce` or `stablehlo.scatter` by another reduction than a sum"
+REDUCTION = "a `stablehlo.reduce` or `stablehlo.scatter` by a reduction other than a sum"
 STATISTICS = "`stablehlo.batch_norm_training` and `batch_norm_grad` of a sharded batch"
 SIZES = "operations with sizes as operands"
 

@@ -5,8 +5,8 @@ from difference import PRELUDE, Aborts, Case, Gives, Passes, Refuses
 from differences_silent import COLLECTIVES, EXPLICIT, LOCAL
 from differences_wrong import PRODUCT, scatter_constants
 
-NOT_READY = "`sdy-convert-global-to-local` on a program that isn't ready for it"
-PARTIAL = "partial results that only some users complete"
+NOT_READY = "`sdy-convert-global-to-local` on a program that is not ready for it"
+PARTIAL = "partial results that only some users combine"
 UNFIT = "a custom call of a known target with operands"
 RULES = "func.func(sdy-populate-op-sharding-rules)"
 
@@ -93,7 +93,7 @@ CASES: dict[str, Case] = {
     "ApproxTopK without results": unfit_call("ApproxTopK", MATRIX, "", "%m"),
     "topk without results": unfit_call("mhlo.topk", MATRIX, "", "%m"),
     "convolution before a reduce-scatter": Passes(
-        "a convolution whose partial results a reduce-scatter completes",
+        "a convolution whose partial results a reduce-scatter combines",
         LOCAL,
         f"""{PRELUDE}
         #scattered = #sdy.sharding<@m, [{{}}, {{"x"}}, {{}}]>
@@ -183,7 +183,7 @@ CASES: dict[str, Case] = {
         Gives("sdy.reshard %arg0 <@m, [{}, {}]>", 'sdy.all_slice [{"x"}, {}]'),
     ),
     "maximum of scattered values": Passes(
-        "a `stablehlo.reduce` or `stablehlo.scatter` by another reduction than a sum",
+        "a `stablehlo.reduce` or `stablehlo.scatter` by a reduction other than a sum",
         EXPLICIT,
         scatter_constants("maximum", "f32", "0.0").replace(
             "%i = stablehlo.constant", "%i = stablehlo.constant {sdy.sharding = #by_rows}"
@@ -207,7 +207,7 @@ CASES: dict[str, Case] = {
         before=Gives("stablehlo.dynamic_update_slice %arg0, %arg1", lacks=("partition_id",)),
     ),
     "matrix product of padded shards": Passes(
-        "padding in the reduced dimension of a product",
+        "padding in the contracting dimension of a product",
         "sdy-pad-for-divisibility",
         f"""{PRELUDE}!u = tensor<7xf32>
         #scalar = #sdy.sharding_per_value<[<@m, []>]>
@@ -224,7 +224,7 @@ CASES: dict[str, Case] = {
     "edge of what is unreduced by maximum": edge_of_partial_results("max"),
     "edge of what is unreduced by minimum": edge_of_partial_results("min"),
     "uneven values of a private function": Passes(
-        "values of private functions that their axes don't divide",
+        "values of private functions with uneven shardings",
         "sdy-propagation-pipeline",
         f"""{PRELUDE}
         func.func @main(%a: tensor<8x7xf32>) -> tensor<8xf32> {{

@@ -75,28 +75,28 @@ func.func @main(%x: !t) -> !t {{
         Gives("return %arg0", lacks=("tanh",)),
     ),
     "inlined meshes": Passes(
-        "inlined meshes in the passes that propagate",
+        "inlined meshes in the propagation passes",
         "sdy-basic-propagate",
         INLINED_MESHES,
         Aborts(),
         Gives('tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x", ?}'),
     ),
     "inlined meshes, aggressive": Passes(
-        "inlined meshes in the passes that propagate",
+        "inlined meshes in the propagation passes",
         "sdy-aggressive-propagate",
         INLINED_MESHES,
         Aborts(),
         Gives('tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x", ?}'),
     ),
     "inlined meshes, op-priority": Passes(
-        "inlined meshes in the passes that propagate",
+        "inlined meshes in the propagation passes",
         "sdy-op-priority-propagate",
         INLINED_MESHES,
         Aborts(),
         Gives('tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x", ?}'),
     ),
     "inlined meshes, user-priority": Passes(
-        "inlined meshes in the passes that propagate",
+        "inlined meshes in the propagation passes",
         "sdy-user-priority-propagate",
         INLINED_MESHES,
         Aborts(),
@@ -123,21 +123,21 @@ func.func @main(%x: !t) -> !t {{
         before=Refuses("expected a value ref to have an operand index in range [0, 1), got: 1"),
     ),
     "flatten recursion": Passes(
-        "a function that calls itself, in `sdy-flatten-call-graph`",
+        "recursive functions in `sdy-flatten-call-graph`",
         "sdy-flatten-call-graph",
         RECURSION,
         Aborts(),
         Refuses("function 'f' calls itself: recursive functions can't be flattened"),
     ),
     "import recursion": Passes(
-        "a function that calls itself, in `sdy-flatten-call-graph`",
+        "recursive functions in `sdy-flatten-call-graph`",
         "sdy-import-func-calls",
         RECURSION,
         Aborts(),
         Refuses("function 'f' calls itself: recursive functions can't be imported"),
     ),
     "recursive constant": Passes(
-        "a function that calls itself, in `sdy-constant-or-scalar-splitter`",
+        "recursive functions in `sdy-constant-or-scalar-splitter`",
         "sdy-constant-or-scalar-splitter",
         """
         func.func @main() -> (tensor<8xf32>, tensor<8xf32>) {
@@ -152,21 +152,21 @@ func.func @main(%x: !t) -> !t {{
         Gives("return %0, %0"),
     ),
     "import of a declaration": Passes(
-        "functions without a body, in `sdy-import-func-calls` and",
+        "functions without a body in `sdy-import-func-calls` and",
         "sdy-import-func-calls",
         DECLARATION,
         Refuses("failed to verify constraint: region with 1 blocks"),
         Gives("call @f()", "func.func private @f() ->"),
     ),
     "copy of a declaration": Passes(
-        "functions without a body, in `sdy-import-func-calls` and",
+        "functions without a body in `sdy-import-func-calls` and",
         "sdy-constant-or-scalar-splitter",
         DECLARATION,
         Gives("call @f_0()"),
         Gives("call @f()", lacks=("@f_0",)),
     ),
     "several blocks": Passes(
-        "a call of a function of several blocks",
+        "a call of a function with several blocks",
         "sdy-import-func-calls",
         """
         func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -244,7 +244,7 @@ func.func @main(%x: !t) -> !t {{
         Gives("in_shardings=[<@one, []>]"),
     ),
     "text behind an attribute": Passes(
-        "text behind an attribute within `#sdy<...>`",
+        "text after an attribute within `#sdy<...>`",
         "",
         'module attributes {test.a = #sdy<axis_ref"x" nonsense>} {}',
         Gives('#sdy<axis_ref"x">', lacks=("nonsense",)),
@@ -359,7 +359,7 @@ func.func @main(%x: !t) -> !t {{
         Gives('sdy.all_gather [{"x"}, {}] %arg0', "sdy.reshard %0 <@one, []>"),
     ),
     "a value on a single device": Numbers(
-        "values on a single device used elsewhere",
+        "values on a single device that are used on others",
         f"""{PRELUDE}sdy.mesh @one = <[], device_ids=[1]>
         #at_one = #sdy.sharding_per_value<[<@one, []>]>
         func.func @main(%x: !t {{sdy.sharding = #rows}}) -> (!t {{sdy.sharding = #rows}}) {{
@@ -370,7 +370,7 @@ func.func @main(%x: !t) -> !t {{
         "failed to legalize operation 'sdy.reshard'",
     ),
     "a program that isn't ready": Passes(
-        "`sdy-convert-global-to-local` on a program that isn't ready for it",
+        "`sdy-convert-global-to-local` on a program that is not ready for it",
         LOCAL,
         f"""{PRELUDE}
         func.func @main(%x: !t {{sdy.sharding = #rows}}) -> !t {{
@@ -381,7 +381,7 @@ func.func @main(%x: !t) -> !t {{
         Refuses("run 'sdy-insert-explicit-reshards{enable-full-version=true}' first"),
     ),
     "meshes of other sizes": Passes(
-        "`sdy-convert-global-to-local` on a program that isn't ready for it",
+        "`sdy-convert-global-to-local` on a program that is not ready for it",
         LOCAL,
         f"""{PRELUDE}sdy.mesh @pair = <["l"=2]>
         #pair = #sdy.sharding<@pair, [{{"l"}}, {{}}]>
@@ -455,7 +455,7 @@ func.func @main(%x: !t) -> !t {{
 }
 
 ELSEWHERE = {
-    "an operation that only has effects, as a callback of JAX": (
+    "an operation that only has effects, such as a JAX callback": (
         "test_jax_callbacks.py::test_callbacks_run_once_and_in_order"
     ),
     "members of a sharding group with different shardings": "test_warnings_of_groups",
@@ -468,11 +468,11 @@ ELSEWHERE = {
     "`debug-sharding-origins`, of a value that is returned twice": (
         "test_traps.py::test_origins_of_a_value_that_is_returned_twice"
     ),
-    "`debug-sharding-origins`, `debug-propagation-edge-sharding`, of a part of an axis that has "
-    "become part of a larger one": "test_traps.py::test_notes_of_merged_axes",
+    "`debug-sharding-origins`, `debug-propagation-edge-sharding`, of a sub-axis that has been "
+    "merged into a larger one": "test_traps.py::test_notes_of_merged_axes",
     "a function that is called from several places": "test_warnings_of_calls",
     "`#sdy.propagation_edges<[]>`, as 0.12": "test_printed_propagation_edges",
-    "a `stablehlo.all_reduce` or another collective of the user": "test_collectives_of_the_user",
+    "a user-written `stablehlo.all_reduce` or other collective": "test_collectives_of_the_user",
     "`stablehlo.batch_norm_grad`, `batch_norm_training`": "test_differences_rules.py::test_no_rule",
     "`stablehlo.replica_id`, `stablehlo.tuple`": (
         "test_differences_rules.py::test_warnings_without_a_rule"

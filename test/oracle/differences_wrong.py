@@ -84,7 +84,7 @@ CASES: dict[str, Case] = {
         Gives('<["x"=2, "y"=2], device_ids=[3, 1, 0, 2]>'),
     ),
     "misleading indices": Passes(
-        "indices of a gather that hold an `iota`",
+        "gather indices that contain an `iota`",
         "func.func(sdy-explicit-gather-scatter-batching)",
         """
         func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x4x1xi32>) -> tensor<4x4x5xf32> {
@@ -103,11 +103,11 @@ CASES: dict[str, Case] = {
         Gives("start_index_map = [0, 1]", lacks=("batching_dims",)),
     ),
     "product of rows": Numbers(
-        "a `stablehlo.reduce` or `stablehlo.scatter` by another reduction than a sum",
+        "a `stablehlo.reduce` or `stablehlo.scatter` by a reduction other than a sum",
         reduce_rows("multiply", 1),
     ),
     "and of rows": Numbers(
-        "a `stablehlo.reduce` or `stablehlo.scatter` by another reduction than a sum",
+        "a `stablehlo.reduce` or `stablehlo.scatter` by a reduction other than a sum",
         reduce_rows("and", -1),
     ),
     "initial value of a sum": Numbers(
@@ -188,7 +188,7 @@ CASES: dict[str, Case] = {
         "output shape [8, 8] is incompatible with return type",
     ),
     "product of padded shards": Numbers(
-        "padding in the reduced dimension of a product",
+        "padding in the contracting dimension of a product",
         f"""{PRELUDE}
         func.func @main(%x: tensor<7xi32>) -> tensor<i32> {{
           %one = stablehlo.constant dense<1> : tensor<i32>
@@ -200,7 +200,7 @@ CASES: dict[str, Case] = {
         }}""",
     ),
     "padding between collectives": Passes(
-        "a dimension that is padded, but sharded by more or fewer axes",
+        "a padded dimension that a collective shards by more or fewer axes",
         "sdy-pad-for-divisibility",
         f"""{PRELUDE}!u = tensor<5xf32>
         func.func @main(%x: !u) -> !u {{
@@ -225,7 +225,7 @@ CASES: dict[str, Case] = {
         }}""",
     ),
     "divisor of integers": Passes(
-        "padding in the reduced dimension of a product",
+        "padding in the contracting dimension of a product",
         "sdy-pad-for-divisibility",
         f"""{PRELUDE}!u = tensor<7xi32>
         func.func @main(%x: !u) -> !u {{
@@ -238,7 +238,7 @@ CASES: dict[str, Case] = {
         Gives("stablehlo.select", "stablehlo.divide %1, %5"),
     ),
     "origins of inputs": Passes(
-        "origins that `sdy-apply-sharding-constraints` notes",
+        "origins recorded by `sdy-apply-sharding-constraints`",
         "sdy-add-data-flow-edges,sdy-apply-sharding-constraints{debug-sharding-origins=true}",
         f"""{PRELUDE}
         func.func @main(%a: !t) -> !t {{
@@ -303,7 +303,7 @@ CASES: dict[str, Case] = {
         Gives("return %0", "return %1"),
     ),
     "calls in nested modules": Passes(
-        "calls in a module in the module",
+        "calls in nested modules",
         "sdy-propagate-sharding-from-func-to-call",
         """
         module @inner {
@@ -320,7 +320,7 @@ CASES: dict[str, Case] = {
         Gives("call @g(%arg0)"),
     ),
     "reshard behind a transpose and a reshape": Passes(
-        "`canonicalize` of a reshard behind a transpose and then a reshape",
+        "`canonicalize` of a reshard after a transpose and then a reshape",
         "canonicalize",
         """
         sdy.mesh @m = <["v"=2]>
@@ -349,7 +349,7 @@ CASES: dict[str, Case] = {
         Gives("stablehlo.reshape %arg0", "%2 = sdy.reshard"),
     ),
     "all-reduces twice": Passes(
-        "`sdy-insert-explicit-reshards` on a program that has its all-reduces already",
+        "`sdy-insert-explicit-reshards` on a program that already contains its all-reduces",
         EXPLICIT,
         f"""{PRELUDE}
         func.func @main(%a: !t {{sdy.sharding = #columns}}, %b: !t {{sdy.sharding = #rows}})
@@ -362,7 +362,7 @@ CASES: dict[str, Case] = {
         Gives('sdy.all_reduce {"x"} %0', lacks=('sdy.all_reduce {"x"} %1',)),
     ),
     "unreduced but complete": Numbers(
-        "a result declared unreduced along axes where it is complete",
+        "a result declared unreduced along axes along which it is complete",
         f"""{PRELUDE}#u = #sdy.sharding_per_value<[<@m, [{{}}, {{}}], unreduced={{"x"}}>]>
         func.func @main(%a: !t, %b: !t) -> !t {{
         {PRODUCT.replace("SHARDING", "sdy.sharding = #u")}
@@ -407,7 +407,7 @@ CASES: dict[str, Case] = {
         Gives("[{}, {}]"),
     ),
     "unflatten different functions": Passes(
-        "`sdy-unflatten-call-graph` on functions of one original name",
+        "`sdy-unflatten-call-graph` on functions with one original name",
         "sdy-unflatten-call-graph",
         """!t = tensor<8x8xf32>
         func.func @main(%x: !t) -> !t {
@@ -448,7 +448,7 @@ CASES: dict[str, Case] = {
         before=Refuses("failed to parse Sdy_TensorSharding parameter 'unreduced_axes'"),
     ),
     "meshes of nested modules": Passes(
-        "`sdy-inline-meshes` with a module in the module",
+        "`sdy-inline-meshes` with nested modules",
         "sdy-inline-meshes",
         """
         #rows = #sdy.sharding<@m, [{"x"}, {}]>
@@ -485,8 +485,8 @@ CASES: dict[str, Case] = {
 }
 
 ELSEWHERE = {
-    "equal constants that are sharded differently": "test_constants",
-    "operands and results of an operation that are sharded in different ways": (
+    "equal constants with different shardings": "test_constants",
+    "incompatible shardings of the operands and results of an operation": (
         "test_shardy_partition.py::test_bytes"
     ),
     "`stablehlo.dynamic_slice` of a part": "test_differences_traffic.py::test_collectives",
@@ -494,9 +494,11 @@ ELSEWHERE = {
     "`stablehlo.custom_call` of decompositions": "test_differences_traffic.py::test_collectives",
     "halo exchange in general": "test_differences_traffic.py::test_halos",
     "`stablehlo.rng` of shards": "test_random_numbers",
-    "a reshape whose shards hold other data": "test_shardy_partition.py::test_numbers_of_shardy",
-    "what a single device computes": "test_negative_zeros",
-    "an `sdy.all_reduce` or `sdy.reduce_scatter` that adds up complete values": (
+    "a reshape whose input and output shards hold different data": (
+        "test_shardy_partition.py::test_numbers_of_shardy"
+    ),
+    "a value of a single device": "test_negative_zeros",
+    "an `sdy.all_reduce` or `sdy.reduce_scatter` of complete values": (
         "test_small_programs.py::test_sum_of_complete_values"
     ),
     "an operation on several meshes of the same devices": (
