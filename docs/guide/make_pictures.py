@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Draws the pictures of the guide beside this file: `python docs/guide/make_pictures.py`."""
+"""Draw the pictures of the guides in this folder: `python docs/guide/make_pictures.py`."""
 
 import re
 import sys
@@ -24,16 +24,16 @@ LAYER = {
 
 
 class Picture(Protocol):
-    """What can be written to a file."""
+    """A picture that can be written to a file."""
 
     @property
     def svg(self) -> str:
-        """The picture, as text."""
+        """Return the SVG text."""
         ...
 
 
 def pictures() -> dict[str, Picture]:
-    """Each picture by the name of its file."""
+    """Return each picture under the name of its file."""
     sys.path.insert(0, str(HERE))
     from replay_picture import Replay  # noqa: PLC0415 (found by the line above)
 
@@ -55,7 +55,7 @@ def pictures() -> dict[str, Picture]:
 
 
 def program_of(guide: str, name: str) -> str:
-    """The program that a guide has under a name."""
+    """Return the program that a guide assigns to a name."""
     text = (HERE / f"{guide}.md").read_text(encoding="utf-8")
     found = re.search(rf'^{name} = """(.*?)"""', text, re.MULTILINE | re.DOTALL)
     if found is None:

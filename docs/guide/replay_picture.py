@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How shardings spread, as a picture: a panel for what is written, and one for each step.
+"""Picture of the propagation of a small program: a panel for the input, and one for each step.
 
-A tensor is a box that is cut as its sharding cuts it, with a bar in the colour of an axis beside
-each dimension that the axis shards. Arrows are the axes that a step moves.
+A tensor is a box that is split into its shards, with a bar in the color of an axis beside each
+dimension that the axis shards. Arrows are the axes that a step propagates.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pyshardy.propagation.record import Step
 
 Point = tuple[float, float]
 
-COLORS = ("#3b7dd8", "#e0862d")  # of the axes of the mesh, as in the report of a program
+COLORS = ("#3b7dd8", "#e0862d")  # of the mesh axes, as in the HTML report
 WIDTH, HEIGHT = 210, 330  # of a panel
 COLUMNS = 3  # of panels, as wide as a page
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -28,7 +28,7 @@ FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monos
 
 @dataclass(frozen=True)
 class Box:
-    """A matrix in a panel: its name, its middle, and its numbers of rows and columns."""
+    """A matrix in a panel: its name, its center, and its numbers of rows and columns."""
 
     name: str
     middle: Point
@@ -36,12 +36,12 @@ class Box:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height: larger matrices are larger, but not in proportion."""
+        """Return width and height, which grow with the matrix, but not in proportion."""
         rows, columns = self.shape
         return 24 + 1.4 * columns, 20 + 1.4 * rows
 
     def side_towards(self, other: Box) -> Point:
-        """The middle of the side that faces another box, where an arrow begins or ends."""
+        """Return the center of the side that faces another box, where an arrow begins or ends."""
         (x, y), (width, height) = self.middle, self.size
         across, down = other.middle[0] - x, other.middle[1] - y
         if abs(across) > abs(down):
@@ -54,8 +54,8 @@ class Replay:
     """The replay of a small program of matrices on a mesh of two axes.
 
     Attributes:
-        text: the program; what makes a value stands on a line of its own that begins with its name.
-        places: where the middle of each value is in a panel.
+        text: the program; each value is defined on its own line, which begins with its name.
+        places: the center of each value in a panel.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Replay:
 
     @property
     def svg(self) -> str:
-        """The picture, as text."""
+        """Return the SVG text."""
         module = sdy.parse(self.text, sdy.Context())
         (mesh,) = meshes_of(module).values()
         panels = list(self._panels(sdy.propagate(module), mesh))
@@ -73,7 +73,7 @@ class Replay:
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
                 f'width="{width}" height="{height}" font-family="{FONT}" font-size="12" '
-                'role="img" aria-label="How shardings spread, step by step">',
+                'role="img" aria-label="Propagation, step by step">',
                 *(_placed(panel.svg, at) for at, panel in enumerate(panels)),
                 *_legend(_colors(mesh), HEIGHT * rows),
                 "</svg>",
@@ -85,16 +85,16 @@ class Replay:
         boxes, colors = self._boxes(record), _colors(mesh)
         uses = list(_uses(record, boxes))
         shardings = {slot: record.given(slot) for slot in boxes}
-        yield _Panel("as it is written", boxes, uses, shardings, (), mesh, colors)
+        yield _Panel("input program", boxes, uses, shardings, (), mesh, colors)
         for step in record:
             slots = [tensor.slot for tensor in step.tensors]
             shardings = {**shardings, **dict(zip(slots, step.after, strict=True))}
-            if boxes.keys() >= set(slots):  # and not a step to what a function returns
+            if boxes.keys() >= set(slots):  # skip steps to function results
                 title = f"step {step.number}: {step.name.removeprefix('stablehlo.')}"
                 yield _Panel(title, boxes, uses, shardings, tuple(_moves(step)), mesh, colors)
 
     def _boxes(self, record: sdy.Propagation) -> dict[int, Box]:
-        """The box of each value, by its number in the record."""
+        """Return the box of each value, by its number in the record."""
         program, lines = record.engine.program, self.text.splitlines()
         boxes: dict[int, Box] = {}
         for number in range(1, len(program.values)):
@@ -155,7 +155,7 @@ class _Panel:
         yield f'<text {place} fill="{INK}" {halo}>{box.name}</text>'
 
     def _arrows(self) -> Iterator[str]:
-        """An arrow for each axis that moves, beside each other where several go the same way."""
+        """Yield an arrow for each propagated axis; parallel arrows are drawn side by side."""
         taken: dict[tuple[int, int], int] = {}
         for source, target, axis in self.moves:
             place = taken[source, target] = taken.get((source, target), -1) + 1
@@ -182,7 +182,7 @@ def _colors(mesh: sdy.Mesh) -> dict[str, str]:
 
 
 def _uses(record: sdy.Propagation, boxes: Mapping[int, Box]) -> Iterator[tuple[Box, Box]]:
-    """Which boxes are made from which."""
+    """Yield each pair of boxes that are an operand and a result of one operation."""
     program = record.engine.program
     for operands, results in zip(program.operands, program.results, strict=True):
         for operand, result in itertools.product(operands, results):
@@ -192,7 +192,7 @@ def _uses(record: sdy.Propagation, boxes: Mapping[int, Box]) -> Iterator[tuple[B
 
 
 def _moves(step: Step) -> Iterator[tuple[int, int, str]]:
-    """The axes that a step moves: from which tensor, to which one."""
+    """Yield the source, the target and the name of each axis that a step propagates."""
     for flow in step.flows:
         if flow.source is None:
             continue
