@@ -33,13 +33,14 @@ LONGEST_REASON = 120
 
 HEAD = """\
 <!-- Written by tools/backend_table.py -->
-# Every program on every backend
+# Backend coverage
 
-Each program of `test/corpus/mlir` is propagated and partitioned, then run on all devices of its
-mesh by each backend, lockstep with its local engine or XLA with as many virtual CPU devices. A
-number says that the results are those of the unpartitioned program on XLA, and how many seconds
-the first run took, with compilation (of the JIT and IREE without optimisation). The
-[guide](backends.md) says what the backends are:
+This table lists every program of `test/corpus/mlir` on every backend. Each program is propagated,
+partitioned, and run on all devices of its mesh: in lockstep with an engine, or by XLA with as many
+virtual CPU devices. A number means that the results match those of the unpartitioned program on
+XLA; it is the time of the first run in seconds, including compilation (the JIT and IREE compile
+without optimization). [Backends](backends.md) describes the backends, and the
+[glossary](../glossary.md) defines the terms.
 
 ```python
 from pyshardy.backends import backend_names
@@ -100,7 +101,7 @@ def table(rows: Mapping[str, list[str]], backends: list[str]) -> list[str]:
     )
     titles = " | ".join(TITLES[name] for name in backends)
     return [
-        f"Of {len(rows)} programs run with equal results: {counts}.",
+        f"Programs with matching results, of {len(rows)}: {counts}.",
         "",
         f"| program | {titles} |",
         f"|---|{'---:|' * len(backends)}",
