@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Library of the importing passes: constants and sharding constraints."""

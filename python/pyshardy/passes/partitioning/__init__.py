@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Passes that partition a propagated program into one local program."""
