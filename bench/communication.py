@@ -35,9 +35,9 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.dialect import Context
 from pyshardy.api import propagate
-from pyshardy.backends.groups import Layout
-from pyshardy.backends.traffic import Collective
 from pyshardy.backends.xla.program import XlaProgram, local_xla_program
+from pyshardy.local_program.communication import Collective
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition
 
 ROOT = Path(__file__).parents[1]

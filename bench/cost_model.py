@@ -24,11 +24,11 @@ from xla_compile import compile_with_xla
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
 from pyshardy.api import propagate
-from pyshardy.backends.groups import Layout
 from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.backends.xla.text import text_for_xla
-from pyshardy.explain.cost.estimate import estimate
-from pyshardy.explain.cost.hardware import load_hardware
+from pyshardy.cost.hardware import load_hardware
+from pyshardy.explain.estimate import estimate
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import PartitionedProgram, partition
 
 TEXT = (Path(__file__).parents[1] / "examples" / "transformer_block.mlir").read_text()

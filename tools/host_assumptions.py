@@ -432,11 +432,11 @@ def pipeline_errors() -> None:
         raise Broken("an unknown option is accepted")
 
 
-@relied_on_by("pyshardy.passes.walks: finding operations by name or attribute")
+@relied_on_by("pyshardy.irtools.walks: finding operations by name or attribute")
 def patterns() -> None:
     """PDL patterns and patterns in Python are matched by a walk."""
     from mlir_sdy.host import ir, rewrite
-    from pyshardy.passes.walks import operations_named
+    from pyshardy.irtools.walks import operations_named
 
     module = ir.Module.parse(ADD, _context())
     expect(len(operations_named(["stablehlo.add"], module)), 1, "operations found by PDL")

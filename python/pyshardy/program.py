@@ -17,20 +17,20 @@ from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.backends import CompileOptions, SpmdProgram, spmd_program
-from pyshardy.backends.distribution import gather, parts_of, scatter
+from pyshardy.backends.arrays.distribution import gather, parts_of, scatter
+from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_columns
 from pyshardy.backends.donations import settle_donations, shift_aliases
-from pyshardy.backends.edges import ENTRY
-from pyshardy.backends.groups import Layout
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.sharded_arrays import Column, ShardedArray, run_columns
-from pyshardy.backends.specs import Array, TensorSpec
-from pyshardy.backends.traffic import Collective, collectives_of
 from pyshardy.backends.unsharded import unsharded
-from pyshardy.backends.values import spec_of
-from pyshardy.partition.device_meshes import device_mesh_of
-from pyshardy.partition.local_checks import check_no_inner_modules
-from pyshardy.passes.tokens import close_entry, is_token
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.tokens import close_entry, is_token
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.communication import Collective, collectives_of
+from pyshardy.local_program.entry import ENTRY
+from pyshardy.local_program.process_groups import Layout
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
+from pyshardy.local_program.values import spec_of
+from pyshardy.partition.local.preconditions import check_no_inner_modules
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.pipeline import PassPipeline, run_pipeline
 from pyshardy.pipeline.options import pass_use
 from pyshardy.pipeline.syntax import MODULE_ANCHOR
@@ -130,7 +130,7 @@ class PartitionedProgram:
         """Run the program on simulated devices.
 
         Args:
-            inputs: the global arrays of the arguments. See `pyshardy.backends.specs` for what
+            inputs: the global arrays of the arguments. See `local_program.tensor_spec` for what
                 stands for element types that NumPy doesn't have.
             backend: what runs it: the name of a backend (see `pyshardy.backends.registry`).
             options: how to compile it.
@@ -361,7 +361,7 @@ def run_unpartitioned(
 
 
 def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
-    """The mesh that the program is partitioned for; see `pyshardy.partition.device_meshes`."""
+    """The mesh that the program is partitioned for; see `op_facts.device_meshes`."""
     name = device_mesh_of(entry)
     if name is not None:
         return meshes_of(module)[name]

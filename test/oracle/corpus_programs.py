@@ -14,12 +14,12 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir
 from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions
-from pyshardy.backends.comparison import Difference, compare, tolerance_within
-from pyshardy.backends.groups import Layout
+from pyshardy.backends.arrays.comparison import Difference, compare, tolerance_within
+from pyshardy.backends.arrays.random_inputs import random_inputs
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.random_inputs import random_inputs
-from pyshardy.backends.specs import Array
 from pyshardy.backends.xla.program import XlaProgram
+from pyshardy.local_program.process_groups import Layout
+from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "corpus" / "mlir").glob("*.mlir"))

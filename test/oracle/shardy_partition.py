@@ -9,9 +9,9 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
-from pyshardy.backends.traffic import collectives_of
-from pyshardy.backends.values import spec_of
-from pyshardy.passes.functions import main_function
+from pyshardy.irtools.functions import main_function
+from pyshardy.local_program.communication import collectives_of
+from pyshardy.local_program.values import spec_of
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
 

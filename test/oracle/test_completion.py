@@ -14,11 +14,11 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir
 from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions
+from pyshardy.backends.arrays.random_inputs import random_inputs
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.random_inputs import random_inputs
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import run_pipeline
-from pyshardy.pipeline.named_pipelines import partition_pipeline
+from pyshardy.pipelines.partition import partition_pipeline
 from pyshardy.program import run_unpartitioned
 
 LOCAL = "sdy-convert-global-to-local"

@@ -15,7 +15,7 @@ from corpus_programs import OPTIONS, PROGRAMS, ROUNDING, CorpusProgram, inputs_o
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import collect
 from pyshardy.api import propagate
-from pyshardy.backends.comparison import compare
+from pyshardy.backends.arrays.comparison import compare
 from pyshardy.program import partition
 
 LONG_TO_INTERPRET = {

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import pyshardy as sdy
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.groups import Layout
-from pyshardy.backends.random_inputs import random_inputs
+from pyshardy.backends.arrays.random_inputs import random_inputs
 from pyshardy.backends.xla.program import local_xla_program
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition, run_unpartitioned
 
 ELEMENTS = ("f32", "f16", "bf16", "f8E5M2", "i32", "ui8", "i4", "i1", "complex<f32>")

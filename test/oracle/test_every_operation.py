@@ -18,8 +18,8 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, DimensionSharding, TensorSharding
 from pyshardy.api import propagate
-from pyshardy.backends.comparison import compare
-from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.arrays.comparison import compare
+from pyshardy.local_program.errors import ExecutionError
 from pyshardy.program import partition, run_unpartitioned
 
 TABLE = Path(__file__).with_name("every_operation.txt")

@@ -16,11 +16,11 @@ from programs import random_module_with_calls
 
 import pyshardy as sdy
 from pyshardy.api import propagate
-from pyshardy.backends.comparison import compare
-from pyshardy.backends.groups import Layout
-from pyshardy.backends.random_inputs import random_inputs
+from pyshardy.backends.arrays.comparison import compare
+from pyshardy.backends.arrays.random_inputs import random_inputs
 from pyshardy.backends.xla.program import XlaProgram
 from pyshardy.frontends.files import Kind, dump, load
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "mlir"

@@ -10,7 +10,7 @@ from random_exchanges import FAMILIES, random_program
 
 from mlir_sdy.assembly import asm, parse
 from pyshardy.api import propagate
-from pyshardy.backends.comparison import compare
+from pyshardy.backends.arrays.comparison import compare
 from pyshardy.pipeline.registry import register_pipeline, unregister
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 

@@ -13,7 +13,7 @@ from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 import pyshardy as sdy
-from pyshardy.backends.errors import ExecutionError
+from pyshardy.local_program.errors import ExecutionError
 from pyshardy.program import run_unpartitioned
 
 P = PartitionSpec

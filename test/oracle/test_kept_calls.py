@@ -9,7 +9,7 @@ import pytest
 import pyshardy as sdy
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import operations_in
-from pyshardy.backends.comparison import compare
+from pyshardy.backends.arrays.comparison import compare
 from pyshardy.program import run_unpartitioned
 
 KEEPS = (

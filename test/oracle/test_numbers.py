@@ -31,13 +31,13 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
 from pyshardy.backends import local_engine
-from pyshardy.backends.comparison import compare
-from pyshardy.backends.distribution import gather, scatter
-from pyshardy.backends.groups import Layout
-from pyshardy.backends.lockstep import LockstepProgram
+from pyshardy.backends.arrays.comparison import compare
+from pyshardy.backends.arrays.distribution import gather, scatter
+from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.lockstep.backend import LockstepProgram
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.random_inputs import random_inputs
-from pyshardy.backends.specs import TensorSpec
+from pyshardy.local_program.process_groups import Layout
+from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 

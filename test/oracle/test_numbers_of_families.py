@@ -15,7 +15,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
-from pyshardy.backends.comparison import compare
+from pyshardy.backends.arrays.comparison import compare
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 MESHES = (

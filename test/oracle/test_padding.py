@@ -8,7 +8,7 @@ from programs import ProgramWriter, random_module, random_module_with_calls
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
-from pyshardy.backends.comparison import compare
+from pyshardy.backends.arrays.comparison import compare
 from pyshardy.backends.modules import copy_of
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned

@@ -35,7 +35,7 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify import verify
 from pyshardy.api import propagate
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import run_pipeline
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))

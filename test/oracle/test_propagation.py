@@ -9,8 +9,9 @@ from shardy import Shardy
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
+from pyshardy.passes.propagating import basic_propagate
 from pyshardy.pipeline import run_pipeline
-from pyshardy.propagation.passes import basic_propagate
+from pyshardy.propagation.driver import PropagationOptions
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
 CASES_PER_TEST = 50
@@ -35,7 +36,7 @@ def compare(shardy: Shardy, context: Context, text: str, options: str = "", **ke
     module = parse(text, context)
     printed = asm(module)
     expected = shardy.run(printed, f"builtin.module(sdy-basic-propagate{options})")
-    basic_propagate(module, **keywords)
+    basic_propagate(module, PropagationOptions(**keywords))
     assert asm(module) == normalised(expected, context), printed
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pyshardy as sdy
-from pyshardy.backends.comparison import compare
+from pyshardy.backends.arrays.comparison import compare
 from pyshardy.program import run_unpartitioned
 
 SEEDS = 30

@@ -7,7 +7,7 @@ from shard_programs import every_collective, halo_program, orders_of_axes
 
 from mlir_sdy.assembly import parse
 from pyshardy.backends import spmd_program
-from pyshardy.backends.groups import Layout
+from pyshardy.local_program.process_groups import Layout
 from pyshardy.pipeline import run_pipeline
 
 GRIDS = ((3,), (2, 3), (3, 1), (2, 2, 3))

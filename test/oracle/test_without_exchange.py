@@ -11,7 +11,7 @@ import pytest
 
 import pyshardy as sdy
 from mlir_sdy.traversal import operations_in
-from pyshardy.backends.comparison import compare
+from pyshardy.backends.arrays.comparison import compare
 from pyshardy.program import run_unpartitioned
 
 KINDS = ("slice", "pad", "reduce_window", "select_and_scatter")

@@ -69,9 +69,9 @@ assert "torch_mlir" in sys.modules
 def test_functions_are_not_hidden_by_subpackages_of_their_name():
     program = """
 import pyshardy as sdy
-import pyshardy.partition.reductions
+import pyshardy.partition.op_facts.reductions
 assert sdy.partition.__module__ == "pyshardy.program", sdy.partition
-import pyshardy.partition.data_flow
+import pyshardy.partition.op_facts.data_flow
 assert sdy.partition.__module__ == "pyshardy.program", sdy.partition
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -11,7 +11,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import SdyError, UsageError
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
-from pyshardy.backends.errors import ExecutionError
+from pyshardy.local_program.errors import ExecutionError
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 MATMUL = """

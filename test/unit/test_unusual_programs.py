@@ -137,7 +137,7 @@ def test_nesting_in_a_pass(context, monkeypatch):
     def recurse(*_, **__):
         return recurse()
 
-    monkeypatch.setattr("pyshardy.propagation.passes.Program", recurse)
+    monkeypatch.setattr("pyshardy.propagation.driver.Program", recurse)
     assert refusal(nested(1), context)[2].startswith("the program is nested too deeply")
 
 

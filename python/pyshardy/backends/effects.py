@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 from mlir_sdy.diagnostics import Diagnostic, error, note
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.custom_calls.calls import (
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.custom_calls import (
     ADVICE,
     CALLBACKS,
     CUSTOM_CALL,
@@ -16,8 +17,7 @@ from pyshardy.backends.custom_calls.calls import (
     takes_token,
     target_of,
 )
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.passes.walks import operations_named
+from pyshardy.local_program.errors import ExecutionError
 
 TRANSFERS = frozenset(f"stablehlo.{name}" for name in ("infeed", "outfeed", "send", "recv"))
 TRANSFER_ADVICE = "pass the data in as an argument and return it as a result"

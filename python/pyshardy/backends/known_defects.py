@@ -6,7 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.registry import CompileOptions, registered
 from pyshardy.backends.xla.nan_safe import drops_nans
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 _SORT, _COMPARE = "stablehlo.sort", "stablehlo.compare"
 _COLLECTIVES = ("stablehlo.all_reduce", "stablehlo.reduce_scatter")

@@ -21,9 +21,9 @@ from mlir_sdy.diagnostics import UsageError, error
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from pyshardy.backends.custom_calls.functions import Function
-    from pyshardy.backends.engine import Arrays, Engine
-    from pyshardy.backends.groups import Layout
-    from pyshardy.backends.specs import Array
+    from pyshardy.backends.engines.interface import Arrays, Engine
+    from pyshardy.local_program.process_groups import Layout
+    from pyshardy.local_program.tensor_spec import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def register_backend(registration: Registration) -> None:
 for _each in (
     Registration(
         "interpreter",
-        "pyshardy.backends.interpreter:InterpreterEngine",
+        "pyshardy.backends.interpreter.engine:InterpreterEngine",
         "lockstep with the StableHLO reference interpreter: slow, and right by definition",
         is_engine=True,
     ),
@@ -209,7 +209,7 @@ for _each in (
     ),
     Registration(
         "mpi",
-        "pyshardy.shard.mpi.backend:MpiBackend",
+        "pyshardy.backends.mpi.backend:MpiBackend",
         "the processes of an MPI job, started by mpiexec, as many as the mesh has devices",
     ),
 ):
@@ -256,7 +256,7 @@ def spmd_program(
         made: Backend = registration.make()
         return made.compile(module, layout, options)
     engine = local_engine(registration.name, options)
-    from pyshardy.backends.lockstep import LockstepProgram  # noqa: PLC0415 (loads the host)
+    from pyshardy.backends.lockstep.backend import LockstepProgram  # noqa: PLC0415 (loads the host)
 
     return LockstepProgram(module, engine, layout, options.custom_calls)
 

@@ -91,9 +91,9 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     tool.guard(inputs, enabled=not arguments.no_guard)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.cli.explain_report import Report  # noqa: PLC0415
-    from pyshardy.explain.cost.difference import compare  # noqa: PLC0415
-    from pyshardy.explain.cost.estimate import estimate  # noqa: PLC0415
-    from pyshardy.explain.cost.hardware import load_hardware  # noqa: PLC0415
+    from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
+    from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
+    from pyshardy.explain.estimate import estimate  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
     explained, finder = _explained(arguments.file, tool)

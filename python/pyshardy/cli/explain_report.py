@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pyshardy.explain.collectives import CollectiveExplanation
-from pyshardy.explain.cost.difference import Difference
-from pyshardy.explain.cost.estimate import Estimate
+from pyshardy.explain.cost_difference import Difference
+from pyshardy.explain.estimate import Estimate
 from pyshardy.explain.largest import largest_values
 from pyshardy.explain.program import ExplainedProgram, ValueExplanation
 from pyshardy.program import Port

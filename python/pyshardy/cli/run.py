@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import argparse
 
     from mlir_sdy.host import ir
-    from pyshardy.backends.specs import Array
     from pyshardy.cli.run_profile import Profile
     from pyshardy.cli.run_report import Report
+    from pyshardy.local_program.tensor_spec import Array
     from pyshardy.program import PartitionedProgram
 
 _PROPAGATION = "sdy-propagation-pipeline"
@@ -54,8 +54,8 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     _check(arguments)
     tool.guard([arguments.file], enabled=not arguments.no_guard)
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
+    from pyshardy.backends.arrays.random_inputs import random_inputs  # noqa: PLC0415
     from pyshardy.backends.modules import copy_of  # noqa: PLC0415
-    from pyshardy.backends.random_inputs import random_inputs  # noqa: PLC0415
     from pyshardy.cli.run_arrays import load_inputs, save_outputs  # noqa: PLC0415
     from pyshardy.cli.run_custom_calls import load_functions  # noqa: PLC0415
     from pyshardy.cli.run_profile import Profile  # noqa: PLC0415
@@ -182,7 +182,7 @@ def _agree(
     report: Report,
 ) -> bool:
     """Whether the outputs are those of the unpartitioned program; says so."""
-    from pyshardy.backends.comparison import compare, tolerance_within  # noqa: PLC0415
+    from pyshardy.backends.arrays.comparison import compare, tolerance_within  # noqa: PLC0415
     from pyshardy.backends.known_defects import known_defects  # noqa: PLC0415
     from pyshardy.program import run_unpartitioned  # noqa: PLC0415
 

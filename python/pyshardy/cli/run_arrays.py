@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.backends.specs import Array
+from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program import Port
 
 

@@ -51,8 +51,8 @@ def _portable(program: PartitionedProgram, _: str, __: CompileOptions) -> bytes:
 
 
 def _hlo(program: PartitionedProgram, _: str, options: CompileOptions) -> bytes:
-    from pyshardy.backends.groups import Layout  # noqa: PLC0415
     from pyshardy.backends.xla.program import local_xla_program  # noqa: PLC0415
+    from pyshardy.local_program.process_groups import Layout  # noqa: PLC0415
 
     layout = Layout(1, program.mesh.total_size)
     cache = options.cache_directory

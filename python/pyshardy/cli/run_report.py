@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pyshardy.backends.comparison import Difference
+from pyshardy.backends.arrays.comparison import Difference
 from pyshardy.cli.run_profile import Measurement
 from pyshardy.program import Collective, PartitionedProgram, Port
 

@@ -27,7 +27,7 @@ import tomli
 
 from mlir_sdy.diagnostics import UsageError, error
 
-_PRESETS = resources.files("pyshardy.explain.cost") / "presets"
+_PRESETS = resources.files("pyshardy.cost") / "presets"
 
 
 @dataclass(frozen=True, slots=True)

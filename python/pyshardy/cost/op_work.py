@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
-from pyshardy.partition.sizes import element_bytes
+from pyshardy.irtools.element_types import element_bytes
 
 _FREE = frozenset(
     {

@@ -15,8 +15,8 @@ from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import get_sharding
-from pyshardy.backends.traffic import Collective
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
+from pyshardy.local_program.communication import Collective
 from pyshardy.propagation.explanation import Explanation, RefusedAxis, Root
 from pyshardy.propagation.record import Propagation
 from pyshardy.rules import quiet_rules

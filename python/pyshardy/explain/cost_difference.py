@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.model import TensorSharding
-from pyshardy.explain.cost.estimate import Estimate, estimate
-from pyshardy.explain.cost.hardware import Hardware
+from pyshardy.cost.hardware import Hardware
+from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.program import PartitionedProgram, Port
 
 

@@ -20,12 +20,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mlir_sdy.traversal import SCALAR_BODIES, operations_in
-from pyshardy.backends.pieces import COLLECTIVES
-from pyshardy.backends.repetitions import Repetitions
-from pyshardy.backends.traffic import Collective
-from pyshardy.explain.cost.hardware import Hardware
-from pyshardy.explain.cost.memory import memory_of
-from pyshardy.explain.cost.work import Work, work_of
+from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.op_work import Work, work_of
+from pyshardy.explain.memory import memory_of
+from pyshardy.local_program.communication import Collective
+from pyshardy.local_program.segments import COLLECTIVES
+from pyshardy.local_program.trip_counts import Repetitions
 from pyshardy.program import PartitionedProgram
 
 

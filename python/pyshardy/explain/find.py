@@ -21,7 +21,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import inner_locations, ir, location_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.explain.tags import tagged, tags_of, untagged
-from pyshardy.passes.functions import main_function
+from pyshardy.irtools.functions import main_function
 
 _DEFINITION = re.compile(
     r"^\s*(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s|\)\s*applies\s", re.M

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlir_sdy.model import Mesh, TensorSharding
-from pyshardy.backends.specs import TensorSpec
 from pyshardy.explain.program import ExplainedProgram
+from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.propagation.program import DATA_FLOW_EDGE
 from pyshardy.propagation.record import Tensor
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from pyshardy.backends.edges import ENTRY
-from pyshardy.explain.cost.work import nbytes_of
+from pyshardy.cost.op_work import nbytes_of
+from pyshardy.local_program.entry import ENTRY
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
 _SAME_MEMORY = frozenset(

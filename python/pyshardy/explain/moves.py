@@ -16,9 +16,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import behind_barriers, get_sharding
-from pyshardy.backends.pieces import COLLECTIVES
 from pyshardy.explain.tags import tagged, tags_of, untagged
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.segments import COLLECTIVES
 from pyshardy.pipeline.instrumentation import Instrumentation
 from pyshardy.pipeline.plan import Step
 

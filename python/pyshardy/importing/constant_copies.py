@@ -6,9 +6,9 @@ from __future__ import annotations
 from itertools import islice
 
 from mlir_sdy.host import ir
-from pyshardy.passes.call_graph import callee_of, retarget
-from pyshardy.passes.importing.clone_functions import FunctionCloner
-from pyshardy.passes.importing.constant_expressions import SHARDING_GROUP
+from pyshardy.importing.constant_expressions import SHARDING_GROUP
+from pyshardy.irtools.call_graph import callee_of, retarget
+from pyshardy.irtools.clone_functions import FunctionCloner
 
 
 def is_scalar(value: ir.Value) -> bool:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.passes.call_graph import CallGraph, callee_of
-from pyshardy.passes.functions import has_static_shape, original_name
+from pyshardy.irtools.call_graph import CallGraph, callee_of
+from pyshardy.irtools.functions import has_static_shape, original_name
 from pyshardy.propagation.elementwise import (
     ELEMENTWISE_IF_SHAPES_EQUAL,
     ELEMENTWISE_OPERATIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.fold.pattern import producer
 from mlir_sdy.host import ir
-from pyshardy.passes.importing.constraints import (
+from pyshardy.importing.constraints import (
     CONSTRAINT,
     MANUAL_COMPUTATION,
     may_be_dictated,

@@ -9,7 +9,7 @@ from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import EdgeNodeType, EdgeValueRef
 from mlir_sdy.values import OWN_SHARDING
-from pyshardy.passes.importing.constraints import CONSTRAINT
+from pyshardy.importing.constraints import CONSTRAINT
 from pyshardy.propagation.engine import Engine
 from pyshardy.propagation.program import Program
 from pyshardy.propagation.propagation_edges import EDGES, edges_attribute, first_free_step

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.values import ASYNC_DONE, ASYNC_START
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 
 def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> None:

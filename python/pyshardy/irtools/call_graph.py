@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.host import ir, location_of
-from pyshardy.passes.functions import functions_of, has_body
-from pyshardy.passes.symbols import symbol_name
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.functions import functions_of, has_body
+from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.walks import operations_named
 
 
 def callee_of(call: ir.Operation) -> str:

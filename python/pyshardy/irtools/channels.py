@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir, stablehlo
-from pyshardy.passes.walks import operations_with
+from pyshardy.irtools.walks import operations_with
 
 _HANDLE = "channel_handle"
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlir_sdy.host import ir
-from pyshardy.passes.call_graph import callee_of, retarget
-from pyshardy.passes.functions import (
+from pyshardy.irtools.call_graph import callee_of, retarget
+from pyshardy.irtools.functions import (
     ORIGINAL_FUNCTION_NAME,
     functions_of,
     has_body,
     original_name,
 )
-from pyshardy.passes.symbols import FreshNames, symbol_name
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.symbols import FreshNames, symbol_name
+from pyshardy.irtools.walks import operations_named
 
 
 class FunctionCloner:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.host import ir
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 Integers = npt.NDArray[np.int64]
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.values import manual_axes, result_shardings_of
-from pyshardy.passes.call_graph import CallGraph, callee_of
+from pyshardy.irtools.call_graph import CallGraph, callee_of
 
 
 def body_numbers(graph: CallGraph, names: Iterable[str]) -> dict[str, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir, location_of
-from pyshardy.passes.symbols import symbol_name
+from pyshardy.irtools.symbols import symbol_name
 
 ORIGINAL_FUNCTION_NAME = "sdy.original_func_name"
 """The attribute of a function that says what function of the user it was made of."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-save-module`: write a module to a file on its way through a pipeline."""
+"""Files that passes write modules to."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from mlir_sdy.values import (
     argument_shardings,
     result_shardings,
 )
-from pyshardy.passes.walks import operations_named, values_of_attribute
-from pyshardy.pipeline.analyses import module_analysis
+from pyshardy.irtools.analyses import module_analysis
+from pyshardy.irtools.walks import operations_named, values_of_attribute
 
 MODULE_SHARDING_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
 """The attributes of a local module that hold the shardings of the global `@main`."""

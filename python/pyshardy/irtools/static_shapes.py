@@ -22,8 +22,8 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.values import SHARDING
-from pyshardy.passes.walks import operations_named
-from pyshardy.rules.families.definitions import constant_integers
+from pyshardy.irtools.defining_ops import constant_integers
+from pyshardy.irtools.walks import operations_named
 
 
 @dataclass(frozen=True)

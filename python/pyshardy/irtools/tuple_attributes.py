@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from mlir_sdy.discardable import as_integer, as_text
 from mlir_sdy.host import ir
-from pyshardy.passes.tuples import Path, part_types, paths_of
+from pyshardy.irtools.tuples import Path, part_types, paths_of
 
 ALIAS = "tf.aliasing_output"
 _GSPMD = "mhlo.sharding"

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
-from pyshardy.passes.tuple_attributes import UnfitAttributeError, path_text, split_attributes
-from pyshardy.passes.tuples import holds_tuples, part_types, parts_of, paths_of, put_together
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.tuple_attributes import UnfitAttributeError, path_text, split_attributes
+from pyshardy.irtools.tuples import holds_tuples, part_types, parts_of, paths_of, put_together
+from pyshardy.irtools.walks import operations_named
 
 _ENTRIES = ("arg_attrs", "res_attrs")
 

@@ -10,12 +10,12 @@ from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from mlir_sdy.model.communication import share_sent
-from pyshardy.backends.group_axes import axes_of_groups, axes_of_moves
-from pyshardy.backends.groups import Layout, process_groups, process_pairs
-from pyshardy.backends.pieces import COLLECTIVES
-from pyshardy.backends.repetitions import Repetitions
-from pyshardy.backends.values import spec_of
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.group_axes import axes_of_groups, axes_of_moves
+from pyshardy.local_program.process_groups import Layout, process_groups, process_pairs
+from pyshardy.local_program.segments import COLLECTIVES
+from pyshardy.local_program.trip_counts import Repetitions
+from pyshardy.local_program.values import spec_of
 
 _REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product"}
 

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.custom_calls.functions import CustomCall
-from pyshardy.backends.specs import TensorSpec
-from pyshardy.backends.values import spec_of
-from pyshardy.passes.tokens import is_token
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.tokens import is_token
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.tensor_spec import TensorSpec
+from pyshardy.local_program.values import spec_of
 
 CUSTOM_CALL = "stablehlo.custom_call"
 _CONFIGS = ("backend_config", "mhlo.backend_config")
@@ -56,6 +56,38 @@ def calls_to(targets: Collection[str], module: ir.Module) -> list[ir.Operation]:
 def takes_token(call: ir.Operation) -> bool:
     """Whether a custom call has a token, and so an order among others."""
     return any(is_token(each.type) for each in (*call.operands, *call.results))
+
+
+@dataclass(frozen=True, slots=True)
+class CustomCall:
+    """A custom call, as the function that implements it sees it.
+
+    Attributes:
+        target: what is called.
+        config: the `backend_config` of the call: a text, or a dictionary of plain values.
+        operands: the types of the operands on each device.
+        results: the types of the results on each device.
+        place: where the call stands.
+        declared: the types of the operands and of the results in the program, where the arrays
+            have others that stand for them (see `specs`); empty where they are the same.
+    """
+
+    target: str
+    config: str | Mapping[str, Any]
+    operands: tuple[TensorSpec, ...]
+    results: tuple[TensorSpec, ...]
+    place: SourceLocation | None = None
+    declared: tuple[TensorSpec, ...] = ()
+
+    @property
+    def declared_operands(self) -> tuple[TensorSpec, ...]:
+        """The types of the operands in the program."""
+        return self.declared[: len(self.operands)] or self.operands
+
+    @property
+    def declared_results(self) -> tuple[TensorSpec, ...]:
+        """The types of the results in the program."""
+        return self.declared[len(self.operands) :] or self.results
 
 
 def described(operation: ir.Operation) -> CustomCall:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlir_sdy.host import ir
-from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 ENTRY = "main"
 _INNER = "__main"

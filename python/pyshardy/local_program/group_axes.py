@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, replica_groups
-from pyshardy.backends.groups import Groups
+from pyshardy.local_program.process_groups import Groups
 
 
 def axes_of_groups(groups: Groups, mesh: Mesh) -> AxisTuple | None:

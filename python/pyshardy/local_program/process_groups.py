@@ -23,7 +23,7 @@ import numpy as np
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, SubAxisInfo, replica_groups
-from pyshardy.backends.errors import ExecutionError
+from pyshardy.local_program.errors import ExecutionError
 
 Groups = tuple[tuple[int, ...], ...]
 

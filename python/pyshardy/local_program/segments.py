@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.custom_calls.calls import CUSTOM_CALL, target_of
-from pyshardy.backends.edges import ENTRY
-from pyshardy.backends.errors import ExecutionError
+from pyshardy.local_program.custom_calls import CUSTOM_CALL, target_of
+from pyshardy.local_program.entry import ENTRY
+from pyshardy.local_program.errors import ExecutionError
 
 COLLECTIVES = frozenset(
     f"stablehlo.{name}"

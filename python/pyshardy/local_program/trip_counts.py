@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlir_sdy.host import ir
-from pyshardy.backends.edges import ENTRY
-from pyshardy.backends.pieces import CALLS
-from pyshardy.passes.loops import trip_count
+from pyshardy.irtools.loops import trip_count
+from pyshardy.local_program.entry import ENTRY
+from pyshardy.local_program.segments import CALLS
 
 _WHILE = "stablehlo.while"
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.host import ir
-from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 
 def spec_of(tensor_type: ir.Type, location: SourceLocation | None = None) -> TensorSpec:

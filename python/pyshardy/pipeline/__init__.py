@@ -13,13 +13,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from pyshardy.pipeline import (  # noqa: F401 (register pipelines)
-    export_pipeline,
-    import_pipeline,
-    mpi_pipeline,
-    named_pipelines,
-    propagation_pipeline,
-)
 from pyshardy.pipeline.options import Option, OptionType
 from pyshardy.pipeline.registry import (
     PassInfo,

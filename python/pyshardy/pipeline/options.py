@@ -11,7 +11,7 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -177,12 +177,16 @@ def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
 
     A parameter is annotated with `bool`, `int`, `float`, `str`, a `Literal` of strings, or a
     `tuple[..., ...]` of these, and has a default. The section `Args:` of the docstring describes
-    it.
+    it. A parameter `options` whose type is a dataclass declares its fields, which the section
+    `Attributes:` describes.
 
     Raises:
         TypeError: a parameter has another type, or no default.
     """
     hints = typing.get_type_hints(function)
+    option_set = options_class(function)
+    if option_set is not None:
+        return options_of(option_set)
     descriptions = _described_arguments(inspect.getdoc(function) or "")
     options: list[Option] = []
     for parameter in inspect.signature(function).parameters.values():
@@ -202,9 +206,16 @@ def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
     return tuple(options)
 
 
+def options_class(function: Callable[..., object]) -> type | None:
+    """Return the dataclass of the parameter `options` of a function, if it has one."""
+    annotation = typing.get_type_hints(function).get("options")
+    return annotation if isinstance(annotation, type) and is_dataclass(annotation) else None
+
+
 def _described_arguments(docstring: str) -> dict[str, str]:
-    """What the section `Args:` of a docstring says of each argument, in one line."""
-    _, _, section = docstring.partition("\nArgs:\n")
+    """Return the descriptions in the section `Args:` or `Attributes:`, each in one line."""
+    _, *sections = re.split(r"\n(?:Args|Attributes):\n", docstring, maxsplit=1)
+    section = "".join(sections)
     described: dict[str, str] = {}
     for line in section.splitlines():
         entry = re.match(r" {4}(\w+): (.*)", line)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The passes and named pipelines that a textual pipeline can name.
 
-The project's own passes are declared in `td/`; the table below says which function implements
-each. Nothing is imported before a pass runs, so that listing them is cheap. Users add their own
-with the decorators `register_pass` and `register_pipeline`.
+The project's own passes are declared in `td/`. The file `passes/<stage>/<name>.py` holds the
+function that implements the pass of that name (see `pass_package`). Nothing is imported before a
+pass runs, so that listing them is cheap. Users add their own with the decorators `register_pass`
+and `register_pipeline`.
 """
 
 from __future__ import annotations
@@ -17,163 +18,19 @@ from dataclasses import replace as replace_fields
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from pyshardy.pipeline.options import Option, declared_option, options_of
+from pyshardy.pipeline.options import (
+    Option,
+    OptionValue,
+    declared_option,
+    options_class,
+    options_of,
+)
+from pyshardy.pipeline.pass_package import function_name, pass_modules
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, parse_pipeline
 
 PassFunction = Callable[..., None]
 PipelineFunction = Callable[..., str]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-IMPLEMENTATIONS: dict[str, str] = {
-    "sdy-basic-propagate": "pyshardy.propagation.passes:basic_propagate",
-    "sdy-aggressive-propagate": "pyshardy.propagation.passes:aggressive_propagate",
-    "sdy-op-priority-propagate": "pyshardy.propagation.passes:op_priority_propagate",
-    "sdy-user-priority-propagate": "pyshardy.propagation.passes:user_priority_propagate",
-    "sdy-populate-op-sharding-rules": (
-        "pyshardy.propagation.rule_attributes:populate_op_sharding_rules"
-    ),
-    "sdy-drop-sharding-rules": (
-        "pyshardy.passes.exporting.drop_sharding_rules:drop_sharding_rules"
-    ),
-    "sdy-lift-inlined-meshes": (
-        "pyshardy.passes.importing.lift_inlined_meshes:lift_inlined_meshes"
-    ),
-    "sdy-remove-size-one-axes": (
-        "pyshardy.passes.importing.remove_size_one_axes:remove_size_one_axes"
-    ),
-    "sdy-propagate-sharding-from-func-to-call": (
-        "pyshardy.passes.importing.propagate_sharding_from_func_to_call:propagate_sharding_from_func_to_call"
-    ),
-    "sdy-explicit-gather-scatter-batching": (
-        "pyshardy.passes.importing.explicit_gather_scatter_batching:explicit_gather_scatter_batching"
-    ),
-    "sdy-manual-axes-cleanup": (
-        "pyshardy.passes.importing.manual_axes_cleanup:manual_axes_cleanup"
-    ),
-    "sdy-add-data-flow-edges": (
-        "pyshardy.passes.importing.add_data_flow_edges:add_data_flow_edges"
-    ),
-    "sdy-apply-sharding-constraints": (
-        "pyshardy.passes.importing.apply_sharding_constraints:apply_sharding_constraints"
-    ),
-    "sdy-sharding-group-import": (
-        "pyshardy.passes.importing.sharding_group_import:sharding_group_import"
-    ),
-    "sdy-flatten-call-graph": ("pyshardy.passes.importing.flatten_call_graph:flatten_call_graph"),
-    "sdy-import-func-calls": ("pyshardy.passes.importing.import_func_calls:import_func_calls"),
-    "sdy-flatten-tuples": "pyshardy.passes.importing.flatten_tuples:flatten_tuples",
-    "sdy-pre-order-funcs": ("pyshardy.passes.importing.pre_order_funcs:pre_order_funcs"),
-    "sdy-constant-or-scalar-splitter": (
-        "pyshardy.passes.importing.constant_or_scalar_splitter:constant_or_scalar_splitter"
-    ),
-    "sdy-constant-splitter": (
-        "pyshardy.passes.importing.constant_or_scalar_splitter:constant_or_scalar_splitter"
-    ),
-    "sdy-add-func-data-flow-edges": (
-        "pyshardy.passes.importing.add_func_data_flow_edges:add_func_data_flow_edges"
-    ),
-    "sdy-constant-or-scalar-merger": (
-        "pyshardy.passes.exporting.constant_or_scalar_merger:constant_or_scalar_merger"
-    ),
-    "sdy-sink-data-flow-edges": (
-        "pyshardy.passes.exporting.sink_data_flow_edges:sink_data_flow_edges"
-    ),
-    "sdy-sink-func-data-flow-edges": (
-        "pyshardy.passes.exporting.sink_func_data_flow_edges:sink_func_data_flow_edges"
-    ),
-    "sdy-export-named-computations": (
-        "pyshardy.passes.exporting.export_named_computations:export_named_computations"
-    ),
-    "sdy-propagate-to-func-results": (
-        "pyshardy.passes.exporting.propagate_to_func_results:propagate_to_func_results"
-    ),
-    "sdy-unflatten-call-graph": (
-        "pyshardy.passes.exporting.unflatten_call_graph:unflatten_call_graph"
-    ),
-    "sdy-remove-sharding-groups": (
-        "pyshardy.passes.exporting.remove_sharding_groups:remove_sharding_groups"
-    ),
-    "sdy-sharding-constraint-to-reshard": (
-        "pyshardy.passes.exporting.sharding_constraint_to_reshard:sharding_constraint_to_reshard"
-    ),
-    "sdy-update-non-divisible-input-output-shardings": (
-        "pyshardy.passes.exporting.update_non_divisible_input_output_shardings:"
-        "update_non_divisible_input_output_shardings"
-    ),
-    "sdy-remove-sub-axes-in-input-output-shardings": (
-        "pyshardy.passes.exporting.remove_sub_axes_in_input_output_shardings:"
-        "remove_sub_axes_in_input_output_shardings"
-    ),
-    "sdy-close-shardings": "pyshardy.passes.exporting.close_shardings:close_shardings",
-    "sdy-remove-propagation-debug-info": (
-        "pyshardy.passes.exporting.remove_propagation_debug_info:remove_propagation_debug_info"
-    ),
-    "sdy-remove-all-gather-reduce-scatter-for-cmv1": (
-        "pyshardy.passes.exporting.remove_all_gather_reduce_scatter_for_cmv1:"
-        "remove_all_gather_reduce_scatter_for_cmv1"
-    ),
-    "sdy-verify-unreduced-axes": (
-        "pyshardy.passes.exporting.verify_unreduced_axes:verify_unreduced_axes"
-    ),
-    "sdy-inline-meshes": "pyshardy.passes.exporting.inline_meshes:inline_meshes",
-    "sdy-save-module": "pyshardy.pipeline.save_module:save_module",
-    "sdy-insert-func-call-reshards": (
-        "pyshardy.passes.exporting.insert_func_call_reshards:insert_func_call_reshards"
-    ),
-    "sdy-call-sharded-composites": (
-        "pyshardy.partition.call_sharded_composites:call_sharded_composites"
-    ),
-    "sdy-inline-small-functions": ("pyshardy.partition.inline_functions:inline_small_functions"),
-    "sdy-collectives-to-reshards": (
-        "pyshardy.partition.collectives_to_reshards:collectives_to_reshards"
-    ),
-    "sdy-remove-propagation-barriers": (
-        "pyshardy.partition.remove_propagation_barriers:remove_propagation_barriers"
-    ),
-    "sdy-unshard-short-dimensions": (
-        "pyshardy.partition.short_dimensions:unshard_short_dimensions"
-    ),
-    "sdy-insert-explicit-reshards": (
-        "pyshardy.partition.explicit_reshards:insert_explicit_reshards"
-    ),
-    "sdy-resolve-permutation-factors": (
-        "pyshardy.partition.permutation_factors:resolve_permutation_factors"
-    ),
-    "sdy-optimize-reshards": "pyshardy.partition.optimize_reshards:optimize_reshards",
-    "sdy-reshard-to-collectives": (
-        "pyshardy.partition.reshard_to_collectives:reshard_to_collectives"
-    ),
-    "sdy-unshard-uneven-regions": "pyshardy.partition.uneven_regions:unshard_uneven_regions",
-    "sdy-static-updates-to-pads": (
-        "pyshardy.partition.static_updates_to_pads:static_updates_to_pads"
-    ),
-    "sdy-hoist-reshards": "pyshardy.partition.hoist_reshards:hoist_reshards",
-    "sdy-reassociate-reductions": (
-        "pyshardy.partition.reassociate_reductions:reassociate_reductions"
-    ),
-    "sdy-optimize-collectives": "pyshardy.partition.optimize_collectives:optimize_collectives",
-    "sdy-pad-for-divisibility": "pyshardy.partition.pad_for_divisibility:pad_for_divisibility",
-    "sdy-per-instruction-partitioning": (
-        "pyshardy.partition.per_instruction_partitioning:per_instruction_partitioning"
-    ),
-    "sdy-resolve-single-device-sharding": (
-        "pyshardy.partition.resolve_single_device_sharding:resolve_single_device_sharding"
-    ),
-    "sdy-convert-global-to-local": "pyshardy.partition.global_to_local:convert_global_to_local",
-    "sdy-combine-collectives": "pyshardy.partition.combine_collectives:combine_collectives",
-    "sdy-drop-sharding-and-mesh": (
-        "pyshardy.passes.exporting.drop_sharding_and_mesh:drop_sharding_and_mesh"
-    ),
-    "convert-shard-to-sdy": "pyshardy.shard.to_sdy:convert_shard_to_sdy",
-    "convert-sdy-to-shard": "pyshardy.shard.from_sdy:convert_sdy_to_shard",
-    "shard-to-stablehlo": "pyshardy.shard.lowering.to_stablehlo:shard_to_stablehlo",
-    "stablehlo-to-shard": "pyshardy.shard.from_stablehlo:stablehlo_to_shard",
-    "shard-prepare-for-mpi": "pyshardy.shard.mpi.prepare:shard_prepare_for_mpi",
-    "shard-partition": "pyshardy.shard.upstream.partition:shard_partition",
-    "shard-simplify": "pyshardy.shard.upstream.simplify:shard_simplify",
-    "convert-shard-to-mpi": "pyshardy.shard.upstream.to_mpi:convert_shard_to_mpi",
-}
-"""The function that implements each pass declared in `td/`, as `module:function`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +65,15 @@ class PassInfo:
         module, _, function = self.implementation.partition(":")
         return getattr(importlib.import_module(module), function)
 
+    def run(self, target: Any, keywords: Mapping[str, OptionValue]) -> None:
+        """Run the pass on the operation of its anchor, with options by their keywords."""
+        function = self.load()
+        options = options_class(function)
+        if options is None:
+            function(target, **keywords)
+        else:
+            function(target, options(**keywords))
+
 
 @dataclass(frozen=True, slots=True)
 class PipelineInfo:
@@ -237,6 +103,9 @@ def display_name(argument: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in argument.split("-"))
 
 
+PIPELINES = "pyshardy.pipelines"
+"""The package that registers the project's named pipelines when it is imported."""
+
 _added_passes: dict[str, PassInfo] = {}
 _added_pipelines: dict[str, PipelineInfo] = {}
 
@@ -246,6 +115,7 @@ def _own_passes() -> Mapping[str, PassInfo]:
     """The project's passes: those that are declared and have an implementation."""
     from mlir_sdy.ods import tables  # noqa: PLC0415 - only needed to run or list passes
 
+    modules = pass_modules()
     return MappingProxyType(
         {
             name: PassInfo(
@@ -254,12 +124,12 @@ def _own_passes() -> Mapping[str, PassInfo]:
                 declaration.description,
                 declaration.anchor,
                 tuple(map(declared_option, declaration.options)),
-                IMPLEMENTATIONS[name],
+                f"{modules[function_name(name)]}:{function_name(name)}",
                 declaration.class_name,
                 declaration.release,
             )
             for name, declaration in tables.PASSES.items()
-            if name in IMPLEMENTATIONS
+            if function_name(name) in modules
         }
     )
 
@@ -271,6 +141,7 @@ def passes() -> Mapping[str, PassInfo]:
 
 def pipelines() -> Mapping[str, PipelineInfo]:
     """All named pipelines, by name."""
+    importlib.import_module(PIPELINES)
     return MappingProxyType(_added_pipelines)
 
 

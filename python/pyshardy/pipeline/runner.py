@@ -12,13 +12,13 @@ from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error, nesting
 from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify, verify_shardings
-from pyshardy.pipeline import canonicalize
-from pyshardy.pipeline.analyses import (
+from pyshardy.irtools.analyses import (
     PRESERVING_HOST_PASSES,
     analyses_kept,
     are_preserved_by,
     forget_analyses,
 )
+from pyshardy.pipeline import canonicalize
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
 from pyshardy.pipeline.internal_errors import describe
@@ -159,7 +159,7 @@ def _run_python_pass(step: Step, module: ir.Module) -> None:
     for target in targets:
         with module.context, target.operation.location:
             try:
-                step.info.load()(target, **step.keywords)
+                step.info.run(target, step.keywords)
             except (SdyError, ir.MLIRError) as failure:
                 failures.append(failure)
             except Exception as bug:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pyshardy.pipeline.dumps import Dumps
 from pyshardy.pipeline.options import pass_text
 from pyshardy.pipeline.registry import register_pipeline
+from pyshardy.pipelines.dumps import Dumps
 
 PartitionerStage = Literal[
     "none",

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pyshardy.pipeline.export_pipeline import export_pipeline
-from pyshardy.pipeline.import_pipeline import import_pipeline
 from pyshardy.pipeline.options import pass_text
 from pyshardy.pipeline.registry import register_pipeline
+from pyshardy.pipelines.exporting import export_pipeline
+from pyshardy.pipelines.importing import import_pipeline
 
 FIRST_DUMP = 1
 """The number of the first saved module."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The passes that propagate shardings.
+"""The driver of propagation, which the passes in `passes/propagating` share.
 
-They differ in how far they go up in the hierarchy
+These differ in how far they go up in the hierarchy
 
     user priorities  >  operation priorities  >  a list of strategies  >  runs of the driver
 
@@ -19,7 +19,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.symbols import meshes_of
-from pyshardy.pipeline.save_module import save_module
+from pyshardy.irtools.module_files import save_module
 from pyshardy.propagation.aggressive import propagate_aggressive
 from pyshardy.propagation.basic import propagate_basic
 from pyshardy.propagation.engine import Change, Engine, Run
@@ -47,9 +47,9 @@ STRATEGIES: dict[StrategyName, tuple[Strategy, ...]] = {
 """The strategies that each choice of `propagation-strategy` runs, one after the other."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class PropagationOptions:
-    """What the passes have in common.
+    """The options of all passes that propagate.
 
     Attributes:
         keep_sharding_rules: whether to leave the sharding rules on the operations.
@@ -71,6 +71,28 @@ class PropagationOptions:
     debug_sharding_origins: bool = False
     debug_propagation_edge_sharding: bool = False
     compatible: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategyOptions(PropagationOptions):
+    """The options of passes that resolve conflicts.
+
+    Attributes:
+        propagation_strategy: the strategies to run, one after the other; see `STRATEGIES`.
+    """
+
+    propagation_strategy: StrategyName = "aggressive"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorityOptions(StrategyOptions):
+    """The options of passes with priorities.
+
+    Attributes:
+        run_op_priority_propagation: whether operations have priorities.
+    """
+
+    run_op_priority_propagation: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,121 +216,3 @@ def _dump_before(
         )
 
     return dump
-
-
-# --- The passes -----------------------------------------------------------------------------------
-
-
-def basic_propagate(
-    module: ir.Module,
-    *,
-    keep_sharding_rules: bool = False,
-    module_dump_directory: str = "",
-    module_dump_index: int = 0,
-    conservative_propagation: bool = False,
-    debug_sharding_origins: bool = False,
-    debug_propagation_edge_sharding: bool = False,
-    compatible: bool = False,
-) -> None:
-    """Propagate shardings with the basic strategy, which takes no side: `sdy-basic-propagate`.
-
-    The options are those of `propagate`.
-    """
-    options = PropagationOptions(
-        keep_sharding_rules,
-        module_dump_directory,
-        module_dump_index,
-        conservative_propagation,
-        debug_sharding_origins,
-        debug_propagation_edge_sharding,
-        compatible,
-    )
-    propagate(module, Hierarchy(STRATEGIES["basic"]), options)
-
-
-def aggressive_propagate(
-    module: ir.Module,
-    *,
-    keep_sharding_rules: bool = False,
-    module_dump_directory: str = "",
-    module_dump_index: int = 0,
-    conservative_propagation: bool = False,
-    debug_sharding_origins: bool = False,
-    debug_propagation_edge_sharding: bool = False,
-    compatible: bool = False,
-    propagation_strategy: StrategyName = "aggressive",
-) -> None:
-    """Propagate shardings, deciding conflicts: `sdy-aggressive-propagate`.
-
-    The options are those of `propagate`.
-    """
-    options = PropagationOptions(
-        keep_sharding_rules,
-        module_dump_directory,
-        module_dump_index,
-        conservative_propagation,
-        debug_sharding_origins,
-        debug_propagation_edge_sharding,
-        compatible,
-    )
-    propagate(module, Hierarchy(STRATEGIES[propagation_strategy]), options)
-
-
-def op_priority_propagate(
-    module: ir.Module,
-    *,
-    keep_sharding_rules: bool = False,
-    module_dump_directory: str = "",
-    module_dump_index: int = 0,
-    conservative_propagation: bool = False,
-    debug_sharding_origins: bool = False,
-    debug_propagation_edge_sharding: bool = False,
-    compatible: bool = False,
-    propagation_strategy: StrategyName = "aggressive",
-    run_op_priority_propagation: bool = True,
-) -> None:
-    """Propagate shardings, pass-through operations first: `sdy-op-priority-propagate`.
-
-    The options are those of `propagate`.
-    """
-    hierarchy = Hierarchy(STRATEGIES[propagation_strategy], run_op_priority_propagation)
-    options = PropagationOptions(
-        keep_sharding_rules,
-        module_dump_directory,
-        module_dump_index,
-        conservative_propagation,
-        debug_sharding_origins,
-        debug_propagation_edge_sharding,
-        compatible,
-    )
-    propagate(module, hierarchy, options)
-
-
-def user_priority_propagate(
-    module: ir.Module,
-    *,
-    keep_sharding_rules: bool = False,
-    module_dump_directory: str = "",
-    module_dump_index: int = 0,
-    conservative_propagation: bool = False,
-    debug_sharding_origins: bool = False,
-    debug_propagation_edge_sharding: bool = False,
-    compatible: bool = False,
-    propagation_strategy: StrategyName = "aggressive",
-    run_op_priority_propagation: bool = True,
-) -> None:
-    """Propagate shardings by the user's priorities: `sdy-user-priority-propagate`.
-
-    The options are those of `propagate`.
-    """
-    hierarchy = Hierarchy(STRATEGIES[propagation_strategy], run_op_priority_propagation, True)
-    options = PropagationOptions(
-        keep_sharding_rules,
-        module_dump_directory,
-        module_dump_index,
-        conservative_propagation,
-        debug_sharding_origins,
-        debug_propagation_edge_sharding,
-        compatible,
-    )
-    propagate(module, hierarchy, options)

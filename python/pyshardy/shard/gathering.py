@@ -19,7 +19,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.shard import building
-from pyshardy.backends.groups import Groups
+from pyshardy.local_program.process_groups import Groups
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.strides import axes_apart
 

@@ -15,8 +15,8 @@ from mlir_sdy.values import (
     result_shardings,
     result_shardings_of,
 )
-from pyshardy.passes.functions import has_body
-from pyshardy.passes.symbols import symbol_name
+from pyshardy.irtools.functions import has_body
+from pyshardy.irtools.symbols import symbol_name
 from pyshardy.shard.errors import SDY_TO_SHARD, refusal
 from pyshardy.shard.origins import ORIGINS
 from pyshardy.shard.pieces import with_offsets

@@ -8,9 +8,9 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
-from pyshardy.backends.groups import Layout
-from pyshardy.backends.interpreter import InterpreterEngine
-from pyshardy.backends.lockstep import LockstepProgram
+from pyshardy.backends.interpreter.engine import InterpreterEngine
+from pyshardy.backends.lockstep.backend import LockstepProgram
+from pyshardy.local_program.process_groups import Layout
 
 RunLocal = Callable[..., list[list[np.ndarray]]]
 

@@ -15,7 +15,7 @@ import pytest
 SCRIPT = """
 import pickle, sys
 from mlir_sdy.host import ir, load_stablehlo, stablehlo
-from pyshardy.backends.values import array_of, attribute_of
+from pyshardy.local_program.values import array_of, attribute_of
 text, inputs = pickle.load(sys.stdin.buffer)
 context = ir.Context()
 load_stablehlo(context)
@@ -59,7 +59,7 @@ PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") el
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("partitions", [True, False])
 def test_agreement(run_local, name, partitions):
-    from pyshardy.backends.groups import Layout  # noqa: PLC0415
+    from pyshardy.local_program.process_groups import Layout  # noqa: PLC0415
 
     body, attributes, result, has_global_ids = CASES[name]
     if partitions:

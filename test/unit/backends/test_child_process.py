@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from pyshardy.backends.child_process import ChildDiedError, ChildProcess
+from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 
 WORKER = """
 import time  # A request for the name of a file makes it, and takes very long.
-from pyshardy.backends.worker import Parent
+from pyshardy.backends.engines.worker import Parent
 
 def answer(request):
     if request == "fail":
@@ -33,7 +33,7 @@ parent.serve(answer)
 
 PARENT = f"""
 import sys
-from pyshardy.backends.child_process import ChildProcess
+from pyshardy.backends.engines.child_process import ChildProcess
 child = ChildProcess(["-c", {WORKER!r}])
 assert child.ask(0) == (True, 0)
 print(child.process.pid, flush=True)
@@ -128,7 +128,7 @@ def test_a_forked_process_starts_children_too():
     """It has none of the threads of its parent."""
     code = f"""
 import os
-from pyshardy.backends.child_process import ChildProcess
+from pyshardy.backends.engines.child_process import ChildProcess
 first = ChildProcess(["-c", {WORKER!r}])
 assert first.ask(0) == (True, 0)
 if os.fork() == 0:

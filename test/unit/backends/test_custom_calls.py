@@ -7,13 +7,13 @@ import pytest
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import SourceLocation
 from pyshardy.backends import CompileOptions, local_engine
-from pyshardy.backends.custom_calls.calls import calls_to, described, take_plain_arrays
-from pyshardy.backends.custom_calls.functions import CustomCall, results_of
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.groups import Layout
-from pyshardy.backends.lockstep import LockstepProgram
+from pyshardy.backends.custom_calls.functions import results_of
+from pyshardy.backends.lockstep.backend import LockstepProgram
 from pyshardy.backends.registry import spmd_program
-from pyshardy.backends.specs import TensorSpec
+from pyshardy.local_program.custom_calls import CustomCall, calls_to, described, take_plain_arrays
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Layout
+from pyshardy.local_program.tensor_spec import TensorSpec
 
 PAIR = TensorSpec((2,), "f32")
 PLACE = SourceLocation("p.mlir", 3, 8)

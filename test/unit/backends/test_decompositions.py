@@ -10,7 +10,7 @@ from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.fourier import split_of
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.decompositions.sort import exchange_partners
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, SubAxisInfo, TensorSharding
-from pyshardy.backends.comparison import compare
-from pyshardy.backends.distribution import gather, scatter
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.specs import TensorSpec
+from pyshardy.backends.arrays.comparison import compare
+from pyshardy.backends.arrays.distribution import gather, scatter
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.tensor_spec import TensorSpec
 
 X, Y = AxisRef("x"), AxisRef("y")
 MESHES = [

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import pyshardy as sdy
-from pyshardy.backends.errors import ExecutionError
+from pyshardy.local_program.errors import ExecutionError
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=2]>

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from mlir_sdy.assembly import parse
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.interpreter import InterpreterEngine
-from pyshardy.backends.random_inputs import random_inputs
-from pyshardy.backends.specs import TensorSpec
+from pyshardy.backends.arrays.random_inputs import random_inputs
+from pyshardy.backends.interpreter.engine import InterpreterEngine
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.tensor_spec import TensorSpec
 
 EXACT = ["i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "f32", "f64"]
 COMPLEX = ["complex<f32>", "complex<f64>"]
@@ -119,7 +119,7 @@ def own_engine():
 
 
 def test_an_abort_is_a_diagnostic_and_the_engine_goes_on(context, own_engine, monkeypatch):
-    monkeypatch.setattr("pyshardy.backends.interpreter.check_supported", lambda _: None)
+    monkeypatch.setattr("pyshardy.backends.interpreter.engine.check_supported", lambda _: None)
     call = FFT.replace(
         "stablehlo.fft %x, type = RFFT, length = [2]", "stablehlo.custom_call @f(%x)"
     )

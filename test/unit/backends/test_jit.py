@@ -9,9 +9,9 @@ import pytest
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import Severity, collect
 from pyshardy.backends import CompileOptions, local_engine
-from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.jit.engine import JitEngine
-from pyshardy.backends.specs import TensorSpec
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.tensor_spec import TensorSpec
 
 
 @pytest.fixture(scope="module")

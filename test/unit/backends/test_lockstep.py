@@ -6,9 +6,9 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import SdyError
-from pyshardy.backends.groups import Layout
-from pyshardy.backends.interpreter import InterpreterEngine
-from pyshardy.backends.lockstep import LockstepProgram
+from pyshardy.backends.interpreter.engine import InterpreterEngine
+from pyshardy.backends.lockstep.backend import LockstepProgram
+from pyshardy.local_program.process_groups import Layout
 
 TOTAL = """
 func.func private @total(%x: tensor<f32>) -> tensor<f32> {

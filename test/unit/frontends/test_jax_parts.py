@@ -10,12 +10,12 @@ import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError
 from mlir_sdy.host import location_of
 from pyshardy.backends import local_engine
-from pyshardy.backends.groups import Layout
-from pyshardy.backends.lockstep import LockstepProgram
+from pyshardy.backends.lockstep.backend import LockstepProgram
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.locations import locate_by_calls
 from pyshardy.frontends.jax.numbering import renumber
 from pyshardy.frontends.jax.structure import Structure, remember, structure_of
+from pyshardy.local_program.process_groups import Layout
 
 COMMUNICATING = """
 func.func @main(%a: tensor<2xf32>) -> (tensor<2xf32>, tensor<4xf32>, tensor<2xf32>, tensor<ui32>) {

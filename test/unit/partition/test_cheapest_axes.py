@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from model_helpers import mesh_of_sizes, refs, sharding
 from test_factor_axes import rule
 
-from pyshardy.partition.cheapest_axes import Tensor, cheapest_factor_axes
-from pyshardy.partition.cost import (
+from pyshardy.partition.compatibility.cheapest_axes import Tensor, cheapest_factor_axes
+from pyshardy.partition.compatibility.factor_axes import choose_factor_axes
+from pyshardy.partition.resharding.cost import (
     BYTES_TO_START,
     completion_cost,
     local_elements,
     reshard_cost,
     work_cost,
 )
-from pyshardy.partition.factor_axes import choose_factor_axes
 from pyshardy.propagation.projection import ShardingProjection
 
 MESH = mesh_of_sizes(x=2, y=4)

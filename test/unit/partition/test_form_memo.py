@@ -4,8 +4,8 @@
 import pytest
 
 from mlir_sdy.assembly import parse
-from pyshardy.partition.form_memo import FormMemo
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.signature_memo import FormMemo
 from pyshardy.rules import quiet_rules
 from pyshardy.rules.known_operation import KnownOperation
 

@@ -5,8 +5,8 @@ import pytest
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import PassError
-from pyshardy.partition.global_to_local import convert_global_to_local
 from pyshardy.passes.exporting import drop_sharding_and_mesh
+from pyshardy.passes.partitioning.convert_global_to_local import convert_global_to_local
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
 GATHER = (

@@ -8,7 +8,7 @@ from mlir_sdy.model import DimMapping, FactorType, OpShardingRule, TensorMapping
 from mlir_sdy.symbols import meshes_of
 from pyshardy.partition.halo.form import form_of
 from pyshardy.partition.halo.rules import with_factor
-from pyshardy.partition.in_place import does_nothing, factors_in_place
+from pyshardy.partition.padding.trailing_resize import does_nothing, factors_in_place
 from pyshardy.rules import ShardingRuleLookup
 
 ADD = """({

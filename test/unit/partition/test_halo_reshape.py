@@ -9,7 +9,7 @@ import pytest
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, TensorSharding
-from pyshardy.partition.halo.reshape import wide_shapes
+from pyshardy.partition.halo.forms.reshape import wide_shapes
 from pyshardy.program import partition
 
 MESH = Mesh((MeshAxis("x", 4), MeshAxis("y", 2)))

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from pyshardy.partition.halo.route import Demand, Move, Route, plan_route
-from pyshardy.partition.halo.transfer import joined_places
+from pyshardy.partition.halo.emit_exchange import joined_places
+from pyshardy.partition.halo.exchange_plan import Demand, Move, Route, plan_route
 from pyshardy.partition.halo.window import Window
 
 

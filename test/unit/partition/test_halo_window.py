@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from pyshardy.partition.halo.select_and_scatter import WindowsInto
+from pyshardy.partition.halo.forms.select_and_scatter import WindowsInto
 from pyshardy.partition.halo.window import Reach, Window
 
 

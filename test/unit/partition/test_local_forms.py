@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Each operation that rules know has a local form, or a reason why it has none."""
 
+from pyshardy.irtools.static_shapes import FORMS as STATIC_FORMS
 from pyshardy.partition.local import CONVERSIONS
-from pyshardy.partition.static_forms import FORMS as STATIC_FORMS
 from pyshardy.rules import registered_names
 
 HOLDING_OTHERS = {"builtin.module", "func.func"}

@@ -2,7 +2,7 @@
 """What the bodies of reductions combine values by."""
 
 from mlir_sdy.host import ir
-from pyshardy.partition.monoids import is_idempotent
+from pyshardy.partition.op_facts.reduction_bodies import is_idempotent
 
 
 def test_idempotent(context):

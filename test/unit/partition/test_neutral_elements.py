@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from mlir_sdy.host import ir
-from pyshardy.backends.values import attribute_of
-from pyshardy.partition.neutral_elements import neutral_elements
+from pyshardy.local_program.values import attribute_of
+from pyshardy.partition.op_facts.neutral_elements import neutral_elements
 
 REDUCTIONS = {
     "add": np.add,

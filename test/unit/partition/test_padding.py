@@ -8,8 +8,8 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import PassError
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, TensorSharding
 from mlir_sdy.traversal import operations_in
-from pyshardy.partition.pad_for_divisibility import pad_for_divisibility
-from pyshardy.partition.padding.shapes import padded_shape
+from pyshardy.irtools.tensor_types import padded_shape
+from pyshardy.passes.partitioning.pad_for_divisibility import pad_for_divisibility
 from pyshardy.program import partition, run_unpartitioned
 
 MESH = 'sdy.mesh @mesh = <["x"=4, "y"=2]>\n'

@@ -3,7 +3,7 @@
 
 import pytest
 
-from pyshardy.partition.per_instruction_filter import InstructionFilter
+from pyshardy.partition.single_ops.filter import InstructionFilter
 
 
 @pytest.mark.parametrize(

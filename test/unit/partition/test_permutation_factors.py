@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_sdy.assembly import asm, parse
-from pyshardy.partition.halo.reshape import reshape_groups
-from pyshardy.partition.permutation_factors import resolve_permutation_factors
+from pyshardy.partition.halo.forms.reshape import reshape_groups
+from pyshardy.passes.partitioning.resolve_permutation_factors import resolve_permutation_factors
 
 
 def groups(source: tuple[int, ...], target: tuple[int, ...]) -> list[tuple[list[int], list[int]]]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from model_helpers import disjoint_refs, mesh_of_sizes, meshes, refs
 
 from mlir_sdy.model import AxisRef, Mesh, add_or_merge
-from pyshardy.partition.reshard_plan import (
+from pyshardy.partition.resharding.plan import (
     AllGather,
     AllSlice,
     AllToAll,

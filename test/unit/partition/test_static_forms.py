@@ -4,7 +4,7 @@
 import pytest
 
 from mlir_sdy.assembly import asm, parse
-from pyshardy.partition.static_forms import make_static
+from pyshardy.irtools.static_shapes import make_static
 
 SHARDING = '{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}'
 

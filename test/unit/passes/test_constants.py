@@ -6,7 +6,7 @@ import pytest
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import run_pipeline
 
 # For each type of elements a constant of one value and one of two.

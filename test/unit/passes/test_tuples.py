@@ -4,8 +4,8 @@
 import pytest
 
 from mlir_sdy.host import ir
-from pyshardy.passes.tuple_attributes import UnfitAttributeError, path_text, split_sharding
-from pyshardy.passes.tuples import part_types, paths_of
+from pyshardy.irtools.tuple_attributes import UnfitAttributeError, path_text, split_sharding
+from pyshardy.irtools.tuples import part_types, paths_of
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import pytest
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.values import map_shardings
-from pyshardy.passes.shardings import result_kinds
+from pyshardy.irtools.analyses import analyses_kept, forget_analyses, module_analysis
+from pyshardy.irtools.shardings import result_kinds
 from pyshardy.pipeline import run_pipeline
-from pyshardy.pipeline.analyses import analyses_kept, forget_analyses, module_analysis
 
 TEXT = """
 sdy.mesh @mesh = <["x"=2]>

@@ -4,8 +4,8 @@
 import pytest
 
 from pyshardy.pipeline import pipelines
-from pyshardy.pipeline.export_pipeline import export_pipeline
 from pyshardy.pipeline.syntax import parse_pipeline
+from pyshardy.pipelines.exporting import export_pipeline
 
 
 def steps(*arguments, **options) -> list[str]:

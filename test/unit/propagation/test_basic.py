@@ -7,12 +7,12 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import PassError
 from mlir_sdy.dialect import Context
 from mlir_sdy.model import AxisRef
+from pyshardy.passes.propagating import basic_propagate
 from pyshardy.propagation.basic import combine
-from pyshardy.propagation.passes import (
+from pyshardy.propagation.driver import (
     STRATEGIES,
     Hierarchy,
     PropagationOptions,
-    basic_propagate,
     propagate,
 )
 from pyshardy.propagation.record import Propagation

@@ -6,7 +6,7 @@ import pytest
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import PassError
 from mlir_sdy.dialect import Context
-from pyshardy.propagation.passes import basic_propagate
+from pyshardy.passes.propagating import basic_propagate
 
 PROGRAM = """sdy.mesh @m = <["a"=2, "b"=2]>
 func.func @main(%x: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"b", ?}}]>}}, %y: {type}) {{

@@ -15,7 +15,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule, TensorMapping
-from pyshardy.backends.interpreter import InterpreterEngine
+from pyshardy.backends.interpreter.engine import InterpreterEngine
 from pyshardy.pipeline import run_pipeline
 from pyshardy.rules import ShardingRuleLookup, TensorType
 

@@ -7,7 +7,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import ParseError, VerificationError
 from mlir_sdy.host import location_of
 from mlir_sdy.shard.spellings import in_current_spelling
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 
 @pytest.mark.parametrize(

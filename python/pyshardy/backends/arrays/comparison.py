@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlir_sdy.host import ir
-from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 _TOLERANCES: dict[str, float] = {
     "f64": 1e-12,

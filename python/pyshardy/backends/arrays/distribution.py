@@ -9,9 +9,9 @@ import numpy as np
 
 from mlir_sdy.diagnostics import error
 from mlir_sdy.model import Mesh, TensorSharding, device_slices
-from pyshardy.backends.comparison import compare
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.backends.arrays.comparison import compare
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 _Part = tuple[tuple[int, int], ...]
 """The range of indices in each dimension."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 
 def random_inputs(specs: Iterable[TensorSpec], seed: int) -> list[Array]:

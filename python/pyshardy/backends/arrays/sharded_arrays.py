@@ -10,9 +10,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from mlir_sdy.model import Mesh, TensorSharding
-from pyshardy.backends.distribution import gather, parts_of
+from pyshardy.backends.arrays.distribution import gather, parts_of
 from pyshardy.backends.registry import SpmdProgram
-from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 Column = Sequence[Array]
 """What each process holds of one value. It may fetch an array from a device when asked for it."""

@@ -5,50 +5,18 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from mlir_sdy.diagnostics import Diagnostic, SdyError, SourceLocation, error, note
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.specs import Array, TensorSpec
+from pyshardy.local_program.custom_calls import CustomCall
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.tensor_spec import Array
 
 Function = Callable[..., Any]
 """Takes an array for each operand; see `CompileOptions.custom_calls`."""
-
-
-@dataclass(frozen=True, slots=True)
-class CustomCall:
-    """What a function may know about the call that it is there for.
-
-    Attributes:
-        target: what is called.
-        config: the `backend_config` of the call: a text, or a dictionary of plain values.
-        operands: the types of the operands on each device.
-        results: the types of the results on each device.
-        place: where the call stands.
-        declared: the types of the operands and of the results in the program, where the arrays
-            have others that stand for them (see `specs`); empty where they are the same.
-    """
-
-    target: str
-    config: str | Mapping[str, Any]
-    operands: tuple[TensorSpec, ...]
-    results: tuple[TensorSpec, ...]
-    place: SourceLocation | None = None
-    declared: tuple[TensorSpec, ...] = ()
-
-    @property
-    def declared_operands(self) -> tuple[TensorSpec, ...]:
-        """The types of the operands in the program."""
-        return self.declared[: len(self.operands)] or self.operands
-
-    @property
-    def declared_results(self) -> tuple[TensorSpec, ...]:
-        """The types of the results in the program."""
-        return self.declared[len(self.operands) :] or self.results
 
 
 def results_of(function: Function, call: CustomCall, arrays: Sequence[Array]) -> list[Array]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.tensors import Tensor
 from pyshardy.backends.modules import copy_of
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 Decomposition = Callable[[ir.Operation], "Sequence[Tensor] | None"]
 """Builds what takes the place of an operation, and gives its results; None to leave it."""

@@ -12,7 +12,7 @@ import numpy as np
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor, array, mapped, where
-from pyshardy.backends.specs import Array
+from pyshardy.local_program.tensor_spec import Array
 
 
 @decomposition("select_and_scatter")

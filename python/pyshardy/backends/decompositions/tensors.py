@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlir_sdy.host import ir
-from pyshardy.backends.specs import Array
+from pyshardy.local_program.tensor_spec import Array
 
 Number = int | float
 

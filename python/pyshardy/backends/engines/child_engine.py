@@ -12,13 +12,13 @@ from typing import Any
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.child_process import ChildDiedError, ChildProcess
-from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL
-from pyshardy.backends.edges import ENTRY, from_plain, to_plain, with_plain_edges
-from pyshardy.backends.engine import Arrays
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.specs import Array, TensorSpec
-from pyshardy.backends.values import spec_of
+from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
+from pyshardy.backends.engines.interface import Arrays
+from pyshardy.local_program.custom_calls import ADVICE, CUSTOM_CALL
+from pyshardy.local_program.entry import ENTRY, from_plain, to_plain, with_plain_edges
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
+from pyshardy.local_program.values import spec_of
 
 _OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.\w+")
 

@@ -22,7 +22,7 @@ from functools import cache
 from typing import IO, Any
 
 from mlir_sdy.last_words import last_words
-from pyshardy.backends.worker import Question
+from pyshardy.backends.engines.worker import Question
 
 
 class ChildDiedError(Exception):

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir
-from pyshardy.backends.engine import Arrays, Engine, Executable
-from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.engines.interface import Arrays, Engine, Executable
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.specs import Array
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.tensor_spec import Array
 
 
 class FallbackEngine:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from pyshardy.backends.specs import Array
+from pyshardy.local_program.tensor_spec import Array
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposed
-from pyshardy.backends.engines import ChildEngine
+from pyshardy.backends.engines.child_engine import ChildEngine
+from pyshardy.backends.interpreter.unsupported import check_supported
 from pyshardy.backends.registry import CompileOptions
-from pyshardy.backends.unsupported import check_supported
 
-_WORKER = ("-m", "pyshardy.backends.interpreter_worker")
+_WORKER = ("-m", "pyshardy.backends.interpreter.worker")
 
 _LACKED = (
     "batch_norm_grad",

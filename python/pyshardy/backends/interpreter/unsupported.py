@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import Diagnostic, error, note
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL
 from pyshardy.backends.effects import TRANSFER_ADVICE, TRANSFERS
-from pyshardy.backends.errors import ExecutionError
+from pyshardy.local_program.custom_calls import ADVICE, CUSTOM_CALL
+from pyshardy.local_program.errors import ExecutionError
 
 _RNG = "pass the random numbers in as an argument"
 _DOT = "use stablehlo.dot_general"

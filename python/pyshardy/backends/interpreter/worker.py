@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.host import ir, load_stablehlo, stablehlo
-from pyshardy.backends.specs import Array
-from pyshardy.backends.values import array_of, attribute_of
-from pyshardy.backends.worker import Runner, serve_programs
+from pyshardy.backends.engines.worker import Runner, serve_programs
+from pyshardy.local_program.tensor_spec import Array
+from pyshardy.local_program.values import array_of, attribute_of
 
 
 def main() -> None:

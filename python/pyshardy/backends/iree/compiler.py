@@ -14,7 +14,7 @@ from typing import Any
 import iree.compiler.version
 from iree.compiler.api import Output, Session, Source
 
-from pyshardy.backends.file_cache import FileCache, this_cpu
+from pyshardy.backends.engines.file_cache import FileCache, this_cpu
 
 _TARGETS = {
     "llvm-cpu": ("--iree-llvmcpu-target-cpu=host",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir, stablehlo
 from pyshardy.backends.decompositions.registry import decomposed
-from pyshardy.backends.engines import ChildEngine
+from pyshardy.backends.engines.child_engine import ChildEngine
 from pyshardy.backends.registry import CompileOptions
 
 _WORKER = ("-m", "pyshardy.backends.iree.worker")

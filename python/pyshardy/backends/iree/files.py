@@ -8,9 +8,9 @@ from typing import Any
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir
 from pyshardy.backends import registry
-from pyshardy.backends.child_process import ChildDiedError, ChildProcess
-from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.iree.engine import lowered_artifact
+from pyshardy.local_program.errors import ExecutionError
 
 _WORKER = ("-m", "pyshardy.backends.iree.compile_worker")
 

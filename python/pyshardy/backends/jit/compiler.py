@@ -11,15 +11,15 @@ import numpy as np
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import COPIES_TO_LOOPS, EXPAND_FOR_LLVM, diagnostics_of, ir, passmanager
-from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.jit.control_flow import use_scf
 from pyshardy.backends.jit.empty_tensors import drop_empty_tensors
 from pyshardy.backends.jit.library import call_library
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.signs import drop_signs
 from pyshardy.backends.jit.small_floats import expand_small_floats
-from pyshardy.backends.specs import Array
-from pyshardy.backends.values import spec_of
+from pyshardy.local_program.entry import ENTRY
+from pyshardy.local_program.tensor_spec import Array
+from pyshardy.local_program.values import spec_of
 
 _OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.\w+")
 _TO_LINALG = ("stablehlo-legalize-to-linalg",)

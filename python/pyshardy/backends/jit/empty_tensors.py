@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mlir_sdy.host import ir
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 
 def drop_empty_tensors(module: ir.Module) -> None:

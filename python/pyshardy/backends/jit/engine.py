@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposed
-from pyshardy.backends.engines import ChildEngine
-from pyshardy.backends.fallback import FallbackEngine
+from pyshardy.backends.engines.child_engine import ChildEngine
+from pyshardy.backends.engines.fallback import FallbackEngine
 from pyshardy.backends.registry import CompileOptions, local_engine
 
 _WORKER = ("-m", "pyshardy.backends.jit.worker")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 _FUNCTIONS = {"math.expm1": "expm1", "math.log1p": "log1p", "math.tanh": "tanh"}
 """Near zero, the formulas of the passes (`exp(x) - 1`, `log(1 + x)`) have no correct digit."""

@@ -16,7 +16,7 @@ from mlir_sdy.host import ir, passmanager
 from pyshardy.backends.jit import conversions
 from pyshardy.backends.jit.float_formats import SMALL_WIDTHS
 from pyshardy.backends.jit.retype import set_element_types
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 _SMALL = re.compile("|".join(SMALL_WIDTHS))
 _IN_F32 = (

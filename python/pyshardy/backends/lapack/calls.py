@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyshardy.backends.custom_calls.functions import CustomCall, Function
+from pyshardy.backends.custom_calls.functions import Function
 from pyshardy.backends.lapack import reflections, solvers, spectral
-from pyshardy.backends.specs import Array
+from pyshardy.local_program.custom_calls import CustomCall
+from pyshardy.local_program.tensor_spec import Array
 
 
 class _Routine(NamedTuple):

@@ -17,22 +17,22 @@ import numpy as np
 
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
-from pyshardy.backends.custom_calls.calls import CUSTOM_CALL, described, take_plain_arrays
 from pyshardy.backends.custom_calls.functions import Function, results_of
-from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.effects import check_effects
-from pyshardy.backends.engine import Arrays, Engine, Executable
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.exchanges import Exchange, exchanged
-from pyshardy.backends.groups import Groups, Layout
+from pyshardy.backends.engines.interface import Arrays, Engine, Executable
 from pyshardy.backends.lapack import calls as lapack
+from pyshardy.backends.lockstep.exchanges import Exchange, exchanged
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.pieces import CALLS, COLLECTIVES, Cutter, Piece, Step
-from pyshardy.backends.specs import Array
-from pyshardy.partition.static_forms import make_static
-from pyshardy.passes.async_operations import make_synchronous
-from pyshardy.passes.tokens import drop_tokens
-from pyshardy.passes.walks import operations_with
+from pyshardy.irtools.async_operations import make_synchronous
+from pyshardy.irtools.static_shapes import make_static
+from pyshardy.irtools.tokens import drop_tokens
+from pyshardy.irtools.walks import operations_with
+from pyshardy.local_program.custom_calls import CUSTOM_CALL, described, take_plain_arrays
+from pyshardy.local_program.entry import ENTRY
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Groups, Layout
+from pyshardy.local_program.segments import CALLS, COLLECTIVES, Cutter, Piece, Step
+from pyshardy.local_program.tensor_spec import Array
 from pyshardy.rules import SHARDING_RULE
 
 Held = list["Array | None"]

@@ -12,7 +12,7 @@ from functools import reduce
 
 import numpy as np
 
-from pyshardy.backends.specs import Array
+from pyshardy.local_program.tensor_spec import Array
 
 Combine = Callable[[Array, Array], Array]
 """What adds (multiplies, ...) two arrays of one shape elementwise."""

@@ -10,13 +10,13 @@ import numpy as np
 
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends import collectives
-from pyshardy.backends.engine import Engine
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
-from pyshardy.backends.reductions import combination
-from pyshardy.backends.specs import Array
-from pyshardy.backends.values import spec_of
+from pyshardy.backends.engines.interface import Engine
+from pyshardy.backends.lockstep import collectives
+from pyshardy.backends.lockstep.reductions import combination
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
+from pyshardy.local_program.tensor_spec import Array
+from pyshardy.local_program.values import spec_of
 
 _REDUCE_TO_ROOT = "stablehlo.collective_reduce"
 

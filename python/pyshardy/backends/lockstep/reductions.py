@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from mlir_sdy.host import ir
-from pyshardy.backends.collectives import Combine
-from pyshardy.backends.engine import Engine
-from pyshardy.backends.specs import Array, TensorSpec
-from pyshardy.backends.values import spec_of
+from pyshardy.backends.engines.interface import Engine
+from pyshardy.backends.lockstep.collectives import Combine
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
+from pyshardy.local_program.values import spec_of
 
 _SELECTING: dict[str, np.ufunc] = {
     "stablehlo.maximum": np.maximum,

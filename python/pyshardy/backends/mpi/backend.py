@@ -12,15 +12,15 @@ from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.edges import ENTRY, from_plain, to_plain
-from pyshardy.backends.engine import Arrays
-from pyshardy.backends.groups import Layout
+from pyshardy.backends.engines.interface import Arrays
 from pyshardy.backends.jit.compiler import CompiledProgram
+from pyshardy.backends.mpi.compiler import compile_for_mpi
+from pyshardy.backends.mpi.library import mpi_library
 from pyshardy.backends.registry import CompileOptions
-from pyshardy.backends.specs import Array, TensorSpec
-from pyshardy.backends.values import spec_of
-from pyshardy.shard.mpi.compiler import compile_for_mpi
-from pyshardy.shard.mpi.library import mpi_library
+from pyshardy.local_program.entry import ENTRY, from_plain, to_plain
+from pyshardy.local_program.process_groups import Layout
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
+from pyshardy.local_program.values import spec_of
 
 _OPTIMIZATION = 2
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from mlir_sdy.host import ir
-from pyshardy.passes.walks import operations_named
-from pyshardy.shard.mpi.library import MpiLibrary
+from pyshardy.backends.mpi.library import MpiLibrary
+from pyshardy.irtools.walks import operations_named
 
 RANK = "dlti.map"
 """The attribute of a module that tells upstream's `canonicalize` which process runs it."""

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import EXPAND_FOR_LLVM, ir, load_loop_passes, passmanager
 from pyshardy.backends.decompositions.registry import decomposed
-from pyshardy.backends.edges import ENTRY, with_plain_edges
-from pyshardy.backends.errors import ExecutionError
 from pyshardy.backends.jit.compiler import TO_LOOPS, CompiledProgram
 from pyshardy.backends.jit.control_flow import use_scf
 from pyshardy.backends.jit.engine import LACKED
@@ -18,12 +16,14 @@ from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.signs import drop_signs
 from pyshardy.backends.jit.small_floats import expand_small_floats
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.specs import TensorSpec
-from pyshardy.backends.values import spec_of
-from pyshardy.passes.walks import operations_named
+from pyshardy.backends.mpi.communicators import RANK, make_communicators, rank_attribute
+from pyshardy.backends.mpi.library import mpi_library
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.entry import ENTRY, with_plain_edges
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.tensor_spec import TensorSpec
+from pyshardy.local_program.values import spec_of
 from pyshardy.pipeline import run_pipeline
-from pyshardy.shard.mpi.communicators import RANK, make_communicators, rank_attribute
-from pyshardy.shard.mpi.library import mpi_library
 
 _SIMPLIFY = (
     "func.func(chlo-legalize-to-stablehlo),func.func(stablehlo-legalize-composite-to-call),"

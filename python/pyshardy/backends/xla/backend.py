@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.backends.groups import Layout
 from pyshardy.backends.registry import CompileOptions
 from pyshardy.backends.xla.program import XlaProgram, local_xla_program
+from pyshardy.local_program.process_groups import Layout
 
 
 class XlaBackend:

@@ -16,11 +16,11 @@ import numpy as np
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.host import ir
 from mlir_sdy.values import rank_of
-from pyshardy.backends.custom_calls.calls import calls_to, described, take_plain_arrays
-from pyshardy.backends.custom_calls.functions import CustomCall, Function, results_of
-from pyshardy.backends.pieces import CONTROL_FLOW, misplaced
-from pyshardy.backends.specs import Array
-from pyshardy.passes.tokens import is_token
+from pyshardy.backends.custom_calls.functions import Function, results_of
+from pyshardy.irtools.tokens import is_token
+from pyshardy.local_program.custom_calls import CustomCall, calls_to, described, take_plain_arrays
+from pyshardy.local_program.segments import CONTROL_FLOW, misplaced
+from pyshardy.local_program.tensor_spec import Array
 
 _TARGET = "xla_ffi_python_{platform}_callback"
 _HOLDERS = CONTROL_FLOW | {"func.func", "builtin.module"}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 _LAYOUT_CONSTRAINT = "LayoutConstraint"
 """The custom call by which XLA lays a tensor out as its attributes say."""

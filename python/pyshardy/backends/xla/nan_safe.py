@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.tensors import Tensor, constant, where
-from pyshardy.partition.channels import first_free_channel, set_channel
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.channels import first_free_channel, set_channel
+from pyshardy.irtools.walks import operations_named
 
 _REDUCTIONS = frozenset({"stablehlo.all_reduce", "stablehlo.reduce_scatter"})
 _MAXIMUM = "stablehlo.maximum"

@@ -11,10 +11,10 @@ from typing import Any, overload
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.backends.child_process import ChildDiedError, ChildProcess
-from pyshardy.backends.errors import ExecutionError
+from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.registry import registered
-from pyshardy.backends.specs import Array
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.tensor_spec import Array
 
 _WORKER = ("-m", "pyshardy.backends.xla.worker")
 

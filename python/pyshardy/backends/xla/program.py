@@ -9,23 +9,23 @@ from typing import Any
 from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
-from pyshardy.backends.custom_calls.calls import ADVICE, CUSTOM_CALL, target_of
+from pyshardy.backends.arrays.sharded_arrays import Column
 from pyshardy.backends.custom_calls.functions import Function
 from pyshardy.backends.donations import donated_arguments
-from pyshardy.backends.edges import ENTRY
 from pyshardy.backends.effects import check_callbacks, check_no_transfers
-from pyshardy.backends.engine import Arrays
-from pyshardy.backends.errors import ExecutionError
-from pyshardy.backends.groups import Layout
+from pyshardy.backends.engines.interface import Arrays
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.sharded_arrays import Column
-from pyshardy.backends.specs import Array, TensorSpec
-from pyshardy.backends.values import spec_of
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
 from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.backends.xla.process import DeviceColumn, xla_process
 from pyshardy.backends.xla.text import text_for_xla
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.custom_calls import ADVICE, CUSTOM_CALL, target_of
+from pyshardy.local_program.entry import ENTRY
+from pyshardy.local_program.errors import ExecutionError
+from pyshardy.local_program.process_groups import Layout
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
+from pyshardy.local_program.values import spec_of
 
 _FEWEST_DEVICES = 8
 

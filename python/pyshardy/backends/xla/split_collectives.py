@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.partition.channels import first_free_channel, set_channel
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.channels import first_free_channel, set_channel
+from pyshardy.irtools.walks import operations_named
 
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
 _CHANNEL = "channel_handle"

@@ -8,10 +8,10 @@ from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from pyshardy.backends.donations import ALIAS
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.pieces import CONTROL_FLOW
-from pyshardy.passes.async_operations import make_synchronous
-from pyshardy.passes.tokens import is_token
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.async_operations import make_synchronous
+from pyshardy.irtools.tokens import is_token
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.segments import CONTROL_FLOW
 
 _MARK, _MANUAL = "mhlo.sharding", "{manual}"
 _CUSTOM_CALL = "stablehlo.custom_call"

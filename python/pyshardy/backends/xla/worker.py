@@ -19,8 +19,8 @@ import jax
 import numpy as np
 
 from pyshardy.backends import jax_internals
-from pyshardy.backends.file_cache import FileCache, this_cpu
-from pyshardy.backends.worker import Parent
+from pyshardy.backends.engines.file_cache import FileCache, this_cpu
+from pyshardy.backends.engines.worker import Parent
 
 
 class _Compiled(NamedTuple):

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.drawing import draw
 from mlir_sdy.model import Mesh, TensorSharding
-from pyshardy.backends.specs import TensorSpec
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.find import name_of
 from pyshardy.explain.page.scopes import Group, group_operations, scopes_of
 from pyshardy.explain.program import ExplainedProgram
+from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.propagation.explanation import Gain, dim_of, gain_of
 from pyshardy.propagation.flows import Flow
 from pyshardy.propagation.program import DATA_FLOW_EDGE, SHARDING_GROUP, TERMINATORS

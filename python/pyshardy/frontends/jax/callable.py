@@ -16,7 +16,6 @@ from pyshardy.backends import jax_internals
 from pyshardy.backends.donations import drop_donations
 from pyshardy.backends.effects import check_no_transfers
 from pyshardy.backends.modules import copy_of
-from pyshardy.backends.specs import TensorSpec
 from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.frontends.jax import callbacks
 from pyshardy.frontends.jax.dtypes import dtype_of
@@ -33,6 +32,7 @@ from pyshardy.frontends.jax.numbering import renumber
 from pyshardy.frontends.jax.random_keys import with_keys, without_keys
 from pyshardy.frontends.jax.structure import Structure, structure_of
 from pyshardy.frontends.portable import serialize
+from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.packages import require
 
 if TYPE_CHECKING:

@@ -23,20 +23,20 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING
-from pyshardy.backends.custom_calls.calls import (
+from pyshardy.backends.effects import check_callbacks, has_effect
+from pyshardy.backends.modules import copy_of
+from pyshardy.frontends.jax.dtypes import dtype_of
+from pyshardy.frontends.jax.process import this_process
+from pyshardy.local_program.custom_calls import (
     CALLBACKS,
     CALLBACKS_ON_ONE_DEVICE,
+    CustomCall,
     calls_to,
     described,
     takes_token,
     target_of,
 )
-from pyshardy.backends.custom_calls.functions import CustomCall
-from pyshardy.backends.effects import check_callbacks, has_effect
-from pyshardy.backends.modules import copy_of
-from pyshardy.backends.specs import Array, TensorSpec
-from pyshardy.frontends.jax.dtypes import dtype_of
-from pyshardy.frontends.jax.process import this_process
+from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 Callback = Callable[..., Sequence[Any]]
 """Takes an array for each operand, and returns one for each result."""

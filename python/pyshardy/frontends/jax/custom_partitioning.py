@@ -27,7 +27,6 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
-from pyshardy.backends.custom_calls.calls import CUSTOM_PARTITIONING, calls_to, described
 from pyshardy.backends.jax_internals import CustomPartitioning, custom_partitionings
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.meshes import (
@@ -37,7 +36,8 @@ from pyshardy.frontends.jax.meshes import (
     partition_spec,
 )
 from pyshardy.frontends.jax.process import this_process
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.custom_calls import CUSTOM_PARTITIONING, calls_to, described
 
 if TYPE_CHECKING:
     import jax

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlir_sdy.host import ir
-from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
-from pyshardy.backends.pieces import COLLECTIVES
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
+from pyshardy.local_program.segments import COLLECTIVES
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.passes.walks import operations_named
 
 _NO_MEMBER = -1
 

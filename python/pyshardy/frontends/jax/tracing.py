@@ -20,8 +20,8 @@ from mlir_sdy.verify import verify
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_in_force, mesh_of_model
 from pyshardy.frontends.meshes import declare_meshes
+from pyshardy.irtools.tokens import is_token
 from pyshardy.packages import require
-from pyshardy.passes.tokens import is_token
 
 if TYPE_CHECKING:
     import jax

@@ -20,7 +20,7 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.frontends.portable import names
-from pyshardy.passes.walks import operations_named, operations_with
+from pyshardy.irtools.walks import operations_named, operations_with
 
 _CALL = "stablehlo.custom_call"
 _GSPMD = "mhlo.sharding"

@@ -23,8 +23,8 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.frontends.portable import names
-from pyshardy.passes.symbols import FreshNames
-from pyshardy.passes.walks import operations_named, operations_with
+from pyshardy.irtools.symbols import FreshNames
+from pyshardy.irtools.walks import operations_named, operations_with
 
 _MESH, _RETURN = "sdy.mesh", "sdy.return"
 _MANUAL = "sdy.manual_computation"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tensors of PyTorch and the arrays that stand for them; see `pyshardy.backends.specs`."""
+"""Tensors of PyTorch and the arrays that stand for them; see `local_program.tensor_spec`."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.backends.specs import Array
+from pyshardy.local_program.tensor_spec import Array
 
 if TYPE_CHECKING:
     import torch

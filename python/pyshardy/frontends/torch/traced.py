@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
-from pyshardy.backends.specs import Array
 from pyshardy.frontends.torch.arrays import array_of, tensor_of
 from pyshardy.frontends.torch.signature import Constant, Signature
+from pyshardy.local_program.tensor_spec import Array
 
 if TYPE_CHECKING:
     import torch

@@ -31,8 +31,8 @@ from pyshardy.frontends.torch.frames import frames_outside, place_of
 from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.signature import drop_constants, signature_of
 from pyshardy.frontends.torch.traced import TracedModule
+from pyshardy.irtools.walks import operations_named
 from pyshardy.packages import require
-from pyshardy.passes.walks import operations_named
 
 if TYPE_CHECKING:
     import torch

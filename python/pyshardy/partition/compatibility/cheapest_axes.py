@@ -40,14 +40,14 @@ from mlir_sdy.model import (
     lists_overlap,
     sort_and_merge,
 )
-from pyshardy.partition.cost import (
+from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.resharding.cost import (
     completion_cost,
     local_elements,
     reshard_cost,
     work_cost,
 )
-from pyshardy.partition.factor_axes import Shape
-from pyshardy.partition.reshard_plan import AxesPerDim
+from pyshardy.partition.resharding.plan import AxesPerDim
 from pyshardy.propagation.projection import ShardingProjection
 
 FactorAxes = tuple[AxisTuple, ...]

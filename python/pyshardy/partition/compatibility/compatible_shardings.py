@@ -18,10 +18,10 @@ from mlir_sdy.model import (
     set_difference,
     sort_and_merge,
 )
-from pyshardy.partition.cheapest_axes import Tensor, cheapest_factor_axes
-from pyshardy.partition.dot_result import better_result_axes
-from pyshardy.partition.factor_axes import Shape, choose_factor_axes
-from pyshardy.partition.reshape_axes import reshape_axes
+from pyshardy.partition.compatibility.cheapest_axes import Tensor, cheapest_factor_axes
+from pyshardy.partition.compatibility.dot_result import better_result_axes
+from pyshardy.partition.compatibility.factor_axes import Shape, choose_factor_axes
+from pyshardy.partition.compatibility.reshape_axes import reshape_axes
 from pyshardy.propagation.projection import ShardingProjection
 
 Shardings = tuple[TensorSharding | None, ...]

@@ -16,8 +16,8 @@ from mlir_sdy.values import (
     argument_shardings,
     result_shardings,
 )
-from pyshardy.partition.single_device import is_on_single_device
-from pyshardy.passes.walks import operations_named, values_of_attribute
+from pyshardy.irtools.walks import operations_named, values_of_attribute
+from pyshardy.partition.compatibility.single_device import is_on_single_device
 
 
 def has_special_shardings(

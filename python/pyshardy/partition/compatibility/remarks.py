@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mlir_sdy.diagnostics import emit, remark
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorMapping, TensorSharding, mesh_of
-from pyshardy.partition.agreement import Agreement, Shardings, shape_of
-from pyshardy.partition.blocked_factors import blocked_factors
-from pyshardy.partition.cost import local_elements, reshard_traffic
-from pyshardy.partition.sizes import element_bytes
+from pyshardy.irtools.element_types import element_bytes
+from pyshardy.partition.compatibility.compatible_shardings import Agreement, Shardings, shape_of
+from pyshardy.partition.op_facts.blocked_factors import blocked_factors
+from pyshardy.partition.resharding.cost import local_elements, reshard_traffic
 
 
 def remark_on_whole_dimensions(

@@ -11,7 +11,8 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
-from pyshardy.partition.agreement import (
+from pyshardy.irtools.element_types import element_bytes
+from pyshardy.partition.compatibility.compatible_shardings import (
     Agreement,
     Shardings,
     full_agreement,
@@ -19,12 +20,11 @@ from pyshardy.partition.agreement import (
     replicated_agreement,
     shape_of,
 )
-from pyshardy.partition.blocked_factors import blocked_factors, uncompletable_factors
-from pyshardy.partition.dot_result import DOT_OPERATIONS
-from pyshardy.partition.factor_axes import Shape
-from pyshardy.partition.form_memo import FormMemo
-from pyshardy.partition.rules_on_shards import rule_on_shards
-from pyshardy.partition.sizes import element_bytes
+from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
+from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.compatibility.signature_memo import FormMemo
+from pyshardy.partition.op_facts.blocked_factors import blocked_factors, uncompletable_factors
+from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
@@ -32,7 +32,7 @@ from pyshardy.rules.known_operation import KnownOperation
 from pyshardy.rules.lookup import SHARDING_RULE
 
 if TYPE_CHECKING:
-    from pyshardy.partition.halo.agreement import FindExchange
+    from pyshardy.partition.halo.profitability import FindExchange
 
 MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
 """Operations that each device carries out for its shard, whatever that is."""

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, TensorSharding
-from pyshardy.partition.dot_result import DOT_OPERATIONS
-from pyshardy.partition.monoids import combining_operations
+from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
+from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.known_operation import KnownOperation
 

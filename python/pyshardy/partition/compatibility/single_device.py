@@ -19,7 +19,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
-from pyshardy.partition.device_meshes import device_mesh_of
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 
 _CALLBACKS_ON_SHARDS = frozenset(
     f"xla_ffi_partitioned_python_{platform}_callback" for platform in ("cpu", "gpu")

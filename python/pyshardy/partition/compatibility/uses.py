@@ -23,9 +23,9 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of, result_shardings_of
-from pyshardy.partition.data_flow import Source
-from pyshardy.partition.linear_operations import linearity_of
-from pyshardy.partition.unreduced import complete, introduce, origin_of
+from pyshardy.partition.compatibility.unreduced import complete, introduce, origin_of
+from pyshardy.partition.op_facts.data_flow import Source
+from pyshardy.partition.op_facts.linear_operations import linearity_of
 
 
 class UseConverter:

@@ -1,39 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations whose shards exchange data with each other.
+"""Halo exchange: operations whose shards need elements of other shards.
 
-| module          | what it holds                                                       |
+| module          | contents                                                            |
 |-----------------|---------------------------------------------------------------------|
-| `window`        | what shards of windows cover of the dimension that they move over   |
-| `route`         | who sends what to whom                                              |
-| `filling`       | what stands around the elements that a device has                   |
-| `lanes`         | operations on one dimension, and between the devices along its axes |
-| `transfer`      | carrying out a route                                                |
+| `window`        | the elements of a dimension that a shard of windows covers          |
+| `exchange_plan` | the elements that each shard needs, and who sends them              |
+| `fill_value`    | the values around the elements that a device has                    |
+| `device_axis`   | operations on one dimension, and between the devices along its axes |
+| `emit_exchange` | the collectives of an exchange plan                                 |
 | `form`          | what an operation exchanges and computes, by its name               |
-| `rules`         | rules by which tensors agree                                        |
-| `agreement`     | along which factors that pays                                       |
+| `rules`         | rules of compatible shardings                                       |
+| `profitability` | the factors along which an exchange is profitable                   |
 | `computation`   | a manual computation in place of an operation                       |
 | `windowed`      | the form of all operations that move windows                        |
-| `in_shards`     | the forms by which nothing is sent, as local operations             |
-| `merging`       | slices that become a part of the operation behind them              |
+| `in_shards`     | forms without communication, as local operations                    |
 | `attributes`    | numbers for each dimension                                          |
-| `reshape`       | reshapes, whose shards may not hold the same data afterwards        |
-| `reshard`       | reshards between pieces of other sizes                              |
-| the other ones  | the forms of single operations                                      |
+| `reshard`       | reshards between shards of other sizes                              |
+| `forms/`        | the forms of single operations                                      |
 """
 
-from pyshardy.partition.halo import concatenate as _concatenate  # noqa: F401 (registers)
-from pyshardy.partition.halo import convolution as _convolution  # noqa: F401 (registers)
-from pyshardy.partition.halo import pad as _pad  # noqa: F401 (registers)
-from pyshardy.partition.halo import reduce_window as _reduce_window  # noqa: F401 (registers)
-from pyshardy.partition.halo import reverse as _reverse  # noqa: F401 (registers)
-from pyshardy.partition.halo import (
-    select_and_scatter as _select_and_scatter,  # noqa: F401 (registers)
-)
-from pyshardy.partition.halo import slices as _slices  # noqa: F401 (registers)
-from pyshardy.partition.halo.agreement import axes_of_factors, factors_made_whole, find_exchange
 from pyshardy.partition.halo.computation import compute_on_shards
 from pyshardy.partition.halo.form import PASSING_ON, ExchangeForm, exchanging_operations, form_of
+from pyshardy.partition.halo.forms import (  # noqa: F401 (register the forms)
+    concatenate,
+    convolution,
+    cumulative,
+    pad,
+    reduce_window,
+    reverse,
+    select_and_scatter,
+    slices,
+)
 from pyshardy.partition.halo.in_shards import FormInShards, form_in_shards
+from pyshardy.partition.halo.profitability import axes_of_factors, factors_made_whole, find_exchange
 
 __all__ = [
     "PASSING_ON",

@@ -30,12 +30,12 @@ from mlir_sdy.model import (
     TensorShardingPerValue,
 )
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of
+from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
+from pyshardy.partition.halo.device_axis import Lanes
 from pyshardy.partition.halo.form import Body, ExchangeForm
-from pyshardy.partition.halo.lanes import Lanes
-from pyshardy.partition.halo.merging import merge_slices
+from pyshardy.partition.halo.forms.merging import merge_slices
 from pyshardy.partition.local import LocalBuilder
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.padding.shapes import Shape, shape_of, with_shape
 
 
 def compute_on_shards(

@@ -10,7 +10,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, replica_groups, shard_indices
-from pyshardy.partition.halo.filling import Filling
+from pyshardy.partition.halo.fill_value import Filling
 from pyshardy.partition.local import LocalBuilder
 
 _COMPARE = "#stablehlo<comparison_direction {}>"

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mlir_sdy.host import ir
-from pyshardy.partition.halo.filling import Filling, Rest
-from pyshardy.partition.halo.lanes import Lanes
-from pyshardy.partition.halo.route import Move, Route
+from pyshardy.partition.halo.device_axis import Lanes
+from pyshardy.partition.halo.exchange_plan import Move, Route
+from pyshardy.partition.halo.fill_value import Filling, Rest
 
 
 def transfer(

@@ -11,8 +11,8 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from mlir_sdy.values import SHARDING
-from pyshardy.partition.halo.lanes import Lanes
-from pyshardy.partition.halo.route import Route
+from pyshardy.partition.halo.device_axis import Lanes
+from pyshardy.partition.halo.exchange_plan import Route
 from pyshardy.partition.local import CONVERSIONS, LocalBuilder
 from pyshardy.partition.padding.builder import PaddingBuilder
 

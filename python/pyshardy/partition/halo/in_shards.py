@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
-from pyshardy.partition.agreement import Shardings, shape_of
-from pyshardy.partition.blocked_factors import blocked_factors
-from pyshardy.partition.halo.agreement import axes_of_factors
+from pyshardy.partition.compatibility.compatible_shardings import Shardings, shape_of
+from pyshardy.partition.halo.device_axis import Lanes
 from pyshardy.partition.halo.form import Body, ExchangeForm, form_of
-from pyshardy.partition.halo.lanes import Lanes
-from pyshardy.partition.halo.merging import merge_slices
+from pyshardy.partition.halo.forms.merging import merge_slices
+from pyshardy.partition.halo.profitability import axes_of_factors
 from pyshardy.partition.local import LocalBuilder
+from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 
 
 @dataclass(frozen=True, slots=True)

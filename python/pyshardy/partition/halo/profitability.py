@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
-from pyshardy.partition.agreement import Agreement, Shardings, shape_of
-from pyshardy.partition.blocked_factors import blocked_factors
-from pyshardy.partition.factor_axes import Shape
+from pyshardy.partition.compatibility.compatible_shardings import Agreement, Shardings, shape_of
+from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.form import ExchangeForm, form_of
+from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 
 Agree = Callable[[OpShardingRule, frozenset[int]], Agreement | None]
 """Makes tensors agree by a rule, some factors of which must not be sharded."""

@@ -26,9 +26,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, mesh_of
 from mlir_sdy.model.axis_prefix import is_strict_prefix
 from mlir_sdy.values import behind_barriers, get_sharding
+from pyshardy.irtools.tensor_types import Shape, shape_of
 from pyshardy.partition.halo.windowed import resizing_pays
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.padding.shapes import Shape, shape_of
 
 
 def widen_reshard(

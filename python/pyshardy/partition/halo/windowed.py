@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.partition.halo.filling import Filling, Rest
+from pyshardy.partition.halo.emit_exchange import transfer
+from pyshardy.partition.halo.exchange_plan import Demand, Route, plan_route
+from pyshardy.partition.halo.fill_value import Filling, Rest
 from pyshardy.partition.halo.form import Body, ExchangeForm
-from pyshardy.partition.halo.route import Demand, Route, plan_route
-from pyshardy.partition.halo.transfer import transfer
 from pyshardy.partition.halo.window import Reach, Window
-from pyshardy.partition.in_place import does_nothing
+from pyshardy.partition.padding.trailing_resize import does_nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, Mesh
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.neutral_elements import neutral_element
+from pyshardy.partition.op_facts.neutral_elements import neutral_element
 
 
 def like(value: ir.Value, element_type: ir.Type) -> ir.RankedTensorType:

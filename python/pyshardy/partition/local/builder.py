@@ -19,10 +19,10 @@ from mlir_sdy.model import (
     replica_groups,
     shard_indices,
 )
-from pyshardy.partition.device_meshes import device_mesh_of
-from pyshardy.partition.neutral_elements import neutral_elements
-from pyshardy.passes.replica_groups import groups_along
-from pyshardy.rules.families.definitions import defining_operation
+from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.replica_groups import groups_along
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+from pyshardy.partition.op_facts.neutral_elements import neutral_elements
 
 _DEVICE_TO_DEVICE = 1
 """The type of a channel between devices."""
@@ -339,22 +339,22 @@ class LocalBuilder:
         ).result
 
     def all_to_all(
-        self, value: ir.Value, source: int, target: int, axes: Sequence[AxisRef], mesh: Mesh
+        self, value: ir.Value, split: int, concat: int, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
-        """Unshard dimension `source` along some axes, and shard dimension `target` instead."""
+        """Exchange equal parts of dimension `split`, and concatenate them along `concat`."""
         integer = ir.IntegerType.get_signless(64)
         count = mesh.axes_size(axes)
         tensor = ir.RankedTensorType(value.type)
         shape = list(tensor.shape)
-        shape[source] *= count
-        shape[target] //= count
+        shape[split] //= count
+        shape[concat] *= count
         return self.create(
             "stablehlo.all_to_all",
             (value,),
             (ir.RankedTensorType.get(shape, tensor.element_type),),
             {
-                "split_dimension": ir.IntegerAttr.get(integer, target),
-                "concat_dimension": ir.IntegerAttr.get(integer, source),
+                "split_dimension": ir.IntegerAttr.get(integer, split),
+                "concat_dimension": ir.IntegerAttr.get(integer, concat),
                 "split_count": ir.IntegerAttr.get(integer, count),
                 **self.group_attributes(mesh, axes, flattened_ids=False),
             },

@@ -12,9 +12,9 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ReductionOp, ordered_refs, shard_index
 from mlir_sdy.values import get_sharding
-from pyshardy.partition.completion import reduction_kind
 from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
 from pyshardy.partition.local.registry import Conversion, converts
+from pyshardy.partition.op_facts.completion import reduction_kind
 
 
 def moves_elements(conversion: Conversion) -> Conversion:
@@ -151,7 +151,7 @@ def convert_all_to_all(operation: ir.Operation, builder: LocalBuilder) -> None:
     params = sorted(value_of(operation.attributes["params"]).value, key=lambda each: each.tgt_dim)
     if len(params) == 1:
         (param,) = params
-        value = builder.all_to_all(value, param.src_dim, param.tgt_dim, param.axes, mesh)
+        value = builder.all_to_all(value, param.tgt_dim, param.src_dim, param.axes, mesh)
     elif params:
         sizes = [mesh.axes_size(param.axes) for param in params]
         value = _split_to_front(builder, value, [param.tgt_dim for param in params], sizes)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
-from pyshardy.partition.cost import collective_cost
+from pyshardy.irtools.element_types import element_bytes
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.sizes import element_bytes
+from pyshardy.partition.resharding.cost import collective_cost
 
 
 def multiply_up(

@@ -18,9 +18,9 @@ from mlir_sdy.attributes import attribute_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue, mesh_of
 from mlir_sdy.values import argument_shardings, rank_of, result_shardings
-from pyshardy.partition.device_meshes import device_mesh_of
-from pyshardy.passes.functions import functions_of, has_body
-from pyshardy.passes.shardings import MODULE_SHARDING_METADATA
+from pyshardy.irtools.functions import functions_of, has_body
+from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 
 
 def write_module_metadata(module: ir.Module, meshes: Mapping[str, Mesh]) -> None:

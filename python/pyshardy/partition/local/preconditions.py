@@ -21,28 +21,28 @@ from mlir_sdy.values import (
     get_sharding,
     result_shardings,
 )
-from pyshardy.partition.agreement import Shardings
-from pyshardy.partition.blocked_factors import blocked_factors
-from pyshardy.partition.completion import PartialResults, partial_axes
-from pyshardy.partition.data_flow import (
-    Source,
-    sources_of,
-    sources_of_call,
-    sources_of_function,
-)
-from pyshardy.partition.device_meshes import device_mesh_of
-from pyshardy.partition.form_memo import FormMemo
+from pyshardy.partition.compatibility.compatible_shardings import Shardings
+from pyshardy.partition.compatibility.one_mesh import is_change_of_mesh
+from pyshardy.partition.compatibility.signature_memo import FormMemo
+from pyshardy.partition.compatibility.single_device import is_on_single_device, runs_on_shards
 from pyshardy.partition.halo import (
     FormInShards,
     axes_of_factors,
     exchanging_operations,
     form_in_shards,
 )
-from pyshardy.partition.left_over import REMOVED_BY, is_left
 from pyshardy.partition.local import CONVERSIONS, STAYS, OnlyTypesChange
-from pyshardy.partition.one_mesh import is_change_of_mesh
-from pyshardy.partition.rules_on_shards import rule_on_shards
-from pyshardy.partition.single_device import is_on_single_device, runs_on_shards
+from pyshardy.partition.op_facts.blocked_factors import blocked_factors
+from pyshardy.partition.op_facts.completion import PartialResults, partial_axes
+from pyshardy.partition.op_facts.data_flow import (
+    Source,
+    sources_of,
+    sources_of_call,
+    sources_of_function,
+)
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
+from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import quiet_rules
 from pyshardy.rules.known_operation import KnownOperation

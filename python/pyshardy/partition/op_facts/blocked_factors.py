@@ -17,9 +17,9 @@ from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import FactorType, OpShardingRule
-from pyshardy.partition.reductions import completion_of
-from pyshardy.partition.scatter_windows import single_element_dims
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.op_facts.reductions import completion_of
+from pyshardy.partition.op_facts.scatter_windows import single_element_dims
 
 Place = tuple[int, int]
 """A dimension: the position of its tensor, operands first, and its index."""

@@ -31,11 +31,11 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of
-from pyshardy.partition.agreement import majority_mesh
-from pyshardy.partition.linear_operations import linearity_of
-from pyshardy.partition.reductions import completion_of
-from pyshardy.partition.rules_on_shards import rule_on_shards
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.compatible_shardings import majority_mesh
+from pyshardy.partition.op_facts.linear_operations import linearity_of
+from pyshardy.partition.op_facts.reductions import completion_of
+from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import ShardingRuleLookup, quiet_rules
 

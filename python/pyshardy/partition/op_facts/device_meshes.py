@@ -24,12 +24,12 @@ from collections.abc import Mapping, Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from pyshardy.passes.call_graph import callee_of
-from pyshardy.passes.replica_groups import COLLECTIVES_WITH_GROUPS, mesh_of_groups
-from pyshardy.passes.shardings import any_sharding
-from pyshardy.passes.symbols import symbol_name
-from pyshardy.passes.walks import operations_named
-from pyshardy.pipeline.analyses import module_analysis
+from pyshardy.irtools.analyses import module_analysis
+from pyshardy.irtools.call_graph import callee_of
+from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS, mesh_of_groups
+from pyshardy.irtools.shardings import any_sharding
+from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.walks import operations_named
 
 
 def device_mesh_of(

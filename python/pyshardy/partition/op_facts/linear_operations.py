@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
-from pyshardy.partition.monoids import combining_operations, is_boolean
+from pyshardy.partition.op_facts.reduction_bodies import combining_operations, is_boolean
 
 _MOVING = {
     "stablehlo.broadcast": (0,),

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
 from mlir_sdy.values import result_shardings_of
-from pyshardy.partition.monoids import (
+from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.partition.op_facts.neutral_elements import neutral_element
+from pyshardy.partition.op_facts.reduction_bodies import (
     combining_operations,
     is_boolean,
     is_idempotent,
     only_selects,
 )
-from pyshardy.partition.neutral_elements import neutral_element
-from pyshardy.rules.families.definitions import defining_operation
 
 CONTRACTIONS = frozenset(
     {

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.partition.scatter_windows import single_element_dims
+from pyshardy.partition.op_facts.scatter_windows import single_element_dims
 from pyshardy.rules.builder import NEED_REPLICATION, REDUCTION, RuleBuilder
 from pyshardy.rules.families.reshape import reshape_factors
 from pyshardy.rules.signature import OperationSignature, TensorType

@@ -10,7 +10,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import SHARDING, get_sharding
-from pyshardy.partition.padding.shapes import Shape, shape_of, with_shape
+from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
 
 _LESS = "#stablehlo<comparison_direction LT>"
 

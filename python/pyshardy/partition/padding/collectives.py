@@ -9,9 +9,9 @@ from mlir_sdy import sdy
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.values import get_sharding
+from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.padding.shapes import Shape, shape_of, with_shape
-from pyshardy.partition.padding.whole import lists_of, reduced_operand, without_dims
+from pyshardy.partition.padding.replicated import lists_of, reduced_operand, without_dims
 
 COLLECTIVES = frozenset({"sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "sdy.reduce_scatter"})
 """The collectives whose operand and result may be padded differently."""

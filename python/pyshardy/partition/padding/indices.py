@@ -12,8 +12,8 @@ from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.values import get_sharding
+from pyshardy.irtools.tensor_types import Shape, shape_of
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.padding.shapes import Shape, shape_of
 
 
 def clamp_indices(

@@ -23,15 +23,15 @@ from collections.abc import Collection, Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
-from pyshardy.partition.monoids import combining_operations
-from pyshardy.partition.neutral_elements import neutral_element
-from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.padding.shapes import Shape, shape_of
-from pyshardy.partition.reductions import (
+from pyshardy.irtools.tensor_types import Shape, shape_of
+from pyshardy.partition.op_facts.neutral_elements import neutral_element
+from pyshardy.partition.op_facts.reduction_bodies import combining_operations
+from pyshardy.partition.op_facts.reductions import (
     CONTRACTIONS,
     counts_any_number_of_times,
     is_positive_zero,
 )
+from pyshardy.partition.padding.builder import PaddingBuilder
 
 _TAKING_SLICES = frozenset({"stablehlo.dynamic_slice", "stablehlo.gather"})
 """Operations that take slices by indices, which never lead into padding (see `indices`)."""

@@ -30,12 +30,12 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.partition.blocked_factors import blocked_factors
-from pyshardy.partition.completion import COMPLETING
-from pyshardy.partition.in_place import factors_in_place
+from pyshardy.irtools.tensor_types import padded_shape_of, shape_of
+from pyshardy.partition.compatibility.remarks import remark_on_gathering
+from pyshardy.partition.op_facts.blocked_factors import blocked_factors
+from pyshardy.partition.op_facts.completion import COMPLETING
 from pyshardy.partition.padding.neutral import neutral_values
-from pyshardy.partition.padding.shapes import padded_shape_of, shape_of
-from pyshardy.partition.remarks import remark_on_gathering
+from pyshardy.partition.padding.trailing_resize import factors_in_place
 
 DimsPerTensor = list[set[int]]
 """Some dimensions of each operand, then of each result."""

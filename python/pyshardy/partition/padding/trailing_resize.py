@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, mesh_of
 from mlir_sdy.values import behind_barriers, get_sharding
-from pyshardy.partition.padding.shapes import shape_of
+from pyshardy.irtools.tensor_types import shape_of
 
 RESIZING = frozenset({"stablehlo.pad", "stablehlo.slice"})
 """The operations that make dimensions larger or smaller."""

@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from mlir_sdy.model import AxisTuple, Mesh
 from mlir_sdy.model.communication import share_sent
-from pyshardy.partition.factor_axes import Shape
-from pyshardy.partition.reshard_plan import (
+from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.resharding.plan import (
     AllGather,
     AllSlice,
     AllToAll,

@@ -20,8 +20,8 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
-from pyshardy.partition.completion import completed_axes
-from pyshardy.partition.reductions import completion_of
+from pyshardy.partition.op_facts.completion import completed_axes
+from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.pipeline.runner import run_pipeline
 from pyshardy.rules import quiet_rules
 

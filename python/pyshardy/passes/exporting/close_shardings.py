@@ -17,8 +17,8 @@ from dataclasses import replace
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, TensorSharding
 from mlir_sdy.values import map_shardings
-from pyshardy.passes.shardings import any_sharding
-from pyshardy.pipeline.analyses import forget_analyses, preserves_analyses
+from pyshardy.irtools.analyses import forget_analyses, preserves_analyses
+from pyshardy.irtools.shardings import any_sharding
 
 
 @preserves_analyses

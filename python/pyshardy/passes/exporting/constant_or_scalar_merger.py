@@ -19,7 +19,7 @@ from collections.abc import Hashable
 
 from mlir_sdy.host import ir
 from mlir_sdy.values import rank_of
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 _BROADCAST = "stablehlo.broadcast_in_dim"
 _CONSTANTS = frozenset(

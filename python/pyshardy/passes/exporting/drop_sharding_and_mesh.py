@@ -23,13 +23,13 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.passes.replica_groups import (
+from pyshardy.irtools.replica_groups import (
     COLLECTIVES_WITH_GROUPS,
     inline_mesh_of_groups,
     mesh_of_groups,
 )
-from pyshardy.passes.shardings import MODULE_SHARDING_METADATA
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA
+from pyshardy.irtools.walks import operations_named
 
 
 def drop_sharding_and_mesh(

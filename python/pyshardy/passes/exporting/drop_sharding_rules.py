@@ -14,7 +14,7 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.passes.walks import operations_with
+from pyshardy.irtools.walks import operations_with
 from pyshardy.propagation.rule_attributes import drop_rules
 from pyshardy.rules import SHARDING_RULE
 

@@ -29,10 +29,10 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.passes.exporting.edge_groups import argument_edges, remove_edge, result_edges
-from pyshardy.passes.functions import FUNCTION_NO_INLINE, NO_INLINE, ORIGINAL_FUNCTION_NAME
-from pyshardy.passes.symbols import FreshNames, symbol_name
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
+from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, ORIGINAL_FUNCTION_NAME
+from pyshardy.irtools.symbols import FreshNames, symbol_name
+from pyshardy.irtools.walks import operations_named
 
 _THREAD = "execution_thread"
 _NAMELESS = "computation"  # a symbol can't be without a name

@@ -18,12 +18,12 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
-from pyshardy.passes.replica_groups import (
+from pyshardy.irtools.replica_groups import (
     COLLECTIVES_WITH_GROUPS,
     inline_mesh_of_groups,
     mesh_of_groups,
 )
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 
 def inline_meshes(module: ir.Module) -> None:

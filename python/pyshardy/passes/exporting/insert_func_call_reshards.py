@@ -29,11 +29,11 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
-from pyshardy.passes.call_graph import callee_of
-from pyshardy.passes.functions import functions_of
-from pyshardy.passes.symbols import symbol_name
-from pyshardy.passes.walks import operations_named
-from pyshardy.pipeline.analyses import preserves_analyses
+from pyshardy.irtools.analyses import preserves_analyses
+from pyshardy.irtools.call_graph import callee_of
+from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.walks import operations_named
 
 _Shardings = Sequence[TensorSharding]
 

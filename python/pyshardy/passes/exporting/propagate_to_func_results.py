@@ -22,7 +22,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding, result_shardings, set_result_shardings
-from pyshardy.passes.functions import functions_of, main_function, returned_values
+from pyshardy.irtools.functions import functions_of, main_function, returned_values
 
 
 def is_maximal(sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from mlir_sdy.fold.pattern import has_one_use, producer
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding, result_shardings_of, set_result_shardings_of
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 _PRODUCTS = frozenset({"stablehlo.dot", "stablehlo.dot_general"})
 

@@ -11,7 +11,7 @@ After: nothing.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 
 def remove_sharding_groups(module: ir.Module) -> None:

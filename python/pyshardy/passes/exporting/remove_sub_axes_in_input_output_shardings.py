@@ -23,7 +23,7 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.passes.functions import main_function
+from pyshardy.irtools.functions import main_function
 
 
 def remove_sub_axes_in_input_output_shardings(module: ir.Module) -> None:

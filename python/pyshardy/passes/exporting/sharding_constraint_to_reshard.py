@@ -13,8 +13,8 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.passes.walks import operations_named
-from pyshardy.pipeline.analyses import preserves_analyses
+from pyshardy.irtools.analyses import preserves_analyses
+from pyshardy.irtools.walks import operations_named
 
 
 @preserves_analyses

@@ -20,8 +20,8 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import PropagationEdges
 from mlir_sdy.values import DATA_FLOW_OPERATIONS
-from pyshardy.passes.exporting.edge_groups import argument_edges, remove_edge, result_edges
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
+from pyshardy.irtools.walks import operations_named
 
 _EDGE = "sdy.data_flow_edge"
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding, result_shardings_of, set_sharding
-from pyshardy.passes.exporting.edge_groups import remove_edge
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.edge_groups import remove_edge
+from pyshardy.irtools.walks import operations_named
 
 
 def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:

@@ -22,16 +22,16 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, complete_shardings
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, rank_of, result_shardings
-from pyshardy.passes.call_graph import CallGraph, callee_of, retarget
-from pyshardy.passes.exporting.function_bodies import body_numbers
-from pyshardy.passes.functions import (
+from pyshardy.irtools.call_graph import CallGraph, callee_of, retarget
+from pyshardy.irtools.function_bodies import body_numbers
+from pyshardy.irtools.functions import (
     NO_INLINE,
     ORIGINAL_FUNCTION_NAME,
     functions_of,
     original_name,
 )
-from pyshardy.passes.symbols import symbol_name
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.walks import operations_named
 
 _MANUAL_AXES = "sdy.func_manual_axes"
 _Shardings = tuple[TensorSharding, ...] | None

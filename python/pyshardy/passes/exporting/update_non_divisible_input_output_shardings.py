@@ -29,11 +29,11 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
-from pyshardy.passes.call_graph import callee_of
-from pyshardy.passes.functions import functions_of, has_static_shape, is_private
-from pyshardy.passes.symbols import symbol_name
-from pyshardy.passes.walks import operations_named
-from pyshardy.pipeline.analyses import preserves_analyses
+from pyshardy.irtools.analyses import preserves_analyses
+from pyshardy.irtools.call_graph import callee_of
+from pyshardy.irtools.functions import functions_of, has_static_shape, is_private
+from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.walks import operations_named
 
 _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 

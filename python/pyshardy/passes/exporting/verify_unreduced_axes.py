@@ -30,10 +30,10 @@ from mlir_sdy.values import (
     result_shardings_of,
 )
 from mlir_sdy.verify.violation import Violation
-from pyshardy.passes.call_graph import callee_of
-from pyshardy.passes.exporting.unreduced_transition import broken_transition
-from pyshardy.passes.shardings import any_sharding
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.call_graph import callee_of
+from pyshardy.irtools.shardings import any_sharding
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.op_facts.unreduced_transition import broken_transition
 
 _BLESSED = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
 _REDUCTIONS = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})

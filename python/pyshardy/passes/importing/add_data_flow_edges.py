@@ -30,8 +30,8 @@ from mlir_sdy.values import (
     edge_operation,
     result_shardings_of,
 )
-from pyshardy.passes.functions import has_static_shape
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.functions import has_static_shape
+from pyshardy.irtools.walks import operations_named
 
 _EDGE = "sdy.data_flow_edge"
 

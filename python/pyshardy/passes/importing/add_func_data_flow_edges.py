@@ -24,7 +24,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings_of
-from pyshardy.passes.functions import (
+from pyshardy.irtools.functions import (
     entry_block,
     functions_of,
     has_static_shape,

@@ -22,15 +22,15 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import get_sharding, set_sharding, shardable_value
-from pyshardy.passes.importing.constraint_chains import redirect_to_end_of_chain
-from pyshardy.passes.importing.constraints import (
+from pyshardy.importing.constraint_chains import redirect_to_end_of_chain
+from pyshardy.importing.constraints import (
     CONSTRAINT,
     MANUAL_COMPUTATION,
     constraint_at,
     input_shardings,
     may_be_dictated,
 )
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
 
@@ -74,7 +74,7 @@ def apply_sharding_constraints(
             applier.apply(constraint, index, sharding)
     if debug_sharding_origins or debug_propagation_edge_sharding:
         # Rarely wanted, and propagation takes long to import.
-        from pyshardy.passes.importing import constraint_history  # noqa: PLC0415
+        from pyshardy.importing import constraint_history  # noqa: PLC0415
 
         if debug_sharding_origins:
             constraint_history.write_origins(module)

@@ -25,18 +25,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlir_sdy.host import ir
-from pyshardy.passes.call_graph import CallGraph
-from pyshardy.passes.constants import use_sdy_constants
-from pyshardy.passes.importing.constant_copies import ConstantCopier, is_private, is_scalar
-from pyshardy.passes.importing.constant_expressions import (
+from pyshardy.importing.constant_copies import ConstantCopier, is_private, is_scalar
+from pyshardy.importing.constant_expressions import (
     BROADCAST,
     CONSTANTS,
     NAMED_COMPUTATION,
     SHARDING_GROUP,
     ConstantExpressions,
 )
-from pyshardy.passes.importing.textual_order import Place, textual_order
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.constants import use_sdy_constants
+from pyshardy.irtools.textual_order import Place, textual_order
+from pyshardy.irtools.walks import operations_named
 
 _STARTING_POINTS = CONSTANTS | {BROADCAST, NAMED_COMPUTATION, "func.call"}
 

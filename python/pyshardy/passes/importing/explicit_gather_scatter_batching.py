@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from mlir_sdy.fold.pattern import producer
 from mlir_sdy.host import ir, rewrite, stablehlo
-from pyshardy.passes.importing.counting_indices import counts_along_first_dimension
+from pyshardy.importing.counting_indices import counts_along_first_dimension
 
 _GATHER = "stablehlo.gather"
 _SCATTER = "stablehlo.scatter"

@@ -17,8 +17,8 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.passes.call_graph import CallGraph, callee_of, retarget
-from pyshardy.passes.importing.clone_functions import FunctionCloner
+from pyshardy.irtools.call_graph import CallGraph, callee_of, retarget
+from pyshardy.irtools.clone_functions import FunctionCloner
 
 
 def flatten_call_graph(module: ir.Module) -> None:

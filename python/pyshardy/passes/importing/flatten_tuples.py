@@ -23,15 +23,15 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir, stablehlo
-from pyshardy.passes.tuple_interfaces import (
+from pyshardy.irtools.tuple_interfaces import (
     attributes_in_parts,
     has_tuples,
     signature_of,
     take_function_apart,
     take_operation_apart,
 )
-from pyshardy.passes.tuples import ELEMENT, TUPLE, Path, part_types, paths_of
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.tuples import ELEMENT, TUPLE, Path, part_types, paths_of
+from pyshardy.irtools.walks import operations_named
 
 _CUSTOM_CALL = "stablehlo.custom_call"
 _CALLS = frozenset({"func.call", "stablehlo.composite", _CUSTOM_CALL})

@@ -27,11 +27,11 @@ from mlir_sdy.diagnostics import PassError, emit, error, warning
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING, argument_shardings
-from pyshardy.passes.call_graph import CallGraph, callee_of
-from pyshardy.passes.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
+from pyshardy.irtools.call_graph import CallGraph, callee_of
+from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
+from pyshardy.irtools.sharding_lists import complete_list
+from pyshardy.irtools.walks import operations_named
 from pyshardy.passes.importing.add_data_flow_edges import add_edges
-from pyshardy.passes.importing.sharding_lists import complete_list
-from pyshardy.passes.walks import operations_named
 
 _NAMED_COMPUTATION = "sdy.named_computation"
 _EXECUTION_THREAD = "execution_thread"

@@ -17,15 +17,15 @@ from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import map_shardings
-from pyshardy.passes.replica_groups import (
+from pyshardy.irtools.analyses import forget_analyses, preserves_analyses
+from pyshardy.irtools.replica_groups import (
     COLLECTIVES_WITH_GROUPS,
     mesh_of_groups,
     name_mesh_of_groups,
 )
-from pyshardy.passes.shardings import any_sharding
-from pyshardy.passes.symbols import FreshNames
-from pyshardy.passes.walks import operations_named
-from pyshardy.pipeline.analyses import forget_analyses, preserves_analyses
+from pyshardy.irtools.shardings import any_sharding
+from pyshardy.irtools.symbols import FreshNames
+from pyshardy.irtools.walks import operations_named
 
 MESH_FOR_STABLEHLO = "stablehlo.mesh"
 """The attribute of a mesh that says the same to those who know StableHLO only."""

@@ -23,7 +23,7 @@ from mlir_sdy.model import AxisRef, ManualAxes, Mesh, TensorSharding, TensorShar
 from mlir_sdy.model.axis_lists import set_difference, sort_and_merge
 from mlir_sdy.symbols import MeshesInScope
 from mlir_sdy.values import manual_axes
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 
 def manual_axes_cleanup(module: ir.Module) -> None:

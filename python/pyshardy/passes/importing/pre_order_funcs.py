@@ -15,7 +15,7 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.passes.call_graph import CallGraph
+from pyshardy.irtools.call_graph import CallGraph
 
 
 def pre_order_funcs(module: ir.Module) -> None:

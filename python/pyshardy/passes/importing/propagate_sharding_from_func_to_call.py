@@ -18,11 +18,11 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING, result_shardings
-from pyshardy.passes.call_graph import callee_of
-from pyshardy.passes.functions import functions_of
-from pyshardy.passes.importing.sharding_lists import complete_list
-from pyshardy.passes.symbols import symbol_name
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.call_graph import callee_of
+from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.sharding_lists import complete_list
+from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.walks import operations_named
 
 
 def propagate_sharding_from_func_to_call(module: ir.Module) -> None:

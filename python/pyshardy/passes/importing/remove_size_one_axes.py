@@ -22,7 +22,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import map_shardings
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 
 def remove_size_one_axes(module: ir.Module) -> None:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.host import ir, location_of
-from pyshardy.passes.importing.disjoint_sets import DisjointSets
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.disjoint_sets import DisjointSets
+from pyshardy.irtools.walks import operations_named
 
 _ID = "group_id"
 

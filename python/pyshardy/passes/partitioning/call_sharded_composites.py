@@ -19,10 +19,10 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, result_shardings_of
-from pyshardy.passes.functions import functions_of
-from pyshardy.passes.symbols import symbol_name
-from pyshardy.passes.walks import operations_named
-from pyshardy.pipeline.analyses import preserves_analyses
+from pyshardy.irtools.analyses import preserves_analyses
+from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.walks import operations_named
 
 _COMPOSITE = "stablehlo.composite"
 _DECOMPOSITION = "decomposition"

@@ -29,14 +29,14 @@ from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import behind_barriers, get_sharding
 from mlir_sdy.verify.collectives import COLLECTIVES
-from pyshardy.partition.completion import (
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.op_facts.completion import (
     COMPLETING,
     partial_axes_of,
     reduced_axes,
     reduction_kind,
 )
-from pyshardy.partition.padding.shapes import shape_of
-from pyshardy.passes.walks import operations_named
 from pyshardy.rules import quiet_rules
 
 

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import operations_in
-from pyshardy.partition.agreement import shape_of
-from pyshardy.partition.sizes import element_bytes
+from pyshardy.irtools.element_types import element_bytes
+from pyshardy.partition.compatibility.compatible_shardings import shape_of
 
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
 """What may have several operands. So may all-to-alls, but to XLA these are parts of one tensor."""

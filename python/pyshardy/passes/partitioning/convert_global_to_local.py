@@ -29,22 +29,22 @@ from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
-from pyshardy.partition.channels import first_free_channel
-from pyshardy.partition.completion import (
+from pyshardy.irtools.channels import first_free_channel
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.resolver import is_agreed
+from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyTypesChange
+from pyshardy.partition.local.device_kind import are_replicas
+from pyshardy.partition.local.device_limit import check_number_of_devices
+from pyshardy.partition.local.module_metadata import write_module_metadata
+from pyshardy.partition.local.preconditions import FLOWS, STAY, LocalChecks, check_no_inner_modules
+from pyshardy.partition.local.registry import Conversion
+from pyshardy.partition.op_facts.completion import (
     MissingCompletion,
     PartialResults,
     complete,
     missing_completions,
 )
-from pyshardy.partition.device_kind import are_replicas
-from pyshardy.partition.device_limit import check_number_of_devices
-from pyshardy.partition.find_agreement import is_agreed
-from pyshardy.partition.known_shardings import KnownShardings
-from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyTypesChange
-from pyshardy.partition.local.registry import Conversion
-from pyshardy.partition.local_checks import FLOWS, STAY, LocalChecks, check_no_inner_modules
-from pyshardy.partition.module_metadata import write_module_metadata
-from pyshardy.passes.walks import operations_named
+from pyshardy.partition.op_facts.sharding_cache import KnownShardings
 from pyshardy.rules.known_operation import KnownOperation
 
 

@@ -28,13 +28,13 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
-from pyshardy.partition.completion import reduced_axes
-from pyshardy.partition.cost import completion_cost, local_elements, reshard_cost
-from pyshardy.partition.reshard_plan import AxesPerDim
-from pyshardy.partition.sizes import element_bytes
-from pyshardy.passes.functions import has_static_shape
-from pyshardy.passes.loops import trip_count
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.element_types import element_bytes
+from pyshardy.irtools.functions import has_static_shape
+from pyshardy.irtools.loops import trip_count
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.op_facts.completion import reduced_axes
+from pyshardy.partition.resharding.cost import completion_cost, local_elements, reshard_cost
+from pyshardy.partition.resharding.plan import AxesPerDim
 
 _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 

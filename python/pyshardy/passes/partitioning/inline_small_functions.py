@@ -23,9 +23,9 @@ from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, result_shardings, result_shardings_of
-from pyshardy.passes.call_graph import CallGraph, callee_of
-from pyshardy.passes.functions import NO_INLINE, has_static_shape, is_private, returned_values
-from pyshardy.pipeline.analyses import preserves_analyses
+from pyshardy.irtools.analyses import preserves_analyses
+from pyshardy.irtools.call_graph import CallGraph, callee_of
+from pyshardy.irtools.functions import NO_INLINE, has_static_shape, is_private, returned_values
 
 _FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 _COMPUTE_TYPE = "_xla_compute_type"

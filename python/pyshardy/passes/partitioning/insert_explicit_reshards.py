@@ -49,38 +49,38 @@ from mlir_sdy.values import (
     rank_of,
     set_result_shardings_of,
 )
-from pyshardy.partition.agreement import Agreement, Shardings, is_plain
-from pyshardy.partition.completion import drop_completing_collectives
-from pyshardy.partition.data_flow import (
-    sources_of,
-    sources_of_call,
-    sources_of_function,
-)
-from pyshardy.partition.find_agreement import (
+from pyshardy.irtools.async_operations import make_synchronous
+from pyshardy.irtools.constants import use_sdy_constants
+from pyshardy.irtools.static_shapes import make_static
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.compatible_shardings import Agreement, Shardings, is_plain
+from pyshardy.partition.compatibility.has_unreduced_or_maximal import has_special_shardings
+from pyshardy.partition.compatibility.one_mesh import has_several_meshes, shardings_on_one_mesh
+from pyshardy.partition.compatibility.remarks import remark_on_whole_dimensions
+from pyshardy.partition.compatibility.resolver import (
     MAKES_ANY_SHARDING,
     PARTIAL_OPERATIONS,
     AgreementFinder,
     is_agreed,
 )
-from pyshardy.partition.known_shardings import KnownShardings
-from pyshardy.partition.one_mesh import has_several_meshes, shardings_on_one_mesh
-from pyshardy.partition.reductions import completion_of
-from pyshardy.partition.remarks import remark_on_whole_dimensions
-from pyshardy.partition.rules_on_shards import rule_on_shards
-from pyshardy.partition.single_device import (
+from pyshardy.partition.compatibility.single_device import (
     check_interface,
     run_on_single_device,
     runs_on_shards,
     take_operands_back,
 )
-from pyshardy.partition.special_shardings import has_special_shardings
-from pyshardy.partition.static_forms import make_static
-from pyshardy.partition.unreduced import origin_of
-from pyshardy.partition.user_collectives import resolve_user_collectives
-from pyshardy.partition.uses import UseConverter, insertion_point_after
-from pyshardy.passes.async_operations import make_synchronous
-from pyshardy.passes.constants import use_sdy_constants
-from pyshardy.passes.walks import operations_named
+from pyshardy.partition.compatibility.unreduced import origin_of
+from pyshardy.partition.compatibility.user_collectives import resolve_user_collectives
+from pyshardy.partition.compatibility.uses import UseConverter, insertion_point_after
+from pyshardy.partition.op_facts.completion import drop_completing_collectives
+from pyshardy.partition.op_facts.data_flow import (
+    sources_of,
+    sources_of_call,
+    sources_of_function,
+)
+from pyshardy.partition.op_facts.reductions import completion_of
+from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
+from pyshardy.partition.op_facts.sharding_cache import KnownShardings
 from pyshardy.rules import quiet_rules
 from pyshardy.rules.known_operation import KnownOperation
 

@@ -37,7 +37,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import SHARDING, get_sharding
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 
 _PERMUTE, _ALL_TO_ALL = "sdy.collective_permute", "sdy.all_to_all"
 

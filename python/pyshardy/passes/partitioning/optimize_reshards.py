@@ -38,12 +38,12 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.partition.agreement import shape_of
-from pyshardy.partition.blocked_factors import blocked_factors
-from pyshardy.partition.cost import local_elements, reshard_cost, work_cost
-from pyshardy.partition.form_memo import FormMemo
-from pyshardy.partition.sizes import element_bytes
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.element_types import element_bytes
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.compatible_shardings import shape_of
+from pyshardy.partition.compatibility.signature_memo import FormMemo
+from pyshardy.partition.op_facts.blocked_factors import blocked_factors
+from pyshardy.partition.resharding.cost import local_elements, reshard_cost, work_cost
 from pyshardy.rules import quiet_rules
 from pyshardy.rules.known_operation import KnownOperation
 

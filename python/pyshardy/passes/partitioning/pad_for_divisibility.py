@@ -30,27 +30,27 @@ from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import DATA_FLOW_OPERATIONS, argument_shardings, get_sharding, result_shardings
-from pyshardy.partition.data_flow import Source, sources_of
-from pyshardy.partition.in_place import RESIZING, drop_useless
-from pyshardy.partition.known_shardings import READ_APART
-from pyshardy.partition.left_over import REMOVED_BY, is_left
-from pyshardy.partition.local.sizes import FITTING
-from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
-from pyshardy.partition.padding.indices import clamp_indices
-from pyshardy.partition.padding.neutral import mask_operands
-from pyshardy.partition.padding.shapes import (
+from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.shardings import sharded_operations
+from pyshardy.irtools.tensor_types import (
     Shape,
     padded_shape,
     padded_shape_of,
     shape_of,
     with_shape,
 )
-from pyshardy.partition.padding.whole import DimsPerTensor, compute_whole, unpaddable_dims
-from pyshardy.partition.rules_on_shards import rule_on_shards
-from pyshardy.passes.functions import functions_of
-from pyshardy.passes.shardings import sharded_operations
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.local.ops.sizes import FITTING
+from pyshardy.partition.op_facts.data_flow import Source, sources_of
+from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
+from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
+from pyshardy.partition.op_facts.sharding_cache import READ_APART
+from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
+from pyshardy.partition.padding.indices import clamp_indices
+from pyshardy.partition.padding.neutral import mask_operands
+from pyshardy.partition.padding.replicated import DimsPerTensor, compute_whole, unpaddable_dims
+from pyshardy.partition.padding.trailing_resize import RESIZING, drop_useless
 from pyshardy.rules import quiet_rules
 
 _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})

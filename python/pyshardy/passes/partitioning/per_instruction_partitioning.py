@@ -33,12 +33,12 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
     get_sharding,
 )
-from pyshardy.partition.blocked_factors import allow_unsafe_rng
-from pyshardy.partition.channels import channel_of, first_free_channel, set_channel
-from pyshardy.partition.device_kind import are_replicas
-from pyshardy.partition.local_instruction import LocalInstruction, Outliner
-from pyshardy.partition.per_instruction_filter import InstructionFilter
-from pyshardy.passes.functions import functions_of, has_body
+from pyshardy.irtools.channels import channel_of, first_free_channel, set_channel
+from pyshardy.irtools.functions import functions_of, has_body
+from pyshardy.partition.local.device_kind import are_replicas
+from pyshardy.partition.op_facts.blocked_factors import allow_unsafe_rng
+from pyshardy.partition.single_ops.filter import InstructionFilter
+from pyshardy.partition.single_ops.outline import LocalInstruction, Outliner
 from pyshardy.pipeline.options import pass_text
 
 _STAY_GLOBAL = frozenset(

@@ -35,11 +35,11 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import DATA_FLOW_OPERATIONS, get_sharding, rank_of, set_sharding
-from pyshardy.partition.completion import reduced_axes, reduction_kind
-from pyshardy.partition.linear_operations import is_zero, linear_operands
-from pyshardy.partition.sizes import element_bytes
-from pyshardy.passes.functions import has_static_shape
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.element_types import element_bytes
+from pyshardy.irtools.functions import has_static_shape
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
+from pyshardy.partition.op_facts.linear_operations import is_zero, linear_operands
 
 _ALL_REDUCE, _REDUCE_SCATTER = "sdy.all_reduce", "sdy.reduce_scatter"
 _WHILE = "stablehlo.while"

@@ -31,7 +31,8 @@ from mlir_sdy.model import (
 from mlir_sdy.model.mesh_change import sharding_on
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import behind_barriers, get_sharding
-from pyshardy.partition.reshard_plan import (
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.resharding.plan import (
     AllGather,
     AllSlice,
     AllToAll,
@@ -39,7 +40,6 @@ from pyshardy.partition.reshard_plan import (
     Step,
     plan_reshard,
 )
-from pyshardy.passes.walks import operations_named
 
 
 def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool = False) -> None:

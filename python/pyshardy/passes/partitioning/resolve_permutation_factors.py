@@ -30,7 +30,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import behind_barriers, get_sharding, result_shardings_of
-from pyshardy.partition.agreement import (
+from pyshardy.irtools.channels import first_free_channel
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.compatible_shardings import (
     Agreement,
     Shardings,
     full_agreement,
@@ -38,10 +40,6 @@ from pyshardy.partition.agreement import (
     majority_mesh,
     shape_of,
 )
-from pyshardy.partition.blocked_factors import allow_unsafe_rng, blocked_factors
-from pyshardy.partition.channels import first_free_channel
-from pyshardy.partition.device_kind import are_replicas
-from pyshardy.partition.device_limit import check_number_of_devices
 from pyshardy.partition.halo import (
     PASSING_ON,
     ExchangeForm,
@@ -51,12 +49,14 @@ from pyshardy.partition.halo import (
     factors_made_whole,
     form_of,
 )
-from pyshardy.partition.halo.reshape import resolve_reshape
+from pyshardy.partition.halo.forms.reshape import resolve_reshape
 from pyshardy.partition.halo.reshard import widen_reshard
-from pyshardy.partition.in_place import factors_in_place
 from pyshardy.partition.local import LocalBuilder
-from pyshardy.partition.padding.whole import compute_whole
-from pyshardy.passes.walks import operations_named
+from pyshardy.partition.local.device_kind import are_replicas
+from pyshardy.partition.local.device_limit import check_number_of_devices
+from pyshardy.partition.op_facts.blocked_factors import allow_unsafe_rng, blocked_factors
+from pyshardy.partition.padding.replicated import compute_whole
+from pyshardy.partition.padding.trailing_resize import factors_in_place
 from pyshardy.rules import quiet_rules
 
 _RESHAPE, _RESHARD, _SLICE = "stablehlo.reshape", "sdy.reshard", "stablehlo.slice"

@@ -31,16 +31,16 @@ from mlir_sdy.model import AxisRef, AxisRefList, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import SHARDING, get_sharding, rank_of
-from pyshardy.partition.device_kind import are_replicas
-from pyshardy.partition.device_limit import check_number_of_devices
-from pyshardy.partition.device_meshes import device_mesh_of
-from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.single_device import (
+from pyshardy.irtools.element_types import bytes_of
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.single_device import (
     is_on_single_device,
     single_device_sharding,
 )
-from pyshardy.partition.sizes import bytes_of
-from pyshardy.passes.walks import operations_named
+from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.local.device_kind import are_replicas
+from pyshardy.partition.local.device_limit import check_number_of_devices
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 
 _INTEGER_WIDTHS = frozenset({2, 4, 8, 16, 32, 64})
 

@@ -28,12 +28,12 @@ from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, result_shardings_of
-from pyshardy.partition.monoids import combining_operations
+from pyshardy.irtools.constants import known_integers
+from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.op_facts.reduction_bodies import combining_operations
+from pyshardy.partition.op_facts.scatter_windows import window_dims
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.padding.shapes import Shape, shape_of, with_shape
-from pyshardy.partition.scatter_windows import window_dims
-from pyshardy.passes.constants import known_integers
-from pyshardy.passes.walks import operations_named
 
 _UPDATE_SLICE = "stablehlo.dynamic_update_slice"
 _SCATTER = "stablehlo.scatter"

@@ -31,10 +31,10 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
-from pyshardy.partition.padding.shapes import shape_of
-from pyshardy.passes.shardings import result_kinds, sharded_operations
-from pyshardy.passes.walks import operations_named
-from pyshardy.pipeline.analyses import forget_analyses
+from pyshardy.irtools.analyses import forget_analyses
+from pyshardy.irtools.shardings import result_kinds, sharded_operations
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.irtools.walks import operations_named
 
 _SLICE = "stablehlo.slice"
 _REARRANGING = frozenset({"stablehlo.concatenate", "stablehlo.pad"})

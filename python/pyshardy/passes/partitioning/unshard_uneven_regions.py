@@ -22,12 +22,12 @@ from mlir_sdy.model import AxisRef, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.partition.cost import reshard_cost, work_cost
-from pyshardy.partition.sizes import element_bytes
-from pyshardy.passes.functions import has_static_shape
-from pyshardy.passes.replica_groups import COLLECTIVES_WITH_GROUPS
-from pyshardy.passes.shardings import result_kinds, sharded_operations
-from pyshardy.pipeline.analyses import forget_analyses
+from pyshardy.irtools.analyses import forget_analyses
+from pyshardy.irtools.element_types import element_bytes
+from pyshardy.irtools.functions import has_static_shape
+from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
+from pyshardy.irtools.shardings import result_kinds, sharded_operations
+from pyshardy.partition.resharding.cost import reshard_cost, work_cost
 from pyshardy.rules import ShardingRuleLookup, quiet_rules
 
 _CONSTANT = "sdy.constant"

@@ -31,9 +31,9 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.partition.local_checks import check_no_inner_modules
-from pyshardy.passes.functions import has_body
-from pyshardy.passes.symbols import symbol_name
+from pyshardy.irtools.functions import has_body
+from pyshardy.irtools.symbols import symbol_name
+from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.origins import AXIS_NAMES, ORIGIN, ORIGINS, copy_other_attributes
 from pyshardy.shard.shardings_on_grids import (
     CONVERTED,

@@ -33,8 +33,8 @@ from mlir_sdy.values import (
     set_sharding,
     shardable_value,
 )
-from pyshardy.partition.local_checks import check_no_inner_modules
-from pyshardy.passes.symbols import symbol_name
+from pyshardy.irtools.symbols import symbol_name
+from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.errors import SHARD_TO_SDY, refusal
 from pyshardy.shard.origins import AXIS_NAMES, copy_other_attributes, origin_of
 from pyshardy.shard.pieces import offsets_rounded_up, uneven_dim

@@ -9,7 +9,7 @@ from mlir_sdy.shard.values import Axes, Grid, GridSharding
 from mlir_sdy.symbols import enclosing_module
 from mlir_sdy.traversal import operations_in
 from pyshardy.shard.errors import refusal
-from pyshardy.shard.upstream.reshards import Verdict, verdict_on
+from pyshardy.shard.upstream_reshards import Verdict, verdict_on
 
 _WHERE = "upstream's 'shard-partition' would make wrong code"
 _MEND = "run 'convert-shard-to-sdy' and partition by 'sdy-partition-pipeline'"

@@ -11,8 +11,8 @@ It is `shard-to-stablehlo` with another builder: see `builder`.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.shard.lowering.to_stablehlo import lower_collectives
-from pyshardy.shard.mpi.builder import MpiBuilder
+from pyshardy.passes.shard.shard_to_stablehlo import lower_collectives
+from pyshardy.shard.lowering.mpi_builder import MpiBuilder
 
 
 def shard_prepare_for_mpi(module: ir.Module) -> None:

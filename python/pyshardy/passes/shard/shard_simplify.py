@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir, passmanager
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.walks import operations_named
 from pyshardy.shard.errors import refusal
 
 _WHERE = "upstream's 'shard-simplify' would make wrong code"

@@ -23,9 +23,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.shard.reading import grids_of, is_shard_operation
 from mlir_sdy.shard.values import Grid
 from mlir_sdy.traversal import operations_in
-from pyshardy.partition.channels import first_free_channel
-from pyshardy.partition.local_checks import check_no_inner_modules
-from pyshardy.passes.walks import operations_named
+from pyshardy.irtools.channels import first_free_channel
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.lowering import collectives as _collectives  # noqa: F401 (registers)
 from pyshardy.shard.lowering import halo as _halo  # noqa: F401
 from pyshardy.shard.lowering import rooted as _rooted  # noqa: F401

@@ -25,11 +25,11 @@ from mlir_sdy.host import ir
 from mlir_sdy.shard import building
 from mlir_sdy.shard.values import Axes, Grid, ReductionKind
 from mlir_sdy.traversal import operations_in
-from pyshardy.backends.groups import Groups, Layout, process_groups, process_pairs
-from pyshardy.backends.pieces import COLLECTIVES, DEVICE_IDS
-from pyshardy.partition.channels import channel_of
-from pyshardy.partition.local_checks import check_no_inner_modules
-from pyshardy.passes.symbols import FreshNames
+from pyshardy.irtools.channels import channel_of
+from pyshardy.irtools.symbols import FreshNames
+from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
+from pyshardy.local_program.segments import COLLECTIVES, DEVICE_IDS
+from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.errors import refusal
 from pyshardy.shard.gathering import by_gathering, held_by
 from pyshardy.shard.lowering.builder import GridBuilder

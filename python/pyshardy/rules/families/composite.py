@@ -6,8 +6,8 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, TensorMapping
 from mlir_sdy.symbols import enclosing_module
+from pyshardy.irtools.defining_ops import is_one_value
 from pyshardy.rules.builder import identity_rule, pointwise
-from pyshardy.rules.families.definitions import is_one_value
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature

@@ -150,24 +150,6 @@ class GridBuilder(LocalBuilder):
         self.fill_body(reduced.regions[0], tensor.element_type, operation)
         return reduced.result
 
-    def all_to_all(
-        self, value: ir.Value, split: int, concat: int, axes: AxisTuple, mesh: Mesh
-    ) -> ir.Value:
-        """One piece of each device's tensor, behind each other in a dimension."""
-        count = mesh.axes_size(axes)
-        tensor = ir.RankedTensorType(value.type)
-        shape = list(tensor.shape)
-        shape[split] //= count
-        shape[concat] *= count
-        attributes = {
-            "split_dimension": _i64(split),
-            "concat_dimension": _i64(concat),
-            "split_count": _i64(count),
-            **self.group_attributes(mesh, axes, flattened_ids=False),
-        }
-        result = ir.RankedTensorType.get(shape, tensor.element_type)
-        return self.create("stablehlo.all_to_all", (value,), (result,), attributes).result
-
     def permute(self, value: ir.Value, pairs: Pairs) -> ir.Value:
         """What another device sends; zeros for a device to which nobody does."""
         if not pairs:

@@ -19,11 +19,11 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from mlir_sdy.shard import building
 from mlir_sdy.shard.values import Axes, Grid, ReductionKind
-from pyshardy.passes.symbols import FreshNames
+from pyshardy.irtools.symbols import FreshNames
 from pyshardy.shard.lowering.builder import GridBuilder, Pairs
 from pyshardy.shard.lowering.device_values import DeviceValues
+from pyshardy.shard.lowering.mpi_elements import in_elements, moved_type, reduced_type
 from pyshardy.shard.lowering.reductions import KINDS
-from pyshardy.shard.mpi.elements import in_elements, moved_type, reduced_type
 from pyshardy.shard.strides import axes_apart
 
 
@@ -85,7 +85,7 @@ class MpiBuilder(GridBuilder):
         return in_elements(value, tensor.element_type, self)
 
     def all_to_all(
-        self, value: ir.Value, split: int, concat: int, axes: AxisTuple, mesh: Mesh
+        self, value: ir.Value, split: int, concat: int, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
         """Gather, and take the own piece of what each member has."""
         name = self._name_of[mesh]

@@ -5,8 +5,8 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
-from pyshardy.passes.call_graph import CallGraph
-from pyshardy.passes.exporting.function_bodies import body_numbers
+from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.function_bodies import body_numbers
 
 T = "tensor<8xf32>"
 MESH = '#sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x"}]>]>'

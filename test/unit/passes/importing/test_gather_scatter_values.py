@@ -8,7 +8,7 @@ import pytest
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir, stablehlo
-from pyshardy.passes.functions import functions_of
+from pyshardy.irtools.functions import functions_of
 from pyshardy.passes.importing import explicit_gather_scatter_batching
 
 LIT_TESTS = Path(__file__).parents[3] / "lit" / "passes" / "importing"

@@ -7,8 +7,8 @@ import pytest
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir
-from pyshardy.passes.importing.textual_order import Place, textual_order
-from pyshardy.passes.walks import operations_named, operations_with, values_of_attribute
+from pyshardy.irtools.textual_order import Place, textual_order
+from pyshardy.irtools.walks import operations_named, operations_with, values_of_attribute
 
 NESTED = """
 func.func @main(%a: tensor<8xf32>, %p: tensor<i32>) -> tensor<8xf32> {

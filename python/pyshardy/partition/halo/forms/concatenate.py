@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from mlir_sdy.values import behind_barriers, get_sharding
+from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.halo.emit_exchange import transfer
+from pyshardy.partition.halo.exchange_plan import Demand, Route, plan_route
 from pyshardy.partition.halo.form import PASSING_ON, Body, ExchangeForm, exchanges
-from pyshardy.partition.halo.route import Demand, Route, plan_route
 from pyshardy.partition.halo.rules import with_factor
-from pyshardy.partition.halo.transfer import transfer
 from pyshardy.partition.halo.windowed import any_filling
-from pyshardy.partition.padding.shapes import shape_of
-from pyshardy.rules.families.definitions import defining_operation
 
 
 @dataclass(frozen=True, slots=True)

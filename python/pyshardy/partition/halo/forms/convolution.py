@@ -21,6 +21,7 @@ from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import (
     integers,
     integers_attribute,
@@ -31,7 +32,6 @@ from pyshardy.partition.halo.form import exchanges
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, zero_filling
-from pyshardy.partition.padding.shapes import shape_of
 
 
 @dataclass(frozen=True, slots=True)

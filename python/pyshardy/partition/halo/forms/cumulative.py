@@ -16,18 +16,18 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.attributes import (
     integers,
     integers_attribute,
     paddings,
     paddings_attribute,
 )
+from pyshardy.partition.halo.device_axis import Lanes
+from pyshardy.partition.halo.exchange_plan import Route
 from pyshardy.partition.halo.form import Body, ExchangeForm
-from pyshardy.partition.halo.lanes import Lanes
-from pyshardy.partition.halo.route import Route
-from pyshardy.partition.monoids import combining_operations
-from pyshardy.partition.padding.shapes import shape_of, with_shape
-from pyshardy.partition.reductions import is_neutral
+from pyshardy.partition.op_facts.reduction_bodies import combining_operations
+from pyshardy.partition.op_facts.reductions import is_neutral
 
 
 class CumulativeForm(ExchangeForm):

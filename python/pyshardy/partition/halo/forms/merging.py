@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import (
     integers,
     integers_attribute,
     paddings,
     paddings_attribute,
 )
-from pyshardy.partition.padding.shapes import shape_of
 
 _WINDOWS = "stablehlo.reduce_window"
 _START, _LIMIT, _STRIDE = "start_indices", "limit_indices", "strides"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.attributes import integers_attribute
 from pyshardy.partition.halo.form import Body, exchanges
 from pyshardy.partition.halo.window import Window
@@ -17,9 +18,8 @@ from pyshardy.partition.halo.windowed import (
     operand_filling,
     zero_filling,
 )
-from pyshardy.partition.in_place import does_nothing
-from pyshardy.partition.padding.shapes import shape_of, with_shape
-from pyshardy.partition.reductions import is_positive_zero
+from pyshardy.partition.op_facts.reductions import is_positive_zero
+from pyshardy.partition.padding.trailing_resize import does_nothing
 
 _LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padding"
 

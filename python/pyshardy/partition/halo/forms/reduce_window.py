@@ -7,17 +7,17 @@ from collections.abc import Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import (
     integers,
     integers_attribute,
     paddings,
     paddings_attribute,
 )
-from pyshardy.partition.halo.cumulative import cumulative_form
 from pyshardy.partition.halo.form import ExchangeForm, exchanges
+from pyshardy.partition.halo.forms.cumulative import cumulative_form
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_filling
-from pyshardy.partition.padding.shapes import shape_of
 
 
 @exchanges("stablehlo.reduce_window")

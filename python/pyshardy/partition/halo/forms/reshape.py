@@ -35,11 +35,11 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of, place_data_alike
 from mlir_sdy.values import behind_barriers, get_sharding, set_result_shardings_of
-from pyshardy.partition.agreement import shape_of
-from pyshardy.partition.factor_axes import Shape
+from pyshardy.irtools.tensor_types import with_shape
+from pyshardy.partition.compatibility.compatible_shardings import shape_of
+from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.windowed import resizing_pays
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.padding.shapes import with_shape
 
 Group = tuple[range, range]
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.halo.device_axis import Lanes
+from pyshardy.partition.halo.emit_exchange import transfer
+from pyshardy.partition.halo.exchange_plan import Demand, Route, plan_route
 from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
-from pyshardy.partition.halo.lanes import Lanes
-from pyshardy.partition.halo.route import Demand, Route, plan_route
-from pyshardy.partition.halo.transfer import transfer
 from pyshardy.partition.halo.windowed import any_filling
-from pyshardy.partition.padding.shapes import shape_of
 
 
 @exchanges("stablehlo.reverse")

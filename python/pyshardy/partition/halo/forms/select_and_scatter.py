@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.attributes import paddings, paddings_attribute
-from pyshardy.partition.halo.filling import Filling, Rest
+from pyshardy.partition.halo.device_axis import Lanes
+from pyshardy.partition.halo.emit_exchange import transfer
+from pyshardy.partition.halo.exchange_plan import Demand, Route, plan_route
+from pyshardy.partition.halo.fill_value import Filling, Rest
 from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
-from pyshardy.partition.halo.lanes import Lanes
-from pyshardy.partition.halo.reduce_window import windows_of
-from pyshardy.partition.halo.route import Demand, Route, plan_route
+from pyshardy.partition.halo.forms.reduce_window import windows_of
 from pyshardy.partition.halo.rules import with_factor
-from pyshardy.partition.halo.transfer import transfer
 from pyshardy.partition.halo.window import Window
-from pyshardy.partition.monoids import combining_operations
-from pyshardy.partition.neutral_elements import neutral_elements
-from pyshardy.partition.padding.shapes import shape_of, with_shape
-from pyshardy.partition.reductions import is_neutral
+from pyshardy.partition.op_facts.neutral_elements import neutral_elements
+from pyshardy.partition.op_facts.reduction_bodies import combining_operations
+from pyshardy.partition.op_facts.reductions import is_neutral
 
 _OPERAND, _SOURCE, _INITIAL = range(3)
 

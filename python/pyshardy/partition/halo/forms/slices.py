@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import integers_attribute
 from pyshardy.partition.halo.form import exchanges
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, any_filling
-from pyshardy.partition.padding.shapes import shape_of
 
 _START, _LIMIT, _STRIDE = "start_indices", "limit_indices", "strides"
 

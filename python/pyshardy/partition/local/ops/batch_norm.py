@@ -9,7 +9,6 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
-from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
     binary,
     broadcast,
@@ -19,6 +18,7 @@ from pyshardy.partition.local.arithmetic import (
 )
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.registry import converts
+from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 
 class _Features:

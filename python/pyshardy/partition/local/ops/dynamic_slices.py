@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
     binary,
     broadcast,
@@ -33,8 +32,9 @@ from pyshardy.partition.local.arithmetic import (
 )
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
+from pyshardy.partition.local.ops.sizes import fit_dynamic_slice
 from pyshardy.partition.local.registry import converts
-from pyshardy.partition.local.sizes import fit_dynamic_slice
+from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import AxisTuple, Mesh
-from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
     all_along,
     binary,
@@ -19,8 +18,9 @@ from pyshardy.partition.local.arithmetic import (
 )
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
+from pyshardy.partition.local.ops.sizes import fit_gather
 from pyshardy.partition.local.registry import converts
-from pyshardy.partition.local.sizes import fit_gather
+from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 
 @converts("stablehlo.gather")

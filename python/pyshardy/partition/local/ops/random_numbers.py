@@ -11,7 +11,6 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding, set_difference
 from mlir_sdy.values import get_sharding, result_shardings_of
 from mlir_sdy.verify.operations import bound_manual_axes
-from pyshardy.partition.blocked_factors import UNSAFE_RNG
 from pyshardy.partition.local.arithmetic import (
     binary,
     broadcast,
@@ -22,7 +21,8 @@ from pyshardy.partition.local.arithmetic import (
 )
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.registry import converts
-from pyshardy.partition.monoids import is_boolean
+from pyshardy.partition.op_facts.blocked_factors import UNSAFE_RNG
+from pyshardy.partition.op_facts.reduction_bodies import is_boolean
 
 
 @converts("stablehlo.rng", differing=True)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
-from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import (
     broadcast,
     element_type_of,
@@ -18,8 +17,13 @@ from pyshardy.partition.local.arithmetic import (
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.completing import multiply_up, reduce_again
 from pyshardy.partition.local.registry import converts
-from pyshardy.partition.monoids import combining_operations
-from pyshardy.partition.reductions import completion_of, counts_any_number_of_times, is_neutral
+from pyshardy.partition.op_facts.reduction_bodies import combining_operations
+from pyshardy.partition.op_facts.reductions import (
+    completion_of,
+    counts_any_number_of_times,
+    is_neutral,
+)
+from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 
 def _reduces_whole_dimensions(

@@ -8,15 +8,15 @@ from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
-from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import is_first, select, value_where
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.completing import multiply_up
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
 from pyshardy.partition.local.registry import converts
-from pyshardy.partition.monoids import combining_operations
-from pyshardy.partition.reductions import completion_of, counts_any_number_of_times
-from pyshardy.partition.scatter_windows import window_dims
+from pyshardy.partition.op_facts.reduction_bodies import combining_operations
+from pyshardy.partition.op_facts.reductions import completion_of, counts_any_number_of_times
+from pyshardy.partition.op_facts.scatter_windows import window_dims
+from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 
 @converts("stablehlo.scatter")

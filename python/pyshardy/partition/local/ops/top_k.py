@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.partition.known_shardings import sharding_of
 from pyshardy.partition.local.arithmetic import binary, broadcast, convert, element_type_of
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.registry import converts
+from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 
 @converts("chlo.top_k")

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-aggressive-propagate`: propagate shardings, and resolve conflicts."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.propagation.driver import STRATEGIES, Hierarchy, StrategyOptions, propagate
+
+_DEFAULTS = StrategyOptions()
+
+
+def aggressive_propagate(module: ir.Module, options: StrategyOptions = _DEFAULTS) -> None:
+    """Propagate shardings, and resolve conflicts.
+
+    Args:
+        module: the module, which is changed in place.
+        options: the options of the pass.
+
+    Raises:
+        PassError: see `propagate`.
+    """
+    propagate(module, Hierarchy(STRATEGIES[options.propagation_strategy]), options)

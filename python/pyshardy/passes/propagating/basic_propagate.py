@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-basic-propagate`: propagate shardings where nothing conflicts."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.propagation.driver import STRATEGIES, Hierarchy, PropagationOptions, propagate
+
+_DEFAULTS = PropagationOptions()
+
+
+def basic_propagate(module: ir.Module, options: PropagationOptions = _DEFAULTS) -> None:
+    """Propagate shardings where nothing conflicts.
+
+    Args:
+        module: the module, which is changed in place.
+        options: the options of the pass.
+
+    Raises:
+        PassError: see `propagate`.
+    """
+    propagate(module, Hierarchy(STRATEGIES["basic"]), options)

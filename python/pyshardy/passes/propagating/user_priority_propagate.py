@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The pass `sdy-user-priority-propagate`: propagate shardings by the user's priorities."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import ir
+from pyshardy.propagation.driver import STRATEGIES, Hierarchy, PriorityOptions, propagate
+
+_DEFAULTS = PriorityOptions()
+
+
+def user_priority_propagate(module: ir.Module, options: PriorityOptions = _DEFAULTS) -> None:
+    """Propagate shardings by the user's priorities.
+
+    Args:
+        module: the module, which is changed in place.
+        options: the options of the pass.
+
+    Raises:
+        PassError: see `propagate`.
+    """
+    hierarchy = Hierarchy(
+        STRATEGIES[options.propagation_strategy], options.run_op_priority_propagation, True
+    )
+    propagate(module, hierarchy, options)
