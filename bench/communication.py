@@ -41,7 +41,7 @@ from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "test" / "oracle")]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "test" / "support")]
 
 from shardy import Shardy, ShardyAborted, ShardyRefused  # noqa: E402
 from shardy_partition import partitioned_by_shardy  # noqa: E402

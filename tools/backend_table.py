@@ -22,7 +22,7 @@ from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.dialect import Context
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "test" / "oracle"))
+sys.path.insert(0, str(ROOT / "test" / "support"))
 
 from corpus_programs import OPTIONS, PROGRAMS, CorpusProgram  # noqa: E402
 

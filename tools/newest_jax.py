@@ -28,20 +28,20 @@ ENVIRONMENT = ROOT / "build" / "newest-jax"
 OLDEST = (3, 12)
 
 TESTS = (
-    "test/oracle/test_backends.py",
-    "test/oracle/test_corpus_numbers.py",
-    "test/oracle/test_frontend_examples.py",
-    "test/oracle/test_frontend_files.py",
-    "test/oracle/test_frontend_jax.py",
-    "test/oracle/test_frontend_torch.py",
-    "test/oracle/test_sharded_arrays.py",
-    "test/oracle/test_xla.py",
+    "test/numerics/test_backends.py",
+    "test/numerics/test_corpus_numbers.py",
+    "test/frontends/test_frontend_examples.py",
+    "test/frontends/test_frontend_files.py",
+    "test/frontends/test_frontend_jax.py",
+    "test/frontends/test_frontend_torch.py",
+    "test/numerics/test_sharded_arrays.py",
+    "test/numerics/test_xla.py",
     "test/unit/backends",
     "test/unit/frontends",
 )
 WITH_TORCH = (
-    "test/oracle/test_frontend_torch.py",
-    "test/oracle/test_frontend_examples.py::test_output[torch_transformer.py]",
+    "test/frontends/test_frontend_torch.py",
+    "test/frontends/test_frontend_examples.py::test_output[torch_transformer.py]",
 )
 """The tests that need PyTorch. Its wheels for Linux on the Python index bring gigabytes for GPUs,
 so that it is installed only if asked for; the tests run if it is there."""
