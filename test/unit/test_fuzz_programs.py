@@ -6,6 +6,7 @@
     PYSHARDY_FUZZ_CASES=200000 pytest -n 2 test/unit/test_fuzz_programs.py
 """
 
+import importlib
 import os
 import re
 import subprocess
@@ -89,9 +90,9 @@ def test_wrong_failures(fuzzer, monkeypatch, exception, found):
 
 
 def test_internal_errors(fuzzer, monkeypatch):
-    from pyshardy.partition import global_to_local  # noqa: PLC0415
-
-    monkeypatch.setattr(global_to_local, "first_free_channel", raising(KeyError("x")))
+    place = "pyshardy.passes.partitioning.convert_global_to_local"
+    module = importlib.import_module(place)
+    monkeypatch.setattr(module, "first_free_channel", raising(KeyError("x")))
     assert judged(fuzzer).startswith("defect: internal error in partition")
 
 
