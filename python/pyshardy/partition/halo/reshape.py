@@ -40,8 +40,7 @@ from pyshardy.partition.factor_axes import Shape
 from pyshardy.partition.halo.windowed import resizing_pays
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.shapes import with_shape
-
-Group = tuple[range, range]
+from pyshardy.partition.reshape_groups import passes_through, reshape_groups
 
 
 def resolve_reshape(
@@ -77,7 +76,7 @@ def resolve_reshape(
     wide = wide_shapes(*shapes, source, target, mesh) if exchanges else None
     if wide is not None:
         return _widen(reshape, *wide, target, cache)
-    groups = [group for group in reshape_groups(*shapes) if not _passes_through(group, *shapes)]
+    groups = [group for group in reshape_groups(*shapes) if not passes_through(group, *shapes)]
     new_source = _whole(source, [dim for group in groups for dim in group[0]])
     new_target = _whole(target, [dim for group in groups for dim in group[1]])
     if not place_data_alike(new_source, shapes[0], new_target, shapes[1], mesh):
@@ -151,38 +150,6 @@ def _widen(
     reshape.erase()
     resizing = (each.owner.operation for each in (padded, cut) if each not in (value, widened))
     return tuple(resizing)
-
-
-def reshape_groups(source: Shape, target: Shape) -> list[Group]:
-    """The shortest runs of dimensions of both shapes that hold the same number of elements.
-
-    `(12, 24, 5)` and `(8, 36, 5)` fall into the groups `(12, 24)` with `(8, 36)`, and `5` with `5`.
-    """
-    groups: list[Group] = []
-    source_start = target_start = 0
-    while source_start < len(source) or target_start < len(target):
-        source_end = min(source_start + 1, len(source))
-        target_end = min(target_start + 1, len(target))
-        while True:
-            left = math.prod(source[source_start:source_end])
-            right = math.prod(target[target_start:target_end])
-            if left < right and source_end < len(source):
-                source_end += 1
-            elif right < left and target_end < len(target):
-                target_end += 1
-            else:
-                break
-        groups.append((range(source_start, source_end), range(target_start, target_end)))
-        source_start, target_start = source_end, target_end
-    return groups
-
-
-def _passes_through(group: Group, source: Shape, target: Shape) -> bool:
-    """Whether at most one dimension on each side of a group is more than 1."""
-    return all(
-        sum(shape[dim] != 1 for dim in dims) <= 1
-        for dims, shape in zip(group, (source, target), strict=True)
-    )
 
 
 def _whole(sharding: TensorSharding, dims: Sequence[int]) -> TensorSharding:
