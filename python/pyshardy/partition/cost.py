@@ -9,6 +9,7 @@ much memory is spent on saving few bytes.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 from mlir_sdy.model import AxisTuple, Mesh
@@ -33,6 +34,22 @@ ACCESSES_PER_BYTE = 64
 BYTES_TO_START = 256
 """Bytes that a device could send while it waits for a collective to begin. Between hosts it is
 more by far; but where whole tensors are that small, nobody counts."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Traffic:
+    """What a device sends: the fewer bytes are less, and of as many those in fewer collectives.
+
+    Attributes:
+        sent: the bytes.
+        collectives: in how many collectives.
+    """
+
+    sent: float = 0.0
+    collectives: int = 0
+
+    def __add__(self, other: Traffic) -> Traffic:
+        return Traffic(self.sent + other.sent, self.collectives + other.collectives)
 
 
 def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:

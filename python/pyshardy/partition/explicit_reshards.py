@@ -126,7 +126,7 @@ def insert_explicit_reshards(
     )
     if replicate_without_local_form:
         # The forms are found where they are implemented, by modules that import much.
-        from pyshardy.partition.halo import find_exchange  # noqa: PLC0415
+        from pyshardy.partition.halo import cheapest_reshape, find_exchange  # noqa: PLC0415
         from pyshardy.partition.local import CONVERSIONS  # noqa: PLC0415
 
         make_synchronous(function)
@@ -134,6 +134,7 @@ def insert_explicit_reshards(
         make_static(function)
         resharder.finder.local_forms = CONVERSIONS.keys()
         resharder.finder.find_exchange = find_exchange
+        resharder.finder.agree_on_reshape = cheapest_reshape
     resharder.run()
 
 

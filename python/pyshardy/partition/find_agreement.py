@@ -33,6 +33,7 @@ from pyshardy.rules.lookup import SHARDING_RULE
 
 if TYPE_CHECKING:
     from pyshardy.partition.halo.agreement import FindExchange
+    from pyshardy.partition.halo.reshape_agreement import AgreeOnReshape
 
 MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
 """Operations that each device carries out for its shard, whatever that is."""
@@ -57,6 +58,7 @@ class AgreementFinder:
     Attributes:
         local_forms: the operations that have a local form, if others are to be computed whole.
         find_exchange: says where shards exchange data, if they are to.
+        agree_on_reshape: finds a cheaper agreement for a reshape, if there is one.
         has_manual_computations: whether there are any in the function.
     """
 
@@ -66,6 +68,7 @@ class AgreementFinder:
         self.full = full
         self.local_forms: Collection[str] | None = None
         self.find_exchange: FindExchange | None = None
+        self.agree_on_reshape: AgreeOnReshape | None = None
         self.has_manual_computations = True
         self._by_form = FormMemo[Agreement | None](rules)
         self._agreements: dict[object, Agreement | None] = {}
@@ -117,6 +120,8 @@ class AgreementFinder:
         if key not in self._agreements:
             if full:
                 agreement = agree(rule, blocked)
+                if is_reshape and agreement is not None and self.agree_on_reshape is not None:
+                    agreement = self.agree_on_reshape(operation, shardings, agreement, self.meshes)
             else:
                 agreement = self._partial_agreement(operation, rule, shardings, shapes)
             self._agreements[key] = agreement

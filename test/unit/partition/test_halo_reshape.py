@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from mlir_sdy.assembly import asm, parse
-from mlir_sdy.model import AxisRef, Mesh, MeshAxis, TensorSharding
-from pyshardy.partition.halo.reshape import wide_shapes
+from mlir_sdy.model import AxisRef, Mesh, MeshAxis
+from pyshardy.partition.halo.crossing import Side, wide_shapes
 from pyshardy.program import partition
 
 MESH = Mesh((MeshAxis("x", 4), MeshAxis("y", 2)))
 
 
-def sharding(*dims: str) -> TensorSharding:
-    return TensorSharding.from_axes("mesh", [tuple(map(AxisRef, axes)) for axes in dims])
+def axes(*dims: str):
+    return tuple(tuple(map(AxisRef, names)) for names in dims)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,8 @@ def sharding(*dims: str) -> TensorSharding:
     ],
 )
 def test_wide_shapes(source_shape, target_shape, source, target, wide):
-    found = wide_shapes(source_shape, target_shape, sharding(*source), sharding(*target), MESH)
+    sides = Side(source_shape, axes(*source)), Side(target_shape, axes(*target))
+    found = wide_shapes(*sides, MESH)
     assert found == wide
 
 
