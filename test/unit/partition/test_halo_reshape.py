@@ -9,7 +9,8 @@ import pytest
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis
-from pyshardy.partition.halo.crossing import Side, wide_shapes
+from pyshardy.partition.halo.crossing import wide_shapes
+from pyshardy.partition.reshape_sides import Side
 from pyshardy.program import partition
 
 MESH = Mesh((MeshAxis("x", 4), MeshAxis("y", 2)))

@@ -18,34 +18,14 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from mlir_sdy.model import Mesh, TensorSharding, place_data_alike
+from mlir_sdy.model import Mesh
 from pyshardy.partition.cost import Traffic
 from pyshardy.partition.factor_axes import Shape
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.halo.windowed import resizing_pays, resizing_traffic
-from pyshardy.partition.reshape_groups import pads_alike, reshape_groups
-from pyshardy.partition.reshape_images import images, shapes_between
-from pyshardy.partition.reshard_plan import AxesPerDim
-
-_MESH = "mesh"
-"""Stands for the name of the one mesh."""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """The operand or the result of a reshape: its shape, and the axes of each dimension."""
-
-    shape: Shape
-    axes: AxesPerDim
-
-    @property
-    def sharding(self) -> TensorSharding:
-        """The axes as a sharding."""
-        return TensorSharding.from_axes(_MESH, self.axes)
-
-    def padded_shape(self, mesh: Mesh) -> Shape:
-        """The shape of all shards together."""
-        return self.sharding.global_shape(self.sharding.local_shape(self.shape, mesh), mesh)
+from pyshardy.partition.reshape_groups import reshape_groups
+from pyshardy.partition.reshape_images import shapes_between
+from pyshardy.partition.reshape_sides import Side, are_alike, images_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +66,11 @@ def cheapest_crossing(
             traffic += resizing_traffic(wide[1], target.shape, nbytes, target.sharding, mesh)
             ways.append(Crossing(traffic, wide=wide))
     for shape in shapes_between(source.axes, source.shape, target.axes, target.shape, mesh):
-        for before in _images_on(source, shape, mesh):
-            for after in _images_on(target, shape, mesh):
+        for before in images_on(source, shape, mesh):
+            for after in images_on(target, shape, mesh):
                 traffic = exchanging_reshard_traffic(shape, nbytes, before.axes, after.axes, mesh)
                 ways.append(Crossing(traffic, between=(before, after)))
     return min(ways, key=lambda way: way.traffic, default=None)
-
-
-def are_alike(source: Side, target: Side, mesh: Mesh) -> bool:
-    """Whether all shards hold the same data on both sides, and padding in the same places."""
-    return place_data_alike(
-        source.sharding, source.shape, target.sharding, target.shape, mesh
-    ) and pads_alike(
-        source.shape, source.padded_shape(mesh), target.shape, target.padded_shape(mesh)
-    )
 
 
 def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] | None:
@@ -138,13 +109,3 @@ def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] |
     if not are_alike(Side(new_source, source.axes), Side(new_target, target.axes), mesh):
         return None
     return new_source, new_target
-
-
-def _images_on(side: Side, shape: Shape, mesh: Mesh) -> list[Side]:
-    """The images of a side on another shape on which shards hold the same data."""
-    held: list[AxesPerDim] = [()]
-    for group in reshape_groups(side.shape, shape):
-        options = images(side.axes, side.shape, group, shape, mesh)
-        held = [(*before, *option) for before in held for option in options]
-    found = [Side(shape, axes) for axes in held]
-    return [each for each in found if are_alike(side, each, mesh)]

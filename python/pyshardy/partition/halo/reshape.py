@@ -51,10 +51,11 @@ from mlir_sdy.values import behind_barriers, get_sharding, set_result_shardings_
 from pyshardy.partition.agreement import shape_of
 from pyshardy.partition.cost import Traffic, reshard_traffic
 from pyshardy.partition.factor_axes import Shape
-from pyshardy.partition.halo.crossing import Crossing, Side, cheapest_crossing
+from pyshardy.partition.halo.crossing import Crossing, cheapest_crossing
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.shapes import with_shape
 from pyshardy.partition.reshape_groups import passes_through, reshape_groups
+from pyshardy.partition.reshape_sides import Side
 from pyshardy.partition.sizes import element_bytes
 
 

@@ -27,10 +27,11 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, lists_overlap
 from pyshardy.partition.agreement import Agreement, Shardings, is_plain, shape_of
 from pyshardy.partition.cost import Traffic
-from pyshardy.partition.halo.crossing import Side, cheapest_crossing
+from pyshardy.partition.halo.crossing import cheapest_crossing
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.reshape_groups import Group, reshape_groups
 from pyshardy.partition.reshape_images import images
+from pyshardy.partition.reshape_sides import Side
 from pyshardy.partition.reshard_plan import AxesPerDim
 from pyshardy.partition.sizes import element_bytes
 
