@@ -11,6 +11,7 @@ from small_programs import random_sharding
 
 import pyshardy as sdy
 from mlir_sdy.model import DimensionSharding, Mesh, MeshAxis, TensorSharding
+from pyshardy.program import run_unpartitioned
 
 MESHES = [(4,), (8,), (6,), (2, 2), (4, 2), (2, 4), (2, 3), (2, 2, 2), (3, 4)]
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
@@ -87,7 +88,10 @@ def test_random_reshapes(batch):
 
 
 def sent(mesh, source, source_dims, target, target_dims):
-    """What a device sends to reshape a value from one sharding to another, and in what."""
+    """What a device sends to reshape a value from one sharding to another, and in what.
+
+    The value is made on the devices: an argument would be sharded as it is wanted.
+    """
     before, after = ("x".join(map(str, (*shape, "f32"))) for shape in (source, target))
     module = sdy.parse(
         f"""
@@ -109,3 +113,67 @@ def sent(mesh, source, source_dims, target, target_dims):
     if program.collectives and found[-1][0] == "all_gather":
         del found[-1]  # of the result, for the user
     return found
+
+
+@pytest.mark.parametrize(
+    ("mesh", "source", "source_dims", "target", "target_dims", "expected"),
+    [
+        # Padding agrees: nothing is sent.
+        ('["x"=4]', (16, 3, 2), '[{}, {"x"}, {}]', (16, 6), '[{}, {"x"}]', []),
+        ('["y"=2, "x"=4]', (3, 2, 16), '[{"x"}, {}, {}]', (6, 16), '[{"x"}, {}]', []),
+        ('["x"=8]', (5, 32, 3), '[{"x"}, {}, {}]', (10, 16, 3), '[{"x"}, {}, {}]', []),
+        # The same elements in another order of devices: a permute.
+        (
+            '["x"=2, "y"=2]',
+            (16,),
+            '[{"x", "y"}]',
+            (2, 2, 4),
+            '[{"y"}, {"x"}, {}]',
+            [("collective_permute", 16)],
+        ),
+        (
+            '["x"=8]',
+            (64,),
+            '[{"x"}]',
+            (2, 2, 2, 8),
+            '[{"x":(4)2}, {"x":(2)2}, {"x":(1)2}, {}]',
+            [("collective_permute", 32)],
+        ),
+        # Parts of elements go to another dimension.
+        ('["x"=4]', (64,), '[{"x"}]', (8, 8), '[{}, {"x"}]', [("all_to_all", 48)]),
+        ('["x"=4]', (16,), '[{"x"}]', (4, 4), '[{"x":(1)2}, {"x":(2)2}]', [("all_to_all", 8)]),
+        # A result whose axes have no place in the operand is sliced.
+        ('["x"=4]', (64, 5, 3), "[{}, {}, {}]", (64, 15), '[{}, {"x"}]', []),
+    ],
+)
+def test_what_is_sent(mesh, source, source_dims, target, target_dims, expected):
+    assert sent(f"<{mesh}>", source, source_dims, target, target_dims) == expected
+
+
+def test_of_a_head_in_an_attention_layer():
+    """3 heads of 2 channels on 4 devices: only the sum is completed."""
+    text = """
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<16x8xf32>, %w: tensor<8x3x2xf32>) -> tensor<f32> {
+      %0 = stablehlo.reshape %w : (tensor<8x3x2xf32>) -> tensor<8x6xf32>
+      %1 = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<8x6xf32>
+      %2 = stablehlo.dot_general %a, %1, contracting_dims = [1] x [0]
+        : (tensor<16x8xf32>, tensor<8x6xf32>) -> tensor<16x6xf32>
+      %3 = stablehlo.tanh %2 : tensor<16x6xf32>
+      %4 = stablehlo.reshape %3 : (tensor<16x6xf32>) -> tensor<16x3x2xf32>
+      %5 = sdy.sharding_constraint %4 <@mesh, [{}, {"x"}, {}]> : tensor<16x3x2xf32>
+      %6 = stablehlo.exponential %5 : tensor<16x3x2xf32>
+      %z = stablehlo.constant dense<0.0> : tensor<f32>
+      %7 = stablehlo.reduce(%6 init: %z) applies stablehlo.add across dimensions = [0, 1, 2]
+        : (tensor<16x3x2xf32>, tensor<f32>) -> tensor<f32>
+      return %7 : tensor<f32>
+    }"""
+    module = sdy.parse(text, sdy.Context())
+    sdy.propagate(module)
+    made = sdy.partition(module)
+    inputs = [
+        np.random.default_rng(0).uniform(-1, 1, port.spec.shape).astype("f4")
+        for port in made.inputs
+    ]
+    np.testing.assert_allclose(made.run(inputs)[0], run_unpartitioned(module, inputs)[0], rtol=1e-5)
+    assert [each.kind for each in made.collectives] == ["all_reduce"]

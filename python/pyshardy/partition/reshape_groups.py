@@ -38,32 +38,33 @@ def reshape_groups(source: Shape, target: Shape) -> list[Group]:
 def passes_through(group: Group, source: Shape, target: Shape) -> bool:
     """Whether at most one dimension on each side of a group is more than 1."""
     return all(
-        sum(shape[dim] != 1 for dim in dims) <= 1
+        len(large_dims(dims, shape)) <= 1
         for dims, shape in zip(group, (source, target), strict=True)
     )
+
+
+def large_dims(dims: range, shape: Shape) -> list[int]:
+    """The dimensions of a side of a group that are more than 1."""
+    return [dim for dim in dims if shape[dim] != 1]
 
 
 def pads_alike(source: Shape, wide_source: Shape, target: Shape, wide_target: Shape) -> bool:
     """Whether a reshape between padded shapes leaves padding at the end of each dimension.
 
-    In each group (see `reshape_groups`) either nothing is padded, or only the first dimension of
-    more than 1 on each side, to as many elements as on the other side; and on one side it is the
-    only one of more than 1.
+    In each group (see `reshape_groups`) only the first dimension of more than 1 on each side may be
+    padded, and both sides have as many elements: what they hold are the first of these.
 
     Examples: (6) padded to 8, and (3, 2) padded to (4, 2) do. (10) padded to 12, and (5, 2) padded
     to (8, 2) have other numbers of elements.
     """
     for group in reshape_groups(source, target):
-        sides = zip(group, (source, target), (wide_source, wide_target), strict=True)
         counts: list[int] = []
-        lengths: list[int] = []
+        sides = zip(group, (source, target), (wide_source, wide_target), strict=True)
         for dims, shape, wide in sides:
-            large = [dim for dim in dims if shape[dim] != 1]
-            if any(shape[dim] != wide[dim] for dim in dims if dim not in large[:1]):
+            first = large_dims(dims, shape)[:1]
+            if any(shape[dim] != wide[dim] for dim in dims if dim not in first):
                 return False
             counts.append(math.prod(wide[dim] for dim in dims))
-            lengths.append(len(large))
-        is_padded = counts[0] != math.prod(source[dim] for dim in group[0])
-        if counts[0] != counts[1] or (is_padded and min(lengths) != 1):
+        if counts[0] != counts[1]:
             return False
     return True

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, add_or_merge
 from pyshardy.partition.factor_axes import Shape
-from pyshardy.partition.reshape_groups import Group, reshape_groups
+from pyshardy.partition.reshape_groups import Group, large_dims, reshape_groups
 from pyshardy.partition.reshard_plan import AxesPerDim
 from pyshardy.propagation.projection import split_axis
 
@@ -39,9 +39,8 @@ def images(
 
     1. If axes divide all dimensions of the group: those with the same cuts. Of an axis that has
        none, the leading part that has; what comes behind is left out.
-    2. If one dimension is split, or several are merged, and only the first of more than 1 is
-       sharded: the same axes on the first dimension of more than 1 on the other side, whether they
-       divide it or not.
+    2. If only the first dimension of more than 1 is sharded: the same axes on the first one of more
+       than 1 on the other side, whether they divide it or not.
 
     Args:
         axes: the axes of all dimensions on this side.
@@ -58,12 +57,9 @@ def images(
     cuts = _cuts(axes, shape, dims, mesh)
     if cuts is not None:
         found.append(_with_cuts(cuts, other_shape, others, mesh))
-    large = [[dim for dim in dims if shape[dim] != 1]]
-    large.append([dim for dim in others if other_shape[dim] != 1])
-    if all(large) and min(map(len, large)) == 1:
-        (first, *_), (other_first, *_) = large
-        if not any(axes[dim] for dim in dims if dim != first):
-            found.append(tuple(axes[first] if dim == other_first else () for dim in others))
+    large, other_large = large_dims(dims, shape), large_dims(others, other_shape)
+    if large and other_large and not any(axes[dim] for dim in dims if dim != large[0]):
+        found.append(tuple(axes[large[0]] if dim == other_large[0] else () for dim in others))
     return list(dict.fromkeys(found))
 
 

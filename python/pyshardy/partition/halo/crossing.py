@@ -23,7 +23,7 @@ from pyshardy.partition.cost import Traffic
 from pyshardy.partition.factor_axes import Shape
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.halo.windowed import resizing_pays, resizing_traffic
-from pyshardy.partition.reshape_groups import reshape_groups
+from pyshardy.partition.reshape_groups import large_dims, passes_through, reshape_groups
 from pyshardy.partition.reshape_images import shapes_between
 from pyshardy.partition.reshape_sides import Side, are_alike, images_on
 
@@ -76,36 +76,40 @@ def cheapest_crossing(
 def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] | None:
     """Shapes between which shards hold the same data, at the beginning of whose dimensions it is.
 
-    1. In a group (see `reshape_groups`) where one dimension is split into several, or several are
-       merged, the one and the first of the several may be larger: as large as the first is padded
-       to by its axes, and the one as many times that.
-    2. Both are sharded by the same axes, and the other dimensions are not.
-    3. No dimension receives more by that than if it were gathered.
-    4. With these shapes all shards hold the same data before and afterwards; else it is None.
+    1. In a group (see `reshape_groups`) that is sharded by the same axes on both sides, each time
+       along the first dimension of more than 1 only, these two dimensions may be larger: by as
+       little as lets the axes divide them, and both sides have as many elements.
+    2. No dimension receives more by that than if it were gathered.
+    3. With these shapes all shards hold the same data before and afterwards; else it is None.
 
-    Example: `(20,)` and `(10, 2)` sharded by an axis of size 4 are `(24,)` and `(12, 2)`.
+    Examples: `(20,)` and `(10, 2)` sharded by an axis of size 4 are `(24,)` and `(12, 2)`; `(6, 4)`
+    and `(8, 3)` are `(12, 4)` and `(16, 3)`.
     """
     wide = list(source.shape), list(target.shape)
     for group in reshape_groups(source.shape, target.shape):
-        fewer, more = sorted(map(len, group))
-        if fewer != 1 or more == 1:
+        dim, other = _only_sharded(source, group[0]), _only_sharded(target, group[1])
+        if dim is None or other is None or passes_through(group, source.shape, target.shape):
             continue
-        one_is_source = len(group[0]) == 1
-        (one,), (first, *others) = group if one_is_source else reversed(group)
-        of_one, of_several = (source, target) if one_is_source else (target, source)
-        sizes, several = wide if one_is_source else reversed(wide)
-        axes = of_one.axes[one]
-        is_sharded_alike = axes == of_several.axes[first]
-        if not is_sharded_alike or any(of_several.axes[dim] for dim in others):
+        axes = source.axes[dim]
+        if axes != target.axes[other]:
             continue
         pieces = mesh.axes_size(axes)
-        rows = -(-several[first] // pieces) * pieces
-        wanted = rows * math.prod(several[dim] for dim in others)
-        before, after = (sizes[one], wanted) if one_is_source else (wanted, sizes[one])
-        if wanted != sizes[one] and not resizing_pays(before, after, pieces):
+        count = math.prod(source.shape[at] for at in group[0])
+        rows = [count // source.shape[dim], count // target.shape[other]]
+        unit = math.lcm(*rows) * pieces
+        wanted = -(-count // unit) * unit
+        wide[0][dim], wide[1][other] = wanted // rows[0], wanted // rows[1]
+        grows = (source.shape[dim], wide[0][dim]), (wide[1][other], target.shape[other])
+        if not all(size == new or resizing_pays(size, new, pieces) for size, new in grows):
             return None
-        several[first], sizes[one] = rows, wanted
     new_source, new_target = map(tuple, wide)
     if not are_alike(Side(new_source, source.axes), Side(new_target, target.axes), mesh):
         return None
     return new_source, new_target
+
+
+def _only_sharded(side: Side, dims: range) -> int | None:
+    """The first dimension of more than 1 of a group, if no other one is sharded."""
+    large = large_dims(dims, side.shape)
+    is_only = large and not any(side.axes[dim] for dim in dims if dim != large[0])
+    return large[0] if is_only else None
