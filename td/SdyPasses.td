@@ -1196,7 +1196,8 @@ def Sdy_OptimizeReshardsPass : Sdy_FuncPass<"sdy-optimize-reshards", Sdy_Own> {
   let description = [{
     What each device can make by itself is made in the sharding that a reshard wants. A reshard moves
     behind an elementwise operation, or before it, where devices send fewer bytes there. Of several
-    reshards of one value, a later one goes out from an earlier one where that is cheaper.
+    reshards of one value, and of its transposes, reshapes and conversions, a later one starts from an
+    earlier one where that is cheaper.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"x"}, {}\]>

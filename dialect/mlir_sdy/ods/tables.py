@@ -2585,7 +2585,8 @@ PASSES: dict[str, PassDecl] = {
         description=(
                 "What each device can make by itself is made in the sharding that a reshard wants. A reshard moves\n"
                 "behind an elementwise operation, or before it, where devices send fewer bytes there. Of several\n"
-                "reshards of one value, a later one goes out from an earlier one where that is cheaper.\n"
+                "reshards of one value, and of its transposes, reshapes and conversions, a later one starts from an\n"
+                "earlier one where that is cheaper.\n"
                 "\n"
                 "```mlir\n"
                 "// %0 is sharded as <@mesh, [{\"x\"}, {}]>\n"
