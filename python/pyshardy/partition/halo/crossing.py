@@ -23,7 +23,7 @@ from pyshardy.partition.cost import Traffic
 from pyshardy.partition.factor_axes import Shape
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.halo.windowed import resizing_pays, resizing_traffic
-from pyshardy.partition.reshape_groups import large_dims, passes_through, reshape_groups
+from pyshardy.partition.reshape_groups import large_dims, reshape_groups
 from pyshardy.partition.reshape_images import shapes_between
 from pyshardy.partition.reshape_sides import Side, are_alike, images_on
 
@@ -76,19 +76,21 @@ def cheapest_crossing(
 def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] | None:
     """Shapes between which shards hold the same data, at the beginning of whose dimensions it is.
 
-    1. In a group (see `reshape_groups`) that is sharded by the same axes on both sides, each time
-       along the first dimension of more than 1 only, these two dimensions may be larger: by as
-       little as lets the axes divide them, and both sides have as many elements.
+    1. In a group (see `reshape_groups`) where one dimension is split or several are merged, and
+       that is sharded by the same axes on both sides, each time along the first dimension of more
+       than 1 only, these two dimensions may be larger: by as little as lets the axes divide them,
+       and both sides have as many elements.
     2. No dimension receives more by that than if it were gathered.
     3. With these shapes all shards hold the same data before and afterwards; else it is None.
 
-    Examples: `(20,)` and `(10, 2)` sharded by an axis of size 4 are `(24,)` and `(12, 2)`; `(6, 4)`
-    and `(8, 3)` are `(12, 4)` and `(16, 3)`.
+    Example: `(20,)` and `(10, 2)` sharded by an axis of size 4 are `(24,)` and `(12, 2)`.
     """
     wide = list(source.shape), list(target.shape)
     for group in reshape_groups(source.shape, target.shape):
         dim, other = _only_sharded(source, group[0]), _only_sharded(target, group[1])
-        if dim is None or other is None or passes_through(group, source.shape, target.shape):
+        pairs = zip((source, target), group, strict=True)
+        sizes = {len(large_dims(dims, side.shape)) for side, dims in pairs}
+        if dim is None or other is None or min(sizes) > 1 or max(sizes) == 1:
             continue
         axes = source.axes[dim]
         if axes != target.axes[other]:
