@@ -969,7 +969,7 @@ def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", 
     inlined, and those with an argument or a result that is sharded unevenly; those with the
     attribute `no_inline` are not, nor calls with `no_inline`, `inlineable = "false"` or
     `_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`). `symbol-dce` erases what
-    is not called any more.
+    is not called any more. Reshards that were made for an argument get the attribute `sdy.at_call`.
 
     ```mlir
     %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>
@@ -985,6 +985,30 @@ def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", 
     Option<"maxOperations", "max-operations", "int64_t", "40",
            "the operations of a function that is inlined although it is called more than once">
   ];
+}
+
+def Sdy_PropagatePastCallsPass : Sdy_ModulePass<"sdy-propagate-past-calls", Sdy_Own> {
+  let summary = "Carries shardings on where propagation stopped at a call";
+  let description = [{
+    Propagation may leave an argument of a function whole although what is passed is sharded: where
+    a function is called several times, or where a loop passes what it carries. Once the function is
+    inlined, the reshard that gathers the argument, marked by `sdy-inline-small-functions`, is
+    dropped, and what is computed from it is sharded as far as shardings propagate. All else keeps
+    the axes that it has. If devices would not send fewer bytes, everything stays as it is.
+
+    ```mlir
+    // %w is sharded as [{"x"}, {}\]
+    %0 = sdy.reshard %w <@mesh, [{}, {}\]> {sdy.at_call} : tensor<8x4xf32>
+    %1 = stablehlo.tanh %0 : tensor<8x4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.tanh %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}\]>\]>} : tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
 def Sdy_CollectivesToReshardsPass : Sdy_FuncPass<"sdy-collectives-to-reshards", Sdy_Own> {

@@ -2302,7 +2302,7 @@ PASSES: dict[str, PassDecl] = {
                 "inlined, and those with an argument or a result that is sharded unevenly; those with the\n"
                 "attribute `no_inline` are not, nor calls with `no_inline`, `inlineable = \"false\"` or\n"
                 "`_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`). `symbol-dce` erases what\n"
-                "is not called any more.\n"
+                "is not called any more. Reshards that were made for an argument get the attribute `sdy.at_call`.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>\n"
@@ -2322,6 +2322,32 @@ PASSES: dict[str, PassDecl] = {
                 description="the operations of a function that is inlined although it is called more than once",
             ),
         ),
+        release="pyshardy",
+    ),
+    "sdy-propagate-past-calls": PassDecl(
+        argument="sdy-propagate-past-calls",
+        class_name="PropagatePastCallsPass",
+        anchor="builtin.module",
+        summary="Carries shardings on where propagation stopped at a call",
+        description=(
+                "Propagation may leave an argument of a function whole although what is passed is sharded: where\n"
+                "a function is called several times, or where a loop passes what it carries. Once the function is\n"
+                "inlined, the reshard that gathers the argument, marked by `sdy-inline-small-functions`, is\n"
+                "dropped, and what is computed from it is sharded as far as shardings propagate. All else keeps\n"
+                "the axes that it has. If devices would not send fewer bytes, everything stays as it is.\n"
+                "\n"
+                "```mlir\n"
+                "// %w is sharded as [{\"x\"}, {}]\n"
+                "%0 = sdy.reshard %w <@mesh, [{}, {}]> {sdy.at_call} : tensor<8x4xf32>\n"
+                "%1 = stablehlo.tanh %0 : tensor<8x4xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = stablehlo.tanh %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\"}, {}]>\\]>} : tensor<8x4xf32>\n"
+                "```"
+            ),
         release="pyshardy",
     ),
     "sdy-collectives-to-reshards": PassDecl(

@@ -124,6 +124,7 @@ IMPLEMENTATIONS: dict[str, str] = {
         "pyshardy.partition.call_sharded_composites:call_sharded_composites"
     ),
     "sdy-inline-small-functions": ("pyshardy.partition.inline_functions:inline_small_functions"),
+    "sdy-propagate-past-calls": ("pyshardy.partition.propagate_past_calls:propagate_past_calls"),
     "sdy-collectives-to-reshards": (
         "pyshardy.partition.collectives_to_reshards:collectives_to_reshards"
     ),
