@@ -1332,7 +1332,8 @@ def Sdy_ReassociateReductionsPass : Sdy_FuncPass<"sdy-reassociate-reductions", S
   let description = [{
     Where the results of all-reduces are only added, subtracted or concatenated, the partial results
     are, and one all-reduce completes the outcome. Negations, products with complete values, exact
-    conversions, transposes, reshapes, slices, broadcasts and pads with zeros may be in between.
+    conversions, transposes, reshapes, slices, broadcasts, sums of elements and pads with zeros may
+    be in between.
     Reduce-scatters that scatter alike are merged, too. A loop that only adds up results of
     all-reduces adds up partial ones, which are completed after it.
 

@@ -2739,7 +2739,8 @@ PASSES: dict[str, PassDecl] = {
         description=(
                 "Where the results of all-reduces are only added, subtracted or concatenated, the partial results\n"
                 "are, and one all-reduce completes the outcome. Negations, products with complete values, exact\n"
-                "conversions, transposes, reshapes, slices, broadcasts and pads with zeros may be in between.\n"
+                "conversions, transposes, reshapes, slices, broadcasts, sums of elements and pads with zeros may\n"
+                "be in between.\n"
                 "Reduce-scatters that scatter alike are merged, too. A loop that only adds up results of\n"
                 "all-reduces adds up partial ones, which are completed after it.\n"
                 "\n"

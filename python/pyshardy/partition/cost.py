@@ -110,6 +110,7 @@ def completion_cost(
     reduced: AxisTuple,
     target: AxesPerDim,
     mesh: Mesh,
+    addends: int = 1,
 ) -> float:
     """The bytes that a device sends to complete partial results and to reshard them, with waits.
 
@@ -122,16 +123,21 @@ def completion_cost(
         reduced: the axes along which results are partial; none if they are complete.
         target: the axes of each dimension that are wanted.
         mesh: the mesh of all of them.
+        addends: how many such results a loop adds up, with one all-reduce for all after it, unless
+            they are resharded otherwise than by gathers. The cost is that for one of them.
     """
     if not reduced:
         return reshard_cost(shape, nbytes, computed, target, mesh)
     group = mesh.axes_size(reduced)
     put_in = nbytes * local_elements(shape, computed, mesh)
-    first = next(iter(plan_reshard(computed, target, shape, mesh, reorder=False)), None)
+    steps = tuple(plan_reshard(computed, target, shape, mesh, reorder=False))
+    first = next(iter(steps), None)
     if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
         scattered = collective_cost("reduce_scatter", group, put_in)
         return scattered + reshard_cost(shape, nbytes, first.result, target, mesh)
     completed = collective_cost("all_reduce", group, put_in)
+    if all(isinstance(step, AllGather) for step in steps):
+        completed /= addends
     return completed + reshard_cost(shape, nbytes, computed, target, mesh)
 
 

@@ -92,6 +92,7 @@ _EDGES = {
 _BARRIER = "sdy.propagation_barrier"
 _CALL = "func.call"
 _RESHARD = "sdy.reshard"
+_WHILE = "stablehlo.while"
 
 
 def insert_explicit_reshards(
@@ -135,6 +136,7 @@ def insert_explicit_reshards(
         resharder.finder.local_forms = CONVERSIONS.keys()
         resharder.finder.find_exchange = find_exchange
         resharder.finder.agree_on_reshape = cheapest_reshape
+        resharder.finder.defers_completions = bool(operations_named({_WHILE}, function))
     resharder.run()
 
 
