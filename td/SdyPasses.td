@@ -1300,7 +1300,8 @@ def Sdy_HoistReshardsPass : Sdy_FuncPass<"sdy-hoist-reshards", Sdy_Own> {
   let description = [{
     A reshard in the body of a `stablehlo.while` moves in front of the loop if its operand comes from
     there, or is an argument that each trip returns as it is. The resharded value occupies memory
-    during the whole loop.
+    during the whole loop. Where the body computes the operand from such values, the computation
+    moves, too; all-reduces move likewise. A loop that is known to run once stays as it is.
 
     ```mlir
     %0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {

@@ -2701,7 +2701,8 @@ PASSES: dict[str, PassDecl] = {
         description=(
                 "A reshard in the body of a `stablehlo.while` moves in front of the loop if its operand comes from\n"
                 "there, or is an argument that each trip returns as it is. The resharded value occupies memory\n"
-                "during the whole loop.\n"
+                "during the whole loop. Where the body computes the operand from such values, the computation\n"
+                "moves, too; all-reduces move likewise. A loop that is known to run once stays as it is.\n"
                 "\n"
                 "```mlir\n"
                 "%0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {\n"
