@@ -48,7 +48,7 @@ _TO_COLLECTIVES = (
     "sdy-close-shardings,"
     "sdy-update-non-divisible-input-output-shardings,"
     "sdy-insert-func-call-reshards,"
-    "func.func(sdy-unshard-short-dimensions,sdy-unshard-uneven-regions),"
+    "func.func(sdy-unshard-short-dimensions,sdy-static-updates-to-pads,sdy-unshard-uneven-regions),"
     "sdy-insert-explicit-reshards{enable-full-version=true replicate-without-local-form=true},"
     "func.func(sdy-hoist-reshards,sdy-optimize-reshards),"
     "sdy-reshard-to-collectives,"
