@@ -969,7 +969,7 @@ def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", 
     inlined, and those with an argument or a result that is sharded unevenly; those with the
     attribute `no_inline` are not, nor calls with `no_inline`, `inlineable = "false"` or
     `_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`). `symbol-dce` erases what
-    is not called any more.
+    is not called any more. Reshards that were made for an argument get the attribute `sdy.at_call`.
 
     ```mlir
     %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>
@@ -985,6 +985,30 @@ def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", 
     Option<"maxOperations", "max-operations", "int64_t", "40",
            "the operations of a function that is inlined although it is called more than once">
   ];
+}
+
+def Sdy_PropagatePastCallsPass : Sdy_ModulePass<"sdy-propagate-past-calls", Sdy_Own> {
+  let summary = "Carries shardings on where propagation stopped at a call";
+  let description = [{
+    Propagation may leave an argument of a function whole although what is passed is sharded: where
+    a function is called several times, or where a loop passes what it carries. Once the function is
+    inlined, the reshard that gathers the argument, marked by `sdy-inline-small-functions`, is
+    dropped, and what is computed from it is sharded as far as shardings propagate. All else keeps
+    the axes that it has. If devices would not send fewer bytes, everything stays as it is.
+
+    ```mlir
+    // %w is sharded as [{"x"}, {}\]
+    %0 = sdy.reshard %w <@mesh, [{}, {}\]> {sdy.at_call} : tensor<8x4xf32>
+    %1 = stablehlo.tanh %0 : tensor<8x4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = stablehlo.tanh %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}\]>\]>} : tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
 def Sdy_CollectivesToReshardsPass : Sdy_FuncPass<"sdy-collectives-to-reshards", Sdy_Own> {
@@ -1196,7 +1220,8 @@ def Sdy_OptimizeReshardsPass : Sdy_FuncPass<"sdy-optimize-reshards", Sdy_Own> {
   let description = [{
     What each device can make by itself is made in the sharding that a reshard wants. A reshard moves
     behind an elementwise operation, or before it, where devices send fewer bytes there. Of several
-    reshards of one value, a later one goes out from an earlier one where that is cheaper.
+    reshards of one value, and of its transposes, reshapes and conversions, a later one starts from an
+    earlier one where that is cheaper.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"x"}, {}\]>
@@ -1275,7 +1300,8 @@ def Sdy_HoistReshardsPass : Sdy_FuncPass<"sdy-hoist-reshards", Sdy_Own> {
   let description = [{
     A reshard in the body of a `stablehlo.while` moves in front of the loop if its operand comes from
     there, or is an argument that each trip returns as it is. The resharded value occupies memory
-    during the whole loop.
+    during the whole loop. Where the body computes the operand from such values, the computation
+    moves, too; all-reduces move likewise. A loop that is known to run once stays as it is.
 
     ```mlir
     %0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {
@@ -1307,7 +1333,8 @@ def Sdy_ReassociateReductionsPass : Sdy_FuncPass<"sdy-reassociate-reductions", S
   let description = [{
     Where the results of all-reduces are only added, subtracted or concatenated, the partial results
     are, and one all-reduce completes the outcome. Negations, products with complete values, exact
-    conversions, transposes, reshapes, slices, broadcasts and pads with zeros may be in between.
+    conversions, transposes, reshapes, slices, broadcasts, sums of elements and pads with zeros may
+    be in between.
     Reduce-scatters that scatter alike are merged, too. A loop that only adds up results of
     all-reduces adds up partial ones, which are completed after it.
 

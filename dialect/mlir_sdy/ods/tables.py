@@ -2302,7 +2302,7 @@ PASSES: dict[str, PassDecl] = {
                 "inlined, and those with an argument or a result that is sharded unevenly; those with the\n"
                 "attribute `no_inline` are not, nor calls with `no_inline`, `inlineable = \"false\"` or\n"
                 "`_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`). `symbol-dce` erases what\n"
-                "is not called any more.\n"
+                "is not called any more. Reshards that were made for an argument get the attribute `sdy.at_call`.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>\n"
@@ -2322,6 +2322,32 @@ PASSES: dict[str, PassDecl] = {
                 description="the operations of a function that is inlined although it is called more than once",
             ),
         ),
+        release="pyshardy",
+    ),
+    "sdy-propagate-past-calls": PassDecl(
+        argument="sdy-propagate-past-calls",
+        class_name="PropagatePastCallsPass",
+        anchor="builtin.module",
+        summary="Carries shardings on where propagation stopped at a call",
+        description=(
+                "Propagation may leave an argument of a function whole although what is passed is sharded: where\n"
+                "a function is called several times, or where a loop passes what it carries. Once the function is\n"
+                "inlined, the reshard that gathers the argument, marked by `sdy-inline-small-functions`, is\n"
+                "dropped, and what is computed from it is sharded as far as shardings propagate. All else keeps\n"
+                "the axes that it has. If devices would not send fewer bytes, everything stays as it is.\n"
+                "\n"
+                "```mlir\n"
+                "// %w is sharded as [{\"x\"}, {}]\n"
+                "%0 = sdy.reshard %w <@mesh, [{}, {}]> {sdy.at_call} : tensor<8x4xf32>\n"
+                "%1 = stablehlo.tanh %0 : tensor<8x4xf32>\n"
+                "```\n"
+                "\n"
+                "becomes\n"
+                "\n"
+                "```mlir\n"
+                "%1 = stablehlo.tanh %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\"}, {}]>\\]>} : tensor<8x4xf32>\n"
+                "```"
+            ),
         release="pyshardy",
     ),
     "sdy-collectives-to-reshards": PassDecl(
@@ -2585,7 +2611,8 @@ PASSES: dict[str, PassDecl] = {
         description=(
                 "What each device can make by itself is made in the sharding that a reshard wants. A reshard moves\n"
                 "behind an elementwise operation, or before it, where devices send fewer bytes there. Of several\n"
-                "reshards of one value, a later one goes out from an earlier one where that is cheaper.\n"
+                "reshards of one value, and of its transposes, reshapes and conversions, a later one starts from an\n"
+                "earlier one where that is cheaper.\n"
                 "\n"
                 "```mlir\n"
                 "// %0 is sharded as <@mesh, [{\"x\"}, {}]>\n"
@@ -2674,7 +2701,8 @@ PASSES: dict[str, PassDecl] = {
         description=(
                 "A reshard in the body of a `stablehlo.while` moves in front of the loop if its operand comes from\n"
                 "there, or is an argument that each trip returns as it is. The resharded value occupies memory\n"
-                "during the whole loop.\n"
+                "during the whole loop. Where the body computes the operand from such values, the computation\n"
+                "moves, too; all-reduces move likewise. A loop that is known to run once stays as it is.\n"
                 "\n"
                 "```mlir\n"
                 "%0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {\n"
@@ -2712,7 +2740,8 @@ PASSES: dict[str, PassDecl] = {
         description=(
                 "Where the results of all-reduces are only added, subtracted or concatenated, the partial results\n"
                 "are, and one all-reduce completes the outcome. Negations, products with complete values, exact\n"
-                "conversions, transposes, reshapes, slices, broadcasts and pads with zeros may be in between.\n"
+                "conversions, transposes, reshapes, slices, broadcasts, sums of elements and pads with zeros may\n"
+                "be in between.\n"
                 "Reduce-scatters that scatter alike are merged, too. A loop that only adds up results of\n"
                 "all-reduces adds up partial ones, which are completed after it.\n"
                 "\n"

@@ -11,6 +11,7 @@ from pyshardy.pipeline.registry import register_pipeline
 def partition_pipeline(
     *,
     inline_functions: bool = True,
+    propagate_past_calls: bool = True,
     enable_halo_exchange: bool = True,
     replica_count: int = 1,
     partition_count: int = 1,
@@ -26,6 +27,8 @@ def partition_pipeline(
     Args:
         inline_functions: whether small functions are inlined, whose signatures would cost
             communication
+        propagate_past_calls: whether shardings propagate into inlined functions where they stopped
+            at the call, if devices send fewer bytes then
         enable_halo_exchange: whether shards exchange what they need of their neighbours
         replica_count: number of replicas, if devices are the replicas of one program
         partition_count: number of partitions, if devices are the partitions of one program
@@ -51,6 +54,7 @@ def partition_pipeline(
             "func.func(sdy-collectives-to-reshards)",
             "func.func(sdy-remove-propagation-barriers)",
             "sdy-sharding-constraint-to-reshard",
+            *(["sdy-propagate-past-calls"] if propagate_past_calls else []),
             "sdy-close-shardings",
             "sdy-update-non-divisible-input-output-shardings",
             "sdy-insert-func-call-reshards",

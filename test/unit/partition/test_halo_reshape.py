@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 
 from mlir_sdy.assembly import asm, parse
-from mlir_sdy.model import AxisRef, Mesh, MeshAxis, TensorSharding
-from pyshardy.partition.halo.forms.reshape import wide_shapes
+from mlir_sdy.model import AxisRef, Mesh, MeshAxis
+from pyshardy.partition.compatibility.reshape_groups import pads_alike
+from pyshardy.partition.compatibility.reshape_images import images, shapes_between
+from pyshardy.partition.compatibility.reshape_sides import Side
+from pyshardy.partition.halo.crossing import wide_shapes
 from pyshardy.program import partition
 
 MESH = Mesh((MeshAxis("x", 4), MeshAxis("y", 2)))
 
 
-def sharding(*dims: str) -> TensorSharding:
-    return TensorSharding.from_axes("mesh", [tuple(map(AxisRef, axes)) for axes in dims])
+def axes(*dims: str):
+    return tuple(tuple(map(AxisRef, names)) for names in dims)
 
 
 @pytest.mark.parametrize(
@@ -29,12 +32,70 @@ def sharding(*dims: str) -> TensorSharding:
         ((20,), (10, 2), ("x",), ("y", ""), None),
         ((20,), (10, 2), ("xy",), ("x", "y"), None),
         ((4, 15), (6, 10), ("x", ""), ("x", ""), None),  # neither split nor merged
+        ((4, 15), (6, 10), ("x", "y"), ("x", "y"), None),
         ((20, 1), (10, 2), ("x", ""), ("x", ""), ((24, 1), (12, 2))),
     ],
 )
 def test_wide_shapes(source_shape, target_shape, source, target, wide):
-    found = wide_shapes(source_shape, target_shape, sharding(*source), sharding(*target), MESH)
+    sides = Side(source_shape, axes(*source)), Side(target_shape, axes(*target))
+    found = wide_shapes(*sides, MESH)
     assert found == wide
+
+
+@pytest.mark.parametrize(
+    ("source", "wide_source", "target", "wide_target", "are"),
+    [
+        ((6,), (8,), (3, 2), (4, 2), True),  # the worked example
+        ((10,), (12,), (5, 2), (8, 2), False),
+        ((5, 32), (8, 32), (10, 16), (16, 16), True),  # 160 of 256 elements on both sides
+        ((2, 3), (2, 4), (6,), (8,), False),  # holes on one side
+        ((1, 6), (1, 8), (3, 1, 2), (4, 1, 2), True),
+        ((1, 6), (2, 6), (6,), (12,), False),
+        ((6, 5), (8, 5), (6, 5), (8, 5), True),
+        ((6, 5), (8, 5), (6, 5), (6, 5), False),
+    ],
+)
+def test_pads_alike(source, wide_source, target, wide_target, are):
+    assert pads_alike(source, wide_source, target, wide_target) is are
+    if are:
+        values = np.full(math.prod(wide_source), -1).reshape(wide_source)
+        values[tuple(map(slice, source))] = np.arange(math.prod(source)).reshape(source)
+        found = values.reshape(wide_target)[tuple(map(slice, target))]
+        assert (found.ravel() == np.arange(math.prod(source))).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "held", "other", "found"),
+    [
+        ((8, 6), ("x", "y"), (4, 2, 2, 3), [("x", "", "y", "")]),  # the worked example
+        ((16,), ("x",), (2, 8), [(AxisRef.sub("x", 1, 2), AxisRef.sub("x", 2, 2)), ("x", "")]),
+        ((12,), ("x",), (6, 2), [(AxisRef.sub("x", 1, 2), ""), ("x", "")]),  # a part, or uneven
+        ((5,), ("x",), (5, 1), [("x", "")]),
+        ((3, 8), ("", "x"), (24,), [("",)]),  # strided
+    ],
+)
+def test_images(shape, held, other, found):
+    group = range(len(shape)), range(len(other))
+    expected = [
+        tuple((each,) if isinstance(each, AxisRef) else axes(each)[0] for each in image)
+        for image in found
+    ]
+    assert images(axes(*held), shape, group, other, MESH) == expected
+
+
+def test_shapes_between():
+    """The dimensions of both sides, and those that axes cut."""
+    sides = axes("x"), (16,), axes("", "x"), (4, 4)
+    assert list(shapes_between(*sides, MESH)) == [(4, 4)]
+    sides = axes("x"), (16,), axes("", "y"), (4, 4)
+    assert list(shapes_between(*sides, MESH)) == [(4, 4), (4, 2, 2)]
+    sides = axes("x", ""), (8, 3), axes("", ""), (2, 12)
+    assert list(shapes_between(*sides, MESH)) == [(2, 4, 3), (2, 2, 2, 3)]
+    # Rows of 15 and rows of 10 have no common parts: only one side may be sharded.
+    sides = axes("x", ""), (8, 15), axes("", ""), (12, 10)
+    assert list(shapes_between(*sides, MESH)) == [(8, 15)]
+    sides = axes("x", ""), (8, 15), axes("x", ""), (12, 10)
+    assert not list(shapes_between(*sides, MESH))
 
 
 MESHES = {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_sdy.assembly import asm, parse
-from pyshardy.partition.halo.forms.reshape import reshape_groups
+from pyshardy.partition.compatibility.reshape_groups import reshape_groups
 from pyshardy.passes.partitioning.resolve_permutation_factors import resolve_permutation_factors
 
 
@@ -103,7 +103,19 @@ def test_dimensions_in_question_become_whole(context):
 
 
 def test_a_minor_part_of_a_dimension_is_not_the_major_one(context):
-    """Halves of 32 elements are no halves of rows of 4."""
-    found = resolved(context, "32", '[{"x"}]', "8x4", '[{}, {"x"}]')
-    assert found[0] == "%0 = sdy.reshard %arg0 <@mesh, [{}]>"
-    assert found[2] == '%2 = sdy.reshard %1 <@mesh, [{}, {"x"}]>'
+    """Halves of 32 elements are no halves of rows of 4, but those of 8 rows."""
+    assert resolved(context, "32", '[{"x"}]', "8x4", '[{}, {"x"}]') == [
+        "%0 = " + RESHAPE.format("%arg0", '[{"x"}, {}]'),
+        '%1 = sdy.reshard %0 <@mesh, [{}, {"x"}]>',
+        "stablehlo.custom_call @use(%1) {has_side_effect = true}",
+    ]
+
+
+def test_axes_move_on_a_shape_between(context):
+    """Quarters of 4 rows of 4 are no halves of columns of 2 x 8, but both cut (2, 2, 4)."""
+    assert resolved(context, "4x4x999", '[{"y", "x"}, {}, {}]', "2x8x999", '[{}, {"x"}, {}]') == [
+        "%0 = " + RESHAPE.format("%arg0", '[{"y"}, {"x"}, {}, {}]'),
+        '%1 = sdy.reshard %0 <@mesh, [{}, {"x"}, {}, {}]>',
+        "%2 = " + RESHAPE.format("%1", '[{}, {"x"}, {}]'),
+        "stablehlo.custom_call @use(%2) {has_side_effect = true}",
+    ]

@@ -11,7 +11,9 @@ competes with others:
    uses: slicing the operands is free, and an all-reduce of a part of the result, with an
    all-gather of it, may send less than an all-reduce of the whole.
 4. No axis is used by two factors, nor parts of one that can't coexist.
-5. The cost of an answer is what devices send to reshard the operands, to complete the results and
+5. What completes an addend of a sum that a loop adds up is carried out once, after the loop, and
+   costs its share in each trip.
+6. The cost of an answer is what devices send to reshard the operands, to complete the results and
    to reshard those, and what they compute (see `cost`). The cheapest answer wins; Shardy's does
    unless another one is cheaper.
 
@@ -79,6 +81,7 @@ def cheapest_factor_axes(
     answer: FactorAxes,
     mesh: Mesh,
     taken: frozenset[str] = frozenset(),
+    addends: int = 1,
 ) -> FactorAxes:
     """The axes for each factor that cost the least.
 
@@ -91,10 +94,11 @@ def cheapest_factor_axes(
         mesh: the mesh of all shardings.
         taken: the names of axes that no dimension may have: those of manual computations around,
             and those that some tensor is explicitly replicated along.
+        addends: how many of these results a loop adds up (see `trips_of_accumulation`).
     """
     if rule.has_dims_with_several_factors:
         return answer
-    judge = _Judge(rule, tuple(tensors), mesh)
+    judge = _Judge(rule, tuple(tensors), mesh, addends)
     if judge.communication(answer) == 0:
         return answer
     options = _options(rule, projection, blocked, answer, mesh, taken)
@@ -179,9 +183,12 @@ def _conflict(axes: AxisTuple, others: AxisTuple) -> bool:
 class _Judge:
     """What answers cost."""
 
-    def __init__(self, rule: OpShardingRule, tensors: tuple[Tensor, ...], mesh: Mesh):
+    def __init__(
+        self, rule: OpShardingRule, tensors: tuple[Tensor, ...], mesh: Mesh, addends: int = 1
+    ):
         self.rule = rule
         self.mesh = mesh
+        self.addends = addends
         pairs = list(zip(rule.mappings, tensors, strict=True))
         self.operands = pairs[: len(rule.operand_mappings)]
         self.results = pairs[len(rule.operand_mappings) :]
@@ -207,7 +214,13 @@ class _Judge:
             for mapping, tensor in self.operands
         ) + sum(
             completion_cost(
-                tensor.shape, tensor.nbytes, _axes(mapping, answer), reduced, tensor.axes, mesh
+                tensor.shape,
+                tensor.nbytes,
+                _axes(mapping, answer),
+                reduced,
+                tensor.axes,
+                mesh,
+                self.addends,
             )
             for mapping, tensor in self.results
         )

@@ -59,6 +59,7 @@ def full_agreement(
     manual_axes: frozenset[str] = frozenset(),
     *,
     is_reshape: bool = False,
+    addends: int = 1,
 ) -> Agreement | None:
     """All tensors sharded alike along each factor; None without a mesh in common.
 
@@ -72,6 +73,7 @@ def full_agreement(
             Without, Shardy's choice is taken.
         manual_axes: the axes of the manual computations around.
         is_reshape: whether the operation is a `stablehlo.reshape`.
+        addends: how many of its results a loop adds up (see `trips_of_accumulation`).
     """
     mesh_or_ref = majority_mesh(shardings, meshes)
     mesh = _mesh(mesh_or_ref, meshes)
@@ -93,7 +95,7 @@ def full_agreement(
             axis.name for each in shardings if each is not None for axis in each.replicated_axes
         }
         answer = cheapest_factor_axes(
-            rule, projection, tensors, blocked, tuple(axes), mesh, manual_axes | replicated
+            rule, projection, tensors, blocked, tuple(axes), mesh, manual_axes | replicated, addends
         )
         axes = list(answer)
     new: list[TensorSharding | None] = []

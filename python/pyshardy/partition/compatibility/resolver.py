@@ -23,6 +23,7 @@ from pyshardy.partition.compatibility.compatible_shardings import (
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.compatibility.signature_memo import FormMemo
+from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors, uncompletable_factors
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
@@ -33,12 +34,15 @@ from pyshardy.rules.lookup import SHARDING_RULE
 
 if TYPE_CHECKING:
     from pyshardy.partition.halo.profitability import FindExchange
+    from pyshardy.partition.halo.reshape_agreement import AgreeOnReshape
 
 MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
 """Operations that each device carries out for its shard, whatever that is."""
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
 _RESHAPE = "stablehlo.reshape"
+
+_SUMMING = DOT_OPERATIONS | {"stablehlo.convolution", "stablehlo.reduce"}
 
 _OF_ONE_SHAPE = ELEMENTWISE_OPERATIONS.difference(BROADCASTING_OPERATIONS)
 
@@ -57,7 +61,9 @@ class AgreementFinder:
     Attributes:
         local_forms: the operations that have a local form, if others are to be computed whole.
         find_exchange: says where shards exchange data, if they are to.
+        agree_on_reshape: finds a cheaper agreement for a reshape, if there is one.
         has_manual_computations: whether there are any in the function.
+        defers_completions: whether sums that loops add up are completed after them.
     """
 
     def __init__(self, meshes: Mapping[str, Mesh], rules: ShardingRuleLookup, *, full: bool):
@@ -66,13 +72,15 @@ class AgreementFinder:
         self.full = full
         self.local_forms: Collection[str] | None = None
         self.find_exchange: FindExchange | None = None
+        self.agree_on_reshape: AgreeOnReshape | None = None
         self.has_manual_computations = True
+        self.defers_completions = False
         self._by_form = FormMemo[Agreement | None](rules)
         self._agreements: dict[object, Agreement | None] = {}
 
     def agreement(self, known: KnownOperation, shardings: Shardings) -> Agreement | None:
         """How the tensors of an operation have to agree; found out once for all that are alike."""
-        if self.has_manual_computations:
+        if self.has_manual_computations or self._addends(known.operation) > 1:
             return self._find_agreement(known.operation, shardings)
         return self._by_form.of(known, shardings, self._find_agreement)
 
@@ -96,6 +104,7 @@ class AgreementFinder:
             nbytes = tuple(map(element_bytes, (*operation.operands, *operation.results)))
         manual = self._manual_axes(operation) if nbytes is not None else frozenset[str]()
         is_reshape = operation.name == _RESHAPE
+        addends = self._addends(operation)
 
         def agree(rule: OpShardingRule, blocked: frozenset[int]) -> Agreement | None:
             return full_agreement(
@@ -107,20 +116,29 @@ class AgreementFinder:
                 nbytes,
                 manual,
                 is_reshape=is_reshape,
+                addends=addends,
             )
 
         if full and self.find_exchange is not None:
             exchange = self.find_exchange(operation, rule, shardings, self.meshes, agree)
             if exchange is not None:
                 rule, blocked = exchange
-        key = (rule, shardings, shapes, blocked, full, nbytes, manual, is_reshape)
+        key = (rule, shardings, shapes, blocked, full, nbytes, manual, is_reshape, addends)
         if key not in self._agreements:
             if full:
                 agreement = agree(rule, blocked)
+                if is_reshape and agreement is not None and self.agree_on_reshape is not None:
+                    agreement = self.agree_on_reshape(operation, shardings, agreement, self.meshes)
             else:
                 agreement = self._partial_agreement(operation, rule, shardings, shapes)
             self._agreements[key] = agreement
         return self._agreements[key]
+
+    def _addends(self, operation: ir.Operation) -> int:
+        """How many results of an operation a loop adds up, for which they can stay partial."""
+        if not self.defers_completions or operation.name not in _SUMMING:
+            return 1
+        return trips_of_accumulation(operation.results[0])
 
     def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
         """The axes of the manual computations around an operation."""

@@ -15,6 +15,8 @@
 | `windowed`      | the form of all operations that move windows                        |
 | `in_shards`     | forms without communication, as local operations                    |
 | `attributes`    | numbers for each dimension                                          |
+| `crossing`      | ways from the shards before a reshape to those after it             |
+| `reshape_agreement` | compatible shardings of both sides of a reshape                 |
 | `reshard`       | reshards between shards of other sizes                              |
 | `forms/`        | the forms of single operations                                      |
 """
@@ -33,12 +35,14 @@ from pyshardy.partition.halo.forms import (  # noqa: F401 (register the forms)
 )
 from pyshardy.partition.halo.in_shards import FormInShards, form_in_shards
 from pyshardy.partition.halo.profitability import axes_of_factors, factors_made_whole, find_exchange
+from pyshardy.partition.halo.reshape_agreement import cheapest_reshape
 
 __all__ = [
     "PASSING_ON",
     "ExchangeForm",
     "FormInShards",
     "axes_of_factors",
+    "cheapest_reshape",
     "compute_on_shards",
     "exchanging_operations",
     "factors_made_whole",

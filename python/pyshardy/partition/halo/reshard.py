@@ -27,8 +27,10 @@ from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, mesh_of
 from mlir_sdy.model.axis_prefix import is_strict_prefix
 from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.irtools.tensor_types import Shape, shape_of
-from pyshardy.partition.halo.windowed import resizing_pays
+from pyshardy.partition.halo.windowed import resizing_pays, resizing_traffic
 from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.resharding.cost import Traffic, reshard_traffic
+from pyshardy.partition.resharding.plan import AxesPerDim
 
 
 def widen_reshard(
@@ -86,6 +88,21 @@ def _wide_size(size: int, before: AxisTuple, after: AxisTuple, mesh: Mesh) -> in
     less, more = sorted((mesh.axes_size(before), mesh.axes_size(after)))
     padded_to_less, padded_to_more = (-(-size // pieces) * pieces for pieces in (less, more))
     return size if padded_to_less == padded_to_more else padded_to_more
+
+
+def exchanging_reshard_traffic(
+    shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
+) -> Traffic:
+    """Return what a reshard sends if shards may exchange data; see `cost.reshard_traffic`."""
+    before, after = (TensorSharding.from_axes("mesh", axes) for axes in (source, target))
+    wide = wide_shape(shape, before, after, mesh)
+    if wide == shape or not _pays(shape, wide, before, after, mesh):
+        return Traffic(*reshard_traffic(shape, nbytes, source, target, mesh))
+    return (
+        resizing_traffic(shape, wide, nbytes, before, mesh)
+        + Traffic(*reshard_traffic(wide, nbytes, source, target, mesh))
+        + resizing_traffic(wide, shape, nbytes, after, mesh)
+    )
 
 
 def _pays(

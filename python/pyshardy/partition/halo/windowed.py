@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import OpShardingRule
+from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
+from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.emit_exchange import transfer
 from pyshardy.partition.halo.exchange_plan import Demand, Route, plan_route
 from pyshardy.partition.halo.fill_value import Filling, Rest
 from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.window import Reach, Window
 from pyshardy.partition.padding.trailing_resize import does_nothing
+from pyshardy.partition.resharding.cost import Traffic
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,44 @@ def resizing_pays(size: int, wanted: int, pieces: int) -> bool:
         wanted: its size afterwards.
         pieces: how many shards it has, before and afterwards.
     """
-    route = WindowedDim(0, size, Window(), wanted).route(pieces)
+    route = resizing_route(size, wanted, pieces)
     return route.received <= route.gathered
+
+
+def resizing_route(size: int, wanted: int, pieces: int) -> Route:
+    """Return how shards get what they need where the end of a dimension is padded or cut.
+
+    Args:
+        size: its size before.
+        wanted: its size afterwards.
+        pieces: how many shards it has, before and afterwards.
+    """
+    return WindowedDim(0, size, Window(), wanted).route(pieces)
+
+
+def resizing_traffic(
+    before: Shape, after: Shape, nbytes: int, sharding: TensorSharding, mesh: Mesh
+) -> Traffic:
+    """Return what is sent to pad or cut the ends of dimensions.
+
+    Args:
+        before: the shape.
+        after: the shape afterwards.
+        nbytes: the bytes of an element.
+        sharding: that of both.
+        mesh: its mesh.
+    """
+    traffic = Traffic()
+    pieces = sharding.sharded_sizes(mesh)
+    for dim, (size, wanted) in enumerate(zip(before, after, strict=True)):
+        if size == wanted:
+            continue
+        route = resizing_route(size, wanted, pieces[dim])
+        local = list(sharding.local_shape(after, mesh))
+        del local[dim]
+        sent = route.received * math.prod(local) * nbytes
+        traffic += Traffic(sent, sum(not move.is_local for move in route.moves))
+    return traffic
 
 
 @dataclass(frozen=True, slots=True)

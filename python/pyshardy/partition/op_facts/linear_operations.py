@@ -117,6 +117,7 @@ def linear_operands(operation: ir.Operation) -> tuple[int, ...]:
        floating-point type of at least 32 bits with more bits (floats).
     4. A `stablehlo.divide` is of floating-point numbers: the dividend counts.
     5. An `sdy.all_gather` moves elements only.
+    6. A `stablehlo.reduce` of one operand adds up elements, beginning with zero.
     """
     name = operation.name
     if name in _FOLLOWED:
@@ -126,9 +127,17 @@ def linear_operands(operation: ir.Operation) -> tuple[int, ...]:
         name == "sdy.all_gather"
         or (name == "stablehlo.pad" and is_zero(operation.operands[1]))
         or (name == "stablehlo.convert" and _is_exact_conversion(operation))
+        or (name == "stablehlo.reduce" and _is_sum(operation))
         or (name == "stablehlo.divide" and isinstance(_element(operation.results[0]), ir.FloatType))
     )
     return (0,) if is_linear else ()
+
+
+def _is_sum(reduction: ir.Operation) -> bool:
+    linearity = linearity_of(reduction, ReductionOp.SUM)
+    is_single = linearity is not None and len(reduction.operands) == 2  # a tensor and its start
+    is_number = not _is_boolean(reduction.operands[0])
+    return is_single and is_number and is_zero(reduction.operands[1])
 
 
 def is_zero(value: ir.Value) -> bool:

@@ -35,6 +35,7 @@ from pyshardy.partition.compatibility.remarks import remark_on_gathering
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.completion import COMPLETING
 from pyshardy.partition.padding.neutral import neutral_values
+from pyshardy.partition.padding.reshape import reshapes_padding
 from pyshardy.partition.padding.trailing_resize import factors_in_place
 
 DimsPerTensor = list[set[int]]
@@ -51,7 +52,8 @@ def unpaddable_dims(
 
     1. Without a rule, all of them.
     2. A dimension that would be padded and has no factor, or several: padding would not be at the
-       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions.
+       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions. The padding of a reshape
+       may also agree (see `reshapes_padding`).
     3. A dimension that would be padded and whose factor is blocked (see `blocked_factors`), unless
        elements stay in their places (see `in_place`), is only a part of another tensor's
        dimension, or is reduced in a way that nothing is neutral to.
@@ -72,6 +74,8 @@ def unpaddable_dims(
     ]
     if rule is None:
         return sharded if any(uneven) else uneven
+    if operation.name == "stablehlo.reshape" and reshapes_padding(operation, meshes):
+        return [set() for _ in values]
     factors_of = [[dim.factor_indices for dim in tensor.dim_mappings] for tensor in rule.mappings]
     parts = {
         factor for dims in factors_of for factors in dims if len(factors) > 1 for factor in factors

@@ -9,6 +9,7 @@ much memory is spent on saving few bytes.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 from mlir_sdy.model import AxisTuple, Mesh
@@ -33,6 +34,22 @@ ACCESSES_PER_BYTE = 64
 BYTES_TO_START = 256
 """Bytes that a device could send while it waits for a collective to begin. Between hosts it is
 more by far; but where whole tensors are that small, nobody counts."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Traffic:
+    """What a device sends: the fewer bytes are less, and of as many those in fewer collectives.
+
+    Attributes:
+        sent: the bytes.
+        collectives: in how many collectives.
+    """
+
+    sent: float = 0.0
+    collectives: int = 0
+
+    def __add__(self, other: Traffic) -> Traffic:
+        return Traffic(self.sent + other.sent, self.collectives + other.collectives)
 
 
 def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
@@ -93,6 +110,7 @@ def completion_cost(
     reduced: AxisTuple,
     target: AxesPerDim,
     mesh: Mesh,
+    addends: int = 1,
 ) -> float:
     """The bytes that a device sends to complete partial results and to reshard them, with waits.
 
@@ -105,16 +123,21 @@ def completion_cost(
         reduced: the axes along which results are partial; none if they are complete.
         target: the axes of each dimension that are wanted.
         mesh: the mesh of all of them.
+        addends: how many such results a loop adds up, with one all-reduce for all after it, unless
+            they are resharded otherwise than by gathers. The cost is that for one of them.
     """
     if not reduced:
         return reshard_cost(shape, nbytes, computed, target, mesh)
     group = mesh.axes_size(reduced)
     put_in = nbytes * local_elements(shape, computed, mesh)
-    first = next(iter(plan_reshard(computed, target, shape, mesh, reorder=False)), None)
+    steps = tuple(plan_reshard(computed, target, shape, mesh, reorder=False))
+    first = next(iter(steps), None)
     if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
         scattered = collective_cost("reduce_scatter", group, put_in)
         return scattered + reshard_cost(shape, nbytes, first.result, target, mesh)
     completed = collective_cost("all_reduce", group, put_in)
+    if all(isinstance(step, AllGather) for step in steps):
+        completed /= addends
     return completed + reshard_cost(shape, nbytes, computed, target, mesh)
 
 

@@ -33,6 +33,7 @@ from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.op_facts.completion import reduced_axes
+from pyshardy.partition.op_facts.invariant_computations import hoist_what_is_sent
 from pyshardy.partition.resharding.cost import completion_cost, local_elements, reshard_cost
 from pyshardy.partition.resharding.plan import AxesPerDim
 
@@ -42,7 +43,8 @@ _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 def hoist_reshards(function: ir.Operation | ir.OpView, *, max_bytes: int = 1 << 30) -> None:
     """Move reshards of values that a loop doesn't change in front of the loop.
 
-    1. The reshard is directly in the body of a `stablehlo.while`, and devices send something.
+    1. The reshard is directly in the body of a `stablehlo.while`, and devices send something. The
+       loop isn't known to run once or never.
     2. Its operand comes from outside of the loop, or is an argument that each trip returns as it
        is. Such an argument is resharded before the loop and carried as resharded; other uses in
        the loop get it back in its old sharding. The result of the loop is the value from before.
@@ -53,7 +55,9 @@ def hoist_reshards(function: ir.Operation | ir.OpView, *, max_bytes: int = 1 << 
     5. A `stablehlo.dynamic_slice` in the body that takes a part of such a value along sharded
        dimensions makes devices hand the part to each other in each trip. If that costs more than to
        gather the dimensions once, which takes a known number of trips, they are gathered.
-    6. Inner loops come first, so that a reshard leaves all the loops that don't change its operand.
+    6. Reshards and all-reduces of what the body makes of such values move with what they are made
+       of (see `hoist_what_is_sent`), if their results aren't larger than that.
+    7. Inner loops come first, so that a reshard leaves all the loops that don't change its operand.
 
     Args:
         function: the `func.func`, in which the tensors of each operation agree, and whose slices
@@ -79,7 +83,15 @@ class _Hoisting:
 
     def visit(self, loop: ir.Operation) -> None:
         """Move reshards out of the body of a loop."""
+        trips = trip_count(loop)
+        if trips is not None and trips <= 1:
+            return
         body = loop.regions[1].blocks[0]
+        hoist_what_is_sent(
+            loop,
+            lambda value: not _is_in(value, loop) or _is_unchanged(value, loop),
+            self._is_worth_moving,
+        )
         slices = self._gather_what_is_sliced(loop)
         reshards: dict[int, list[ir.Operation]] = {}
         for operation in [view.operation for view in body.operations]:
@@ -196,9 +208,10 @@ class _Hoisting:
                 user.results[0].replace_all_uses_with(argument)
                 user.erase()
 
-    def _is_worth_moving(self, reshard: ir.Operation) -> bool:
-        value, result = reshard.operands[0], reshard.results[0]
-        if self._cost(value, get_sharding(value), get_sharding(result)) <= 0:
+    def _is_worth_moving(self, operation: ir.Operation) -> bool:
+        value, result = operation.operands[0], operation.results[0]
+        is_reshard = operation.name == _RESHARD
+        if is_reshard and self._cost(value, get_sharding(value), get_sharding(result)) <= 0:
             return False
         return self._bytes(result) <= self.max_bytes
 

@@ -26,6 +26,10 @@ from mlir_sdy.values import argument_shardings, result_shardings, result_shardin
 from pyshardy.irtools.analyses import preserves_analyses
 from pyshardy.irtools.call_graph import CallGraph, callee_of
 from pyshardy.irtools.functions import NO_INLINE, has_static_shape, is_private, returned_values
+from pyshardy.partition.compatibility.unreduced import origin_of
+
+AT_CALL = "sdy.at_call"
+"""The attribute of reshards that were made for an argument of a function that is inlined."""
 
 _FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 _COMPUTE_TYPE = "_xla_compute_type"
@@ -43,7 +47,9 @@ def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> No
        those with unreduced arguments or results, stay. So do calls that ask for it: by `no_inline`,
        or as JAX and XLA do (`_must_stay`).
     3. Values keep the shardings that they have: those of the signature and of the call are dropped.
-    4. Functions without a call left are not erased, since something else may refer to them:
+    4. A reshard that only brings a value to the sharding of an argument gets the attribute
+       `AT_CALL`, so that `sdy-propagate-past-calls` can do without it.
+    5. Functions without a call left are not erased, since something else may refer to them:
        `symbol-dce` does that.
 
     Args:
@@ -134,8 +140,23 @@ def _has_at_most(number: int, function: ir.Operation) -> bool:
     return sum(1 for _ in islice(operations_in(function), number + 3)) <= number + 2
 
 
+def _mark_reshards(call: ir.Operation) -> None:
+    """Mark the reshards of operands that propagation has made for calls.
+
+    They are at the place of what they reshard, whereas a constraint has a place of its own.
+    """
+    for operand in call.operands:
+        if isinstance(operand, ir.BlockArgument) or operand.owner.operation.name != "sdy.reshard":
+            continue
+        reshard = operand.owner.operation
+        is_for_calls = all(use.owner.operation.name == "func.call" for use in operand.uses)
+        if is_for_calls and reshard.location == origin_of(reshard.operands[0]):
+            reshard.attributes[AT_CALL] = ir.UnitAttr.get(call.context)
+
+
 def _inline(call: ir.Operation, function: ir.Operation) -> None:
     """Replace a call by a copy of the function's body."""
+    _mark_reshards(call)
     copy = function.clone(ip=False).operation
     block = copy.regions[0].blocks[0]
     for argument, operand in zip(block.arguments, call.operands, strict=True):

@@ -92,6 +92,7 @@ _EDGES = {
 _BARRIER = "sdy.propagation_barrier"
 _CALL = "func.call"
 _RESHARD = "sdy.reshard"
+_WHILE = "stablehlo.while"
 
 
 def insert_explicit_reshards(
@@ -126,7 +127,7 @@ def insert_explicit_reshards(
     )
     if replicate_without_local_form:
         # The forms are found where they are implemented, by modules that import much.
-        from pyshardy.partition.halo import find_exchange  # noqa: PLC0415
+        from pyshardy.partition.halo import cheapest_reshape, find_exchange  # noqa: PLC0415
         from pyshardy.partition.local import CONVERSIONS  # noqa: PLC0415
 
         make_synchronous(function)
@@ -134,6 +135,8 @@ def insert_explicit_reshards(
         make_static(function)
         resharder.finder.local_forms = CONVERSIONS.keys()
         resharder.finder.find_exchange = find_exchange
+        resharder.finder.agree_on_reshape = cheapest_reshape
+        resharder.finder.defers_completions = bool(operations_named({_WHILE}, function))
     resharder.run()
 
 

@@ -11,8 +11,9 @@
 
    the conversion is done on shards, and half as many bytes are gathered; and of two operands that
    are gathered to be added, their sum is gathered instead.
-3. A reshard goes out from an earlier one of the same value, if devices send fewer bytes: equal ones
-   become one, and what was gathered once is sliced the next time.
+3. A reshard goes out from an earlier one of the same value, or of what it is a transpose or a
+   reshape of, if devices send fewer bytes: equal ones become one, and what was gathered once is
+   sliced the next time (see `share_reshards`).
 
 Before and after, reshards of reshards become one, by the patterns of `canonicalize`.
 
@@ -21,7 +22,7 @@ What is sent, and what is computed more or less, is counted as in `cost`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from mlir_sdy import sdy
@@ -44,6 +45,7 @@ from pyshardy.partition.compatibility.compatible_shardings import shape_of
 from pyshardy.partition.compatibility.signature_memo import FormMemo
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import local_elements, reshard_cost, work_cost
+from pyshardy.partition.resharding.share_reshards import ReshardSharing
 from pyshardy.rules import quiet_rules
 from pyshardy.rules.known_operation import KnownOperation
 
@@ -255,40 +257,11 @@ class _Optimizer:
     # --- 3. Reshards of one value -----------------------------------------------------------
 
     def _share(self) -> None:
-        for reshards in self._reshards_of_values():
-            made: list[ir.Operation] = []
-            for reshard in reshards:
-                if not self._goes_out_from(made, reshard):
-                    made.append(reshard)
-
-    def _reshards_of_values(self) -> Iterator[list[ir.Operation]]:
-        """The reshards of each value in one block, in the order of the text."""
-        found: dict[tuple[ir.Value, ir.Block], list[ir.Operation]] = {}
+        sharing = ReshardSharing(self._cost, self.cache)
         for reshard in self._reshards():
-            found.setdefault((reshard.operands[0], reshard.block), []).append(reshard)
-        for reshards in found.values():
-            if len(reshards) > 1:
-                yield [reshard for reshard in reshards if self._ends(reshard) is not None]
-
-    def _goes_out_from(self, made: Sequence[ir.Operation], reshard: ir.Operation) -> bool:
-        """Let `reshard` go out from an earlier one; whether it is the same and was replaced."""
-        value: ir.Value = reshard.operands[0]
-        ends = self._ends(reshard)
-        assert ends is not None, "only those with ends are shared"
-        source, target, mesh = ends
-        lowest, cheapest = self._cost(value, source, target, mesh), value
-        for earlier in made:
-            start = get_sharding(earlier.results[0])
-            if start == target:
-                reshard.results[0].replace_all_uses_with(earlier.results[0])
-                reshard.erase()
-                return True
-            if start is not None and mesh_of(start, self.meshes) == mesh:
-                cost = self._cost(value, start, target, mesh)
-                if cost < lowest:
-                    lowest, cheapest = cost, earlier.results[0]
-        reshard.operands[0] = cheapest
-        return False
+            ends = self._ends(reshard)
+            if ends is not None:
+                sharing.add(reshard, *ends)
 
 
 def _is_made_by_each_device(value: ir.Value) -> bool:

@@ -38,6 +38,7 @@ from mlir_sdy.values import DATA_FLOW_OPERATIONS, get_sharding, rank_of, set_sha
 from pyshardy.irtools.element_types import element_bytes
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.op_facts.accumulations import accumulation
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
 from pyshardy.partition.op_facts.linear_operations import is_zero, linear_operands
 
@@ -297,24 +298,14 @@ class _Reassociation:
 
     def _leave_loop(self, loop: ir.Operation, index: int) -> None:
         """Complete a sum that a loop adds up after it, if the loop does nothing else to it."""
-        condition, body = (region.blocks[0] for region in loop.regions)
-        terminator = body.operations[len(body.operations) - 1].operation
-        carried, copies = _behind_copies(body.arguments[index])
-        added = terminator.operands[index]
-        if isinstance(added, ir.BlockArgument) or not (has_one_use(carried) and has_one_use(added)):
+        found = accumulation(loop, index)
+        if found is None:
             return
-        addition = added.owner.operation
-        if addition.name not in ("stablehlo.add", "stablehlo.subtract") or addition.block != body:
-            return
-        operands = list(addition.operands)
-        if carried not in operands or list(condition.arguments[index].uses):
-            return
-        if addition.name == "stablehlo.subtract" and operands[0] != carried:
-            return
-        completion = self._completion(operands[1 - operands.index(carried)], addition)
+        addition = found.addition
+        completion = self._completion(addition.operands[found.addend], addition)
         if completion is None or completion.is_scatter:
             return
-        self._sum_up_after(loop, index, completion, [*copies, addition])
+        self._sum_up_after(loop, index, completion, [*found.copies, addition])
 
     def _sum_up_after(
         self,
@@ -346,19 +337,6 @@ class _Reassociation:
             set_sharding(total, sharding, self.cache)
         result.replace_all_uses_except(total, done.owner.operation)
         _erase([completion])
-
-
-def _behind_copies(value: ir.Value) -> tuple[ir.Value, list[ir.Operation]]:
-    """Follow a value through conversions to its own type, each its only use."""
-    copies: list[ir.Operation] = []
-    while has_one_use(value):
-        (use,) = value.uses
-        user = use.owner.operation
-        if user.name != "stablehlo.convert" or user.results[0].type != value.type:
-            break
-        copies.append(user)
-        value = user.results[0]
-    return value, copies
 
 
 def _can_be_partial(value: ir.Value, axes: AxisTuple) -> bool:

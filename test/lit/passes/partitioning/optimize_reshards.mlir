@@ -80,3 +80,47 @@ func.func @of_a_reshard(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@me
   %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
+
+// What is made of a value by transposes and reshapes goes out from what was resharded before, here
+// behind them; the first of both reshards moves in front of its own.
+// CHECK-LABEL: func.func @behind_transposes_and_reshapes
+func.func @behind_transposes_and_reshapes(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x2x2xf32>, tensor<4x8xf32>) {
+  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<4x8xf32>
+  // CHECK-NEXT: %1 = stablehlo.transpose %0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
+  // CHECK-NEXT: %2 = stablehlo.reshape %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}, {}]>]>}
+  // CHECK-NEXT: return %2, %0
+  %0 = stablehlo.transpose %arg0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>} : (tensor<8x4xf32>) -> tensor<8x2x2xf32>
+  %2 = sdy.reshard %1 <@mesh, [{"y"}, {}, {}]> : tensor<8x2x2xf32>
+  %3 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<4x8xf32>
+  return %2, %3 : tensor<8x2x2xf32>, tensor<4x8xf32>
+}
+
+// Halves of 32 elements are halves of the rows that were columns before the transpose: half of what
+// a device has of other rows is all that it has to send.
+// CHECK-LABEL: func.func @of_another_order
+func.func @of_another_order(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> (tensor<4x8xf32>, tensor<32xf32>) {
+  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"y"}, {}]>
+  // CHECK-NEXT: %1 = sdy.reshard %0 <@mesh, [{}, {"y"}]>
+  // CHECK-NEXT: %2 = stablehlo.transpose %1, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
+  // CHECK-NEXT: %3 = stablehlo.reshape %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
+  // CHECK-NEXT: return %0, %3
+  %0 = sdy.reshard %arg0 <@mesh, [{"y"}, {}]> : tensor<4x8xf32>
+  %1 = stablehlo.transpose %arg0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %2 = stablehlo.reshape %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8x4xf32>) -> tensor<32xf32>
+  %3 = sdy.reshard %2 <@mesh, [{"y"}]> : tensor<32xf32>
+  return %0, %3 : tensor<4x8xf32>, tensor<32xf32>
+}
+
+// A narrow copy is converted from what was resharded before.
+// CHECK-LABEL: func.func @converted
+func.func @converted(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xbf16>) {
+  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
+  // CHECK-NEXT: return %0, %1
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+  %1 = stablehlo.convert %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %2 = sdy.reshard %1 <@mesh, [{}, {"y"}]> : tensor<8x8xbf16>
+  return %0, %2 : tensor<8x8xf32>, tensor<8x8xbf16>
+}

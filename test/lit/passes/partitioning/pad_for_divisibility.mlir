@@ -93,3 +93,16 @@ func.func @shards_that_begin_elsewhere(%arg0: tensor<5xf32>) -> tensor<5xf32> {
   %2 = sdy.all_gather [{"y", "x"}] %1 out_sharding=<@mesh, [{}]> : tensor<5xf32>
   return %2 : tensor<5xf32>
 }
+
+// Shards of 2 elements are shards of one row of 2, and padding is behind both.
+// CHECK-LABEL: func.func @padding_agrees
+func.func @padding_agrees(%arg0: tensor<6xf32>) -> tensor<3x2xf32> {
+  // CHECK: %[[SLICE:.*]] = sdy.all_slice [{"x"}] %{{.*}} : tensor<8xf32>
+  // CHECK-NEXT: %[[ROWS:.*]] = stablehlo.reshape %[[SLICE]] {{.*}} : (tensor<8xf32>) -> tensor<4x2xf32>
+  // CHECK-NEXT: sdy.all_gather [{"x"}, {}] %[[ROWS]]
+  %0 = sdy.all_slice [{"x"}] %arg0 out_sharding=<@mesh, [{"x"}]> : tensor<6xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+    : (tensor<6xf32>) -> tensor<3x2xf32>
+  %2 = sdy.all_gather [{"x"}, {}] %1 out_sharding=<@mesh, [{}, {}]> : tensor<3x2xf32>
+  return %2 : tensor<3x2xf32>
+}

@@ -161,3 +161,17 @@ func.func @uneven_split(%arg0: tensor<20xf32> {sdy.sharding = #sdy.sharding<@gri
     : (tensor<20xf32>) -> tensor<10x2xf32>
   return %0 : tensor<10x2xf32>
 }
+
+// Columns of 8 x 4 are no runs of 32 elements: an all-to-all makes rows of them.
+// CHECK-LABEL: func.func @columns_to_rows
+// WHOLE-LABEL: func.func @columns_to_rows
+func.func @columns_to_rows(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@grid, [{}, {"x"}]>})
+    -> tensor<32xf32> {
+  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@grid, [{"x"}, {}]>
+  // CHECK-NEXT: %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@grid, [{"x"}]>]>}
+  // CHECK-NEXT: return %1
+  // WHOLE-NEXT: %0 = sdy.reshard %arg0 <@grid, [{"x"}, {}]>
+  %0 = stablehlo.reshape %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@grid, [{"x"}]>]>}
+    : (tensor<8x4xf32>) -> tensor<32xf32>
+  return %0 : tensor<32xf32>
+}

@@ -2,8 +2,8 @@
 """Reshapes whose shards don't hold the same data before and after.
 
 The factors of a reshape say which parts of its dimensions correspond, but sharding such a part is
-free of communication only if the shards on both sides hold the same data. Where they don't, the
-dimensions in question are made whole around the operation:
+free of communication only if the shards on both sides hold the same data. Where they don't, and
+nothing else helps, the dimensions in question are made whole around the operation:
 
     %1 = stablehlo.reshape %0 : (tensor<12x24xf32>) -> tensor<8x36xf32>
     // %0 is sharded by [{}, {"x"}]: a shard holds halves of rows of 24, not of rows of 36
@@ -23,11 +23,24 @@ becomes
     %1 = stablehlo.pad %0, %zero, high = [4] : (tensor<20xf32>, tensor<f32>) -> tensor<24xf32>
     %2 = stablehlo.reshape %1 : (tensor<24xf32>) -> tensor<12x2xf32>
     %3 = stablehlo.slice %2 [0:10, 0:2] : (tensor<12x2xf32>) -> tensor<10x2xf32>
+
+Where axes cut parts of dimensions that are in other dimensions afterwards, they are resharded on a
+shape between both:
+
+    %1 = stablehlo.reshape %0 : (tensor<4x6xf32>) -> tensor<24xf32>
+    // %0 is sharded by [{}, {"x"}], and %1 by [{"x"}]
+
+becomes
+
+    %1 = stablehlo.reshape %0 : (tensor<4x6xf32>) -> tensor<4x2x3xf32>      // [{}, {"x"}, {}]
+    %2 = sdy.reshard %1 <@mesh, [{"x"}, {}, {}]>
+    %3 = stablehlo.reshape %2 : (tensor<4x2x3xf32>) -> tensor<24xf32>
+
+See `crossing` for which way is taken.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from mlir_sdy import sdy
@@ -35,13 +48,15 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of, place_data_alike
 from mlir_sdy.values import behind_barriers, get_sharding, set_result_shardings_of
+from pyshardy.irtools.element_types import element_bytes
 from pyshardy.irtools.tensor_types import with_shape
 from pyshardy.partition.compatibility.compatible_shardings import shape_of
 from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.halo.windowed import resizing_pays
+from pyshardy.partition.compatibility.reshape_groups import passes_through, reshape_groups
+from pyshardy.partition.compatibility.reshape_sides import Side
+from pyshardy.partition.halo.crossing import Crossing, cheapest_crossing
 from pyshardy.partition.padding.builder import PaddingBuilder
-
-Group = tuple[range, range]
+from pyshardy.partition.resharding.cost import Traffic, reshard_traffic
 
 
 def resolve_reshape(
@@ -74,61 +89,51 @@ def resolve_reshape(
     )
     if place_data_alike(source, shapes[0], target, shapes[1], mesh):
         return ()
-    wide = wide_shapes(*shapes, source, target, mesh) if exchanges else None
-    if wide is not None:
-        return _widen(reshape, *wide, target, cache)
-    groups = [group for group in reshape_groups(*shapes) if not _passes_through(group, *shapes)]
-    new_source = _whole(source, [dim for group in groups for dim in group[0]])
-    new_target = _whole(target, [dim for group in groups for dim in group[1]])
-    if not place_data_alike(new_source, shapes[0], new_target, shapes[1], mesh):
-        new_source = _whole(source, range(source.rank))
-        new_target = _whole(target, range(target.rank))
+    new_source, new_target = _whole_sides(source, target, shapes, mesh)
+    crossing = _crossing(reshape, (source, new_source), (target, new_target), mesh, exchanges)
+    if crossing is not None and crossing.wide is not None:
+        return _widen(reshape, *crossing.wide, target, cache)
+    if crossing is not None and crossing.between is not None:
+        _reshard_between(reshape, crossing.between, target, cache)
+        return ()
     _surround(reshape, (source, new_source), (target, new_target), cache)
     return ()
 
 
-def wide_shapes(
-    source_shape: Shape,
-    target_shape: Shape,
-    source: TensorSharding,
-    target: TensorSharding,
+def _crossing(
+    reshape: ir.Operation,
+    source: tuple[TensorSharding, TensorSharding],
+    target: tuple[TensorSharding, TensorSharding],
     mesh: Mesh,
-) -> tuple[Shape, Shape] | None:
-    """Shapes between which shards hold the same data, at the beginning of whose dimensions it is.
-
-    1. In a group (see `reshape_groups`) where one dimension is split into several, or several are
-       merged, the one and the first of the several may be larger: as large as the first is padded
-       to by its axes, and the one as many times that.
-    2. Both are sharded by the same axes, and the other dimensions are not.
-    3. No dimension receives more by that than if it were gathered.
-    4. With these shapes all shards hold the same data before and afterwards; else it is None.
-
-    Example: `(20,)` and `(10, 2)` sharded by an axis of size 4 are `(24,)` and `(12, 2)`.
-    """
-    wide = list(source_shape), list(target_shape)
-    for group in reshape_groups(source_shape, target_shape):
-        fewer, more = sorted(map(len, group))
-        if fewer != 1 or more == 1:
-            continue
-        one_is_source = len(group[0]) == 1
-        (one,), (first, *others) = group if one_is_source else reversed(group)
-        of_one, of_several = (source, target) if one_is_source else (target, source)
-        sizes, several = wide if one_is_source else reversed(wide)
-        axes = of_one.dim_axes[one]
-        is_sharded_alike = axes == of_several.dim_axes[first]
-        if not is_sharded_alike or any(of_several.dim_axes[dim] for dim in others):
-            continue
-        pieces = mesh.axes_size(axes)
-        rows = -(-several[first] // pieces) * pieces
-        wanted = rows * math.prod(several[dim] for dim in others)
-        before, after = (sizes[one], wanted) if one_is_source else (wanted, sizes[one])
-        if wanted != sizes[one] and not resizing_pays(before, after, pieces):
-            return None
-        several[first], sizes[one] = rows, wanted
-    new_source, new_target = map(tuple, wide)
-    if not place_data_alike(source, new_source, target, new_target, mesh):
+    exchanges: bool,
+) -> Crossing | None:
+    """The cheapest way through a reshape, unless whole dimensions on both sides cost less."""
+    ends = *source, *target
+    is_plain = not any(each.unreduced_axes or each.replicated_axes for each in ends)
+    shapes = shape_of(reshape.operands[0]), shape_of(reshape.results[0])
+    if not is_plain or any(size == 0 for shape in shapes for size in shape):
         return None
-    return new_source, new_target
+    if len({each.mesh_or_ref for each in ends}) > 1:
+        return None
+    nbytes = element_bytes(reshape.results[0])
+    sides = Side(shapes[0], source[0].dim_axes), Side(shapes[1], target[0].dim_axes)
+    crossing = cheapest_crossing(*sides, nbytes, mesh, exchanges=exchanges)
+    gathered = Traffic()
+    for shape, before, after in ((shapes[0], *source), (shapes[1], *reversed(target))):
+        gathered += Traffic(*reshard_traffic(shape, nbytes, before.dim_axes, after.dim_axes, mesh))
+    return None if crossing is None or crossing.traffic > gathered else crossing
+
+
+def _whole_sides(
+    source: TensorSharding, target: TensorSharding, shapes: tuple[Shape, Shape], mesh: Mesh
+) -> tuple[TensorSharding, TensorSharding]:
+    """Both shardings without the axes of dimensions that are split or merged, or of all."""
+    groups = [group for group in reshape_groups(*shapes) if not passes_through(group, *shapes)]
+    new_source = _whole(source, [dim for group in groups for dim in group[0]])
+    new_target = _whole(target, [dim for group in groups for dim in group[1]])
+    if place_data_alike(new_source, shapes[0], new_target, shapes[1], mesh):
+        return new_source, new_target
+    return _whole(source, range(source.rank)), _whole(target, range(target.rank))
 
 
 def _widen(
@@ -153,36 +158,31 @@ def _widen(
     return tuple(resizing)
 
 
-def reshape_groups(source: Shape, target: Shape) -> list[Group]:
-    """The shortest runs of dimensions of both shapes that hold the same number of elements.
-
-    `(12, 24, 5)` and `(8, 36, 5)` fall into the groups `(12, 24)` with `(8, 36)`, and `5` with `5`.
-    """
-    groups: list[Group] = []
-    source_start = target_start = 0
-    while source_start < len(source) or target_start < len(target):
-        source_end = min(source_start + 1, len(source))
-        target_end = min(target_start + 1, len(target))
-        while True:
-            left = math.prod(source[source_start:source_end])
-            right = math.prod(target[target_start:target_end])
-            if left < right and source_end < len(source):
-                source_end += 1
-            elif right < left and target_end < len(target):
-                target_end += 1
-            else:
-                break
-        groups.append((range(source_start, source_end), range(target_start, target_end)))
-        source_start, target_start = source_end, target_end
-    return groups
-
-
-def _passes_through(group: Group, source: Shape, target: Shape) -> bool:
-    """Whether at most one dimension on each side of a group is more than 1."""
-    return all(
-        sum(shape[dim] != 1 for dim in dims) <= 1
-        for dims, shape in zip(group, (source, target), strict=True)
+def _reshard_between(
+    reshape: ir.Operation,
+    between: tuple[Side, Side],
+    target: TensorSharding,
+    cache: AttributeCache,
+) -> None:
+    """Reshape to the shape between, reshard there, and reshape the outcome."""
+    before, after = between
+    value, result = reshape.operands[0], reshape.results[0]
+    source = get_sharding(behind_barriers(value))
+    first, second = (
+        TensorSharding.from_axes(target.mesh_or_ref, side.axes) for side in (before, after)
     )
+    padding = PaddingBuilder(cache)
+    with reshape.location, ir.InsertionPoint(reshape):
+        is_there = source is not None and source.dim_axes == before.axes
+        if not (is_there and shape_of(value) == before.shape):
+            split = with_shape(result.type, before.shape)
+            value = padding.create(reshape.name, (value,), split, {}, first)
+        value = sdy.reshard(value, cache[second])
+    if after.shape == shape_of(result) and after.axes == target.dim_axes:
+        result.replace_all_uses_with(value)
+        reshape.erase()
+    else:
+        reshape.operands[0] = value
 
 
 def _whole(sharding: TensorSharding, dims: Sequence[int]) -> TensorSharding:

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How the shards of a reshape's operand become those of its result, and what is sent.
+
+| way     | condition                                  | what happens                             |
+|---------|--------------------------------------------|------------------------------------------|
+| alike   | shards hold the same data on both sides    | each device reshapes its shard           |
+| wide    | they would if dimensions were larger       | shards exchange what they lack           |
+| between | both shardings have an image on some shape | a reshard between two reshapes           |
+
+Example of the last: with `x` of 2 devices, (4, 6) by `[{"x"}, {}]` becomes (24,) by `[{"x"}]`
+without any of that, but (4, 6) by `[{}, {"x"}]` only on (4, 2, 3), by an all-to-all from
+`[{}, {"x"}, {}]` to `[{"x"}, {}, {}]`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mlir_sdy.model import Mesh
+from pyshardy.partition.compatibility.factor_axes import Shape
+from pyshardy.partition.compatibility.reshape_groups import large_dims, reshape_groups
+from pyshardy.partition.compatibility.reshape_images import shapes_between
+from pyshardy.partition.compatibility.reshape_sides import Side, are_alike, images_on
+from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
+from pyshardy.partition.halo.windowed import resizing_pays, resizing_traffic
+from pyshardy.partition.resharding.cost import Traffic
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A way from the one side to the other.
+
+    Attributes:
+        traffic: what devices send.
+        wide: the shapes that both sides are resized to, if they are.
+        between: the sides of a reshard, if there is one.
+    """
+
+    traffic: Traffic
+    wide: tuple[Shape, Shape] | None = None
+    between: tuple[Side, Side] | None = None
+
+
+@lru_cache(maxsize=4096)  # layers repeat
+def cheapest_crossing(
+    source: Side, target: Side, nbytes: int, mesh: Mesh, *, exchanges: bool
+) -> Crossing | None:
+    """The cheapest way through a reshape; None if both sides have to be gathered.
+
+    Args:
+        source: the operand.
+        target: the result.
+        nbytes: the bytes of an element.
+        mesh: the mesh of both.
+        exchanges: whether shards may exchange data.
+    """
+    if are_alike(source, target, mesh):
+        return Crossing(Traffic())
+    ways: list[Crossing] = []
+    if exchanges:
+        wide = wide_shapes(source, target, mesh)
+        if wide is not None:
+            traffic = resizing_traffic(source.shape, wide[0], nbytes, source.sharding, mesh)
+            traffic += resizing_traffic(wide[1], target.shape, nbytes, target.sharding, mesh)
+            ways.append(Crossing(traffic, wide=wide))
+    for shape in shapes_between(source.axes, source.shape, target.axes, target.shape, mesh):
+        for before in images_on(source, shape, mesh):
+            for after in images_on(target, shape, mesh):
+                traffic = exchanging_reshard_traffic(shape, nbytes, before.axes, after.axes, mesh)
+                ways.append(Crossing(traffic, between=(before, after)))
+    return min(ways, key=lambda way: way.traffic, default=None)
+
+
+def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] | None:
+    """Shapes between which shards hold the same data, at the beginning of whose dimensions it is.
+
+    1. In a group (see `reshape_groups`) where one dimension is split or several are merged, and
+       that is sharded by the same axes on both sides, each time along the first dimension of more
+       than 1 only, these two dimensions may be larger: by as little as lets the axes divide them,
+       and both sides have as many elements.
+    2. No dimension receives more by that than if it were gathered.
+    3. With these shapes all shards hold the same data before and afterwards; else it is None.
+
+    Example: `(20,)` and `(10, 2)` sharded by an axis of size 4 are `(24,)` and `(12, 2)`.
+    """
+    wide = list(source.shape), list(target.shape)
+    for group in reshape_groups(source.shape, target.shape):
+        dim, other = _only_sharded(source, group[0]), _only_sharded(target, group[1])
+        pairs = zip((source, target), group, strict=True)
+        sizes = {len(large_dims(dims, side.shape)) for side, dims in pairs}
+        if dim is None or other is None or min(sizes) > 1 or max(sizes) == 1:
+            continue
+        axes = source.axes[dim]
+        if axes != target.axes[other]:
+            continue
+        pieces = mesh.axes_size(axes)
+        count = math.prod(source.shape[at] for at in group[0])
+        rows = [count // source.shape[dim], count // target.shape[other]]
+        unit = math.lcm(*rows) * pieces
+        wanted = -(-count // unit) * unit
+        wide[0][dim], wide[1][other] = wanted // rows[0], wanted // rows[1]
+        grows = (source.shape[dim], wide[0][dim]), (wide[1][other], target.shape[other])
+        if not all(size == new or resizing_pays(size, new, pieces) for size, new in grows):
+            return None
+    new_source, new_target = map(tuple, wide)
+    if not are_alike(Side(new_source, source.axes), Side(new_target, target.axes), mesh):
+        return None
+    return new_source, new_target
+
+
+def _only_sharded(side: Side, dims: range) -> int | None:
+    """The first dimension of more than 1 of a group, if no other one is sharded."""
+    large = large_dims(dims, side.shape)
+    is_only = large and not any(side.axes[dim] for dim in dims if dim != large[0])
+    return large[0] if is_only else None

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How operand and result of a reshape are sharded so that devices send the fewest bytes.
+
+Shardy deals axes to factors, and what is left of them is gathered. Here other answers compete:
+
+1. In each group of dimensions (see `reshape_groups`) the operand stays as it is, and the result
+   gets an image of that (see `reshape_images`); or the other way round; or both stay as they are;
+   or neither is sharded.
+2. What lies between both is crossed in the cheapest way (see `crossing`).
+3. What is sent for an answer is what it takes to reshard the operand, to cross, and to reshard the
+   result. The answer with the fewest bytes wins, and of several the one with the fewest
+   collectives; Shardy's does unless another one is better.
+
+Example: on a mesh `<["x"=4]>`, (64, 15) is made of (64, 5, 3), which every device has, and sharded
+by `[{}, {"x"}]`. As `x` fits neither 5 nor 3, Shardy shards the operand by `[{"x"}, {}, {}]`, and
+the result has to be resharded by an all-to-all. Here the result is sliced.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, lists_overlap
+from pyshardy.irtools.element_types import element_bytes
+from pyshardy.partition.compatibility.compatible_shardings import (
+    Agreement,
+    Shardings,
+    is_plain,
+    shape_of,
+)
+from pyshardy.partition.compatibility.reshape_groups import Group, reshape_groups
+from pyshardy.partition.compatibility.reshape_images import images
+from pyshardy.partition.compatibility.reshape_sides import Side
+from pyshardy.partition.halo.crossing import cheapest_crossing
+from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
+from pyshardy.partition.resharding.cost import Traffic
+from pyshardy.partition.resharding.plan import AxesPerDim
+
+AgreeOnReshape = Callable[[ir.Operation, Shardings, Agreement, Mapping[str, Mesh]], Agreement]
+"""The type of `cheapest_reshape`."""
+
+_MOST_ANSWERS = 256
+"""Where there are more, Shardy's answer stands."""
+
+_Answer = tuple[AxesPerDim, AxesPerDim]
+"""The axes of all dimensions of the operand, and of the result."""
+
+
+def cheapest_reshape(
+    reshape: ir.Operation,
+    shardings: Shardings,
+    agreement: Agreement,
+    meshes: Mapping[str, Mesh],
+) -> Agreement:
+    """Return how the operand and the result of a reshape have to be sharded.
+
+    Args:
+        reshape: the reshape.
+        shardings: those of its operand and its result.
+        agreement: how they agree by factors.
+        meshes: the meshes of the module by name.
+    """
+    name = agreement.mesh_or_ref
+    mesh = meshes.get(name) if isinstance(name, str) else name
+    shapes = shape_of(reshape.operands[0]), shape_of(reshape.results[0])
+    agreed = tuple(new or old for new, old in zip(agreement.shardings, shardings, strict=True))
+    is_static = all(size > 0 for shape in shapes for size in shape)
+    if mesh is None or mesh.is_maximal or not is_static:
+        return agreement
+    if not all(_can_be_judged(each, name) for each in (*shardings, *agreed)):
+        return agreement
+    now, proposed = (
+        tuple(_axes(each, shape) for each, shape in zip(some, shapes, strict=True))
+        for some in (shardings, agreed)
+    )
+    judge = _Judge(
+        (Side(shapes[0], now[0]), Side(shapes[1], now[1])), element_bytes(reshape.results[0]), mesh
+    )
+    best = judge.best((proposed[0], proposed[1]))
+    if best == proposed:
+        return agreement
+    new = [
+        None if axes == old else TensorSharding.from_axes(name, axes)
+        for axes, old in zip(best, now, strict=True)
+    ]
+    return Agreement(tuple(new), (), name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What is sent for answers.
+
+    Attributes:
+        sides: operand and result as they are.
+        nbytes: the bytes of an element.
+        mesh: the mesh of both.
+    """
+
+    sides: tuple[Side, Side]
+    nbytes: int
+    mesh: Mesh
+
+    def best(self, proposed: _Answer) -> _Answer:
+        """Return the cheapest answer; the proposed one unless another one is cheaper."""
+        best, lowest = proposed, self.traffic(proposed)
+        if lowest == Traffic():
+            return best
+        source, target = self.sides
+        groups = reshape_groups(source.shape, target.shape)
+        options = [self._options(group) for group in groups]
+        if math.prod(map(len, options)) > _MOST_ANSWERS:
+            return best
+        for choice in itertools.product(*options):
+            answer = (
+                tuple(itertools.chain.from_iterable(before for before, _ in choice)),
+                tuple(itertools.chain.from_iterable(after for _, after in choice)),
+            )
+            if any(map(_uses_an_axis_twice, answer)):
+                continue
+            traffic = self.traffic(answer)
+            if traffic < lowest:
+                best, lowest = answer, traffic
+        return best
+
+    def traffic(self, answer: _Answer) -> Traffic:
+        """Return what devices send for an answer."""
+        source, target = self.sides
+        before, after = Side(source.shape, answer[0]), Side(target.shape, answer[1])
+        crossing = cheapest_crossing(before, after, self.nbytes, self.mesh, exchanges=True)
+        # Slicing what is whole behind the reshape costs nothing.
+        between = self._reshard(before, ((),) * len(source.shape))
+        if crossing is not None:
+            between = min(between, crossing.traffic)
+        return self._reshard(source, before.axes) + between + self._reshard(after, target.axes)
+
+    def _reshard(self, side: Side, axes: AxesPerDim) -> Traffic:
+        return exchanging_reshard_traffic(side.shape, self.nbytes, side.axes, axes, self.mesh)
+
+    def _options(self, group: Group) -> list[_Answer]:
+        """Return the axes that the dimensions of a group may have on both sides."""
+        source, target = self.sides
+        before, after = (
+            tuple(side.axes[dim] for dim in dims)
+            for side, dims in zip(self.sides, group, strict=True)
+        )
+        back = group[1], group[0]
+        found: list[_Answer] = [(before, after)]
+        forward = images(source.axes, source.shape, group, target.shape, self.mesh)
+        found += [(before, image) for image in forward]
+        found += [
+            (image, after)
+            for image in images(target.axes, target.shape, back, source.shape, self.mesh)
+        ]
+        for image in forward:
+            axes: list[AxisTuple] = [()] * len(target.shape)
+            axes[group[1].start : group[1].stop] = image
+            again = images(tuple(axes), target.shape, back, source.shape, self.mesh)
+            found += [(each, image) for each in again]
+        found.append((((),) * len(before), ((),) * len(after)))
+        return list(dict.fromkeys(found))
+
+
+def _axes(sharding: TensorSharding | None, shape: Sequence[int]) -> AxesPerDim:
+    return ((),) * len(shape) if sharding is None else tuple(sharding.dim_axes)
+
+
+def _can_be_judged(sharding: TensorSharding | None, mesh_or_ref: str | Mesh) -> bool:
+    """Whether only axes of dimensions are to be looked at."""
+    if sharding is None:
+        return True
+    if sharding.unreduced_axes or sharding.replicated_axes:
+        return False
+    return is_plain(sharding) or sharding.mesh_or_ref == mesh_or_ref
+
+
+def _uses_an_axis_twice(axes: AxesPerDim) -> bool:
+    """Whether two dimensions have parts of an axis in common, or that can't stand together."""
+    return any(
+        lists_overlap(some, others)
+        or not all(axis.can_coexist(other) for axis in some for other in others)
+        for some, others in itertools.combinations(axes, 2)
+    )

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Sums that loops add up: `%s = %s + f(...)` in each trip, and nothing else.
+
+The partial results of an addend need not be completed in each trip: `sdy-reassociate-reductions`
+adds them up, and completes the sum once, after the loop.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mlir_sdy.fold.pattern import has_one_use
+from mlir_sdy.host import ir
+from mlir_sdy.values import get_sharding
+from pyshardy.irtools.loops import trip_count
+from pyshardy.partition.op_facts.linear_operations import linear_operands
+
+_WHILE = "stablehlo.while"
+_ADDING = frozenset({"stablehlo.add", "stablehlo.subtract"})
+
+_TRIPS_IF_UNKNOWN = 2
+"""How often a loop is taken to run at the least where its trips can't be counted."""
+
+
+class Accumulation(NamedTuple):
+    """What a loop does to a sum.
+
+    Attributes:
+        addition: the operation that adds an addend, or subtracts it.
+        addend: which operand that is.
+        copies: conversions of the sum to its own type before, the first of them first.
+    """
+
+    addition: ir.Operation
+    addend: int
+    copies: tuple[ir.Operation, ...]
+
+
+def accumulation(loop: ir.Operation, index: int) -> Accumulation | None:
+    """Return how a loop adds up what it carries at one place; None if it does something else.
+
+    1. The body uses the value once, but for conversions to its own type, to add something to it or
+       to subtract something from it.
+    2. The outcome is what the body returns at that place, and has no other use.
+    3. The condition doesn't use the value.
+
+    Args:
+        loop: a `stablehlo.while`.
+        index: the number of the value among those that the loop carries.
+    """
+    condition, body = (region.blocks[0] for region in loop.regions)
+    terminator = body.operations[len(body.operations) - 1].operation
+    carried, copies = _behind_copies(body.arguments[index])
+    added = terminator.operands[index]
+    if isinstance(added, ir.BlockArgument) or not (has_one_use(carried) and has_one_use(added)):
+        return None
+    addition = added.owner.operation
+    if addition.name not in _ADDING or addition.block != body:
+        return None
+    operands = list(addition.operands)
+    if carried not in operands or list(condition.arguments[index].uses):
+        return None
+    if addition.name == "stablehlo.subtract" and operands[0] != carried:
+        return None
+    return Accumulation(addition, 1 - operands.index(carried), tuple(copies))
+
+
+def trips_of_accumulation(value: ir.Value) -> int:
+    """Return how many addends a value is one of, each made in a trip of a loop; 1 if of none.
+
+    1. The only use of the value is, through operations that are linear in it, as the addend of an
+       `accumulation` of a loop around it.
+    2. Nothing on the way is sharded along axes that the value isn't sharded along: a reshard
+       would come first.
+    3. The sum may be such a value in turn: then the numbers of trips are multiplied.
+
+    Example: 12 for `%g` in `for i in range(3): for j in range(4): %s += -transpose(%g)`.
+    """
+    trips = 1
+    axes = _axis_names(value)
+    while has_one_use(value):
+        (use,) = value.uses
+        user = use.owner.operation
+        if not all(_axis_names(result) <= axes for result in user.results):
+            break
+        if user.name in _ADDING:
+            found = _sum_of(user, use.operand_number)
+            if found is None:
+                break
+            loop, index = found
+            counted = trip_count(loop)
+            trips *= _TRIPS_IF_UNKNOWN if counted is None else max(counted, 1)
+            value = loop.results[index]
+        elif use.operand_number in linear_operands(user):
+            value = user.results[0]
+        else:
+            break
+    return trips
+
+
+def _axis_names(value: ir.Value) -> set[str]:
+    sharding = get_sharding(value)
+    return set() if sharding is None else {ref.name for refs in sharding.dim_axes for ref in refs}
+
+
+def _sum_of(addition: ir.Operation, addend: int) -> tuple[ir.Operation, int] | None:
+    """The loop that an operation adds up an addend for, and at which place."""
+    parent = addition.parent
+    if parent is None or parent.operation.name != _WHILE or not has_one_use(addition.results[0]):
+        return None
+    loop = parent.operation
+    (use,) = addition.results[0].uses
+    if use.owner.operation.name != "stablehlo.return":
+        return None
+    found = accumulation(loop, use.operand_number)
+    if found is None or found.addition != addition or found.addend != addend:
+        return None
+    return loop, use.operand_number
+
+
+def _behind_copies(value: ir.Value) -> tuple[ir.Value, list[ir.Operation]]:
+    """Follow a value through conversions to its own type, each its only use."""
+    copies: list[ir.Operation] = []
+    while has_one_use(value):
+        (use,) = value.uses
+        user = use.owner.operation
+        if user.name != "stablehlo.convert" or user.results[0].type != value.type:
+            break
+        copies.append(user)
+        value = user.results[0]
+    return value, copies

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Communication of what a loop computes anew in each trip, although it is always the same.
+
+    stablehlo.while(%c = %a, %w = %b) ... do {
+      %1 = stablehlo.convert %w : (tensor<8x8xbf16>) -> tensor<8x8xf32>    // %w never changes
+      %2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<8x8xf32>
+
+becomes
+
+    %1 = stablehlo.convert %b : (tensor<8x8xbf16>) -> tensor<8x8xf32>
+    %2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<8x8xf32>
+    stablehlo.while(%c = %a, %w = %b) ... do {
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mlir_sdy.host import ir
+from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
+
+SENDING = frozenset({"sdy.all_reduce", "sdy.reshard"})
+"""Operations for which devices may send something."""
+
+_REDUCE = "stablehlo.reduce"
+
+_MOVABLE = (
+    {name for name in ELEMENTWISE_OPERATIONS if name.startswith("stablehlo.")}
+    | {
+        f"stablehlo.{name}"
+        for name in (
+            "broadcast_in_dim",
+            "concatenate",
+            "constant",
+            "dot",
+            "dot_general",
+            "dynamic_slice",
+            "iota",
+            "pad",
+            "reduce",
+            "reshape",
+            "reverse",
+            "slice",
+            "transpose",
+        )
+    }
+    | {"sdy.constant"}
+    | SENDING
+)
+"""Operations without effects that make the same of the same operands in each trip."""
+
+
+def hoist_what_is_sent(
+    loop: ir.Operation,
+    is_unchanged: Callable[[ir.Value], bool],
+    is_worth_moving: Callable[[ir.Operation], bool],
+) -> None:
+    """Move reshards and all-reduces of invariant values before a loop, with what they are made of.
+
+    1. A value is *invariant* if it comes from outside of the loop, is an argument that each trip
+       returns as it is, or is made of invariant values by operations in `_MOVABLE`, directly in the
+       body.
+    2. A reshard or all-reduce of an invariant value that the body makes is worth moving.
+    3. It is copied before the loop with the operations that it depends on, and the loop uses its
+       result from there. Operations in the loop that nothing uses any more are erased.
+
+    Args:
+        loop: a `stablehlo.while`.
+        is_unchanged: says of a value that the body doesn't make whether it is invariant.
+        is_worth_moving: says whether a reshard or all-reduce is to be moved.
+    """
+    body = loop.regions[1].blocks[0]
+    operations = [view.operation for view in body.operations]
+    if not any(each.name in SENDING for each in operations):
+        return
+    made: dict[ir.Value, ir.Operation] = {}
+
+    def is_invariant(value: ir.Value) -> bool:
+        return value in made or (not _is_made_in(value, body) and is_unchanged(value))
+
+    moved: dict[ir.Value, ir.Value] = {}
+    copied: list[ir.Operation] = []
+    for operation in operations:
+        if not _is_movable(operation) or not all(map(is_invariant, operation.operands)):
+            continue
+        if operation.name in SENDING and operation.operands[0] in made:
+            if not is_worth_moving(operation):
+                continue
+            copied += _copy(operation, loop, made, moved)
+        for result in operation.results:
+            made[result] = operation
+    for operation in operations:
+        if operation.name in SENDING and operation.results[0] in moved:
+            operation.results[0].replace_all_uses_with(moved[operation.results[0]])
+    for operation in reversed(copied):
+        if not any(any(result.uses) for result in operation.results):
+            operation.erase()
+
+
+def _is_made_in(value: ir.Value, body: ir.Block) -> bool:
+    return not isinstance(value, ir.BlockArgument) and value.owner.operation.block == body
+
+
+def _is_movable(operation: ir.Operation) -> bool:
+    if operation.name not in _MOVABLE:
+        return False
+    if operation.name != _REDUCE:
+        return True
+    block = operation.regions[0].blocks[0]
+    return all(
+        (each.owner if isinstance(each, ir.BlockArgument) else each.owner.operation.block) == block
+        for view in block.operations
+        for each in view.operation.operands
+    )
+
+
+def _copy(
+    operation: ir.Operation,
+    loop: ir.Operation,
+    made: dict[ir.Value, ir.Operation],
+    moved: dict[ir.Value, ir.Value],
+) -> Sequence[ir.Operation]:
+    """Copy an operation before a loop, after those that it depends on.
+
+    Args:
+        operation: the operation.
+        loop: the loop.
+        made: what makes the invariant values of the body.
+        moved: their copies, to which those made here are added.
+
+    Returns:
+        The operations that have been copied, in the order of the copies.
+    """
+    copied: list[ir.Operation] = []
+    waiting = [operation]
+    while waiting:
+        last = waiting[-1]
+        missing = [made[each] for each in last.operands if each in made and each not in moved]
+        if missing:
+            waiting += missing
+            continue
+        waiting.pop()
+        if len(last.results) and last.results[0] in moved:
+            continue  # asked for twice
+        copy = last.clone(ir.InsertionPoint(loop)).operation
+        for index, operand in enumerate(last.operands):
+            if operand in moved:
+                copy.operands[index] = moved[operand]
+            elif (
+                isinstance(operand, ir.BlockArgument) and operand.owner == loop.regions[1].blocks[0]
+            ):
+                copy.operands[index] = loop.operands[operand.arg_number]
+        moved.update(zip(last.results, copy.results, strict=True))
+        copied.append(last)
+    return copied

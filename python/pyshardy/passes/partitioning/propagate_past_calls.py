@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy-propagate-past-calls`: carry shardings on where propagation stopped at a call.
+
+Propagation may leave an argument of a function whole, although what is passed is sharded: if the
+function is called several times, or, as in Shardy, if a loop passes what it carries. Once the
+function is inlined, with %w carried by a loop and sharded by `[{"x"}, {}]`,
+
+    %0 = sdy.reshard %w <@mesh, [{}, {}]> {sdy.at_call} : tensor<8x4xf32>
+    %1 = stablehlo.tanh %0 : tensor<8x4xf32>
+
+becomes
+
+    %1 = stablehlo.tanh %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+
+and all that follows is sharded, too. XLA inlines functions before it propagates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.diagnostics import SdyError, collect
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.values import (
+    DATA_FLOW_OPERATIONS,
+    argument_shardings,
+    get_sharding,
+    rank_of,
+    result_shardings,
+    set_argument_shardings,
+    set_result_shardings,
+    set_sharding,
+)
+from pyshardy.irtools.functions import functions_of, has_static_shape
+from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.walks import operations_with
+from pyshardy.partition.resharding.total_cost import total_cost
+from pyshardy.passes.partitioning.inline_small_functions import AT_CALL
+from pyshardy.pipeline import run_pipeline
+
+_PROPAGATION = (
+    "sdy-constant-or-scalar-splitter,symbol-dce,sdy-add-data-flow-edges,sdy-op-priority-propagate,"
+    "func.func(sdy-constant-or-scalar-merger,sdy-sink-data-flow-edges),sdy-close-shardings"
+)
+_TO_COLLECTIVES = (
+    "sdy-close-shardings,"
+    "sdy-update-non-divisible-input-output-shardings,"
+    "sdy-insert-func-call-reshards,"
+    "func.func(sdy-unshard-short-dimensions,sdy-static-updates-to-pads,sdy-unshard-uneven-regions),"
+    "sdy-insert-explicit-reshards{enable-full-version=true replicate-without-local-form=true},"
+    "func.func(sdy-hoist-reshards,sdy-optimize-reshards),"
+    "sdy-reshard-to-collectives,"
+    "canonicalize{enable-patterns=sdy-collective},"
+    "func.func(sdy-reassociate-reductions)"
+)
+"""What partitioning does until collectives can be counted."""
+
+_FIXED = frozenset({"func.call", "func.return", "sdy.manual_computation", "sdy.reshard"})
+"""Operations whose results are sharded as they say."""
+
+_LOOP = "stablehlo.while"
+
+
+def propagate_past_calls(module: ir.Module) -> None:
+    """Propagate shardings into what has been inlined.
+
+    1. A reshard counts if it has the attribute `sdy.at_call` (see `sdy-inline-small-functions`),
+       only gathers, and no call is left that uses it. All that count are dropped together.
+    2. What is computed from their operands is opened: it may be sharded further. Values keep the
+       axes that they have. Reshards, calls, manual computations, and the arguments and results of
+       functions stay as they are.
+    3. Shardings propagate as they do in `sdy-op-priority-propagate`, and are closed again.
+    4. Both programs are partitioned until collectives can be counted (see `total_cost`). If the
+       new one costs no less, the old one stays.
+
+    Args:
+        module: the module, which is changed in place. Its constraints are reshards already.
+    """
+    marked = operations_with(AT_CALL, module)
+    for reshard in marked:
+        del reshard.attributes[AT_CALL]
+    if not any(map(_only_gathers, marked)):
+        return
+    for reshard in marked:
+        if _only_gathers(reshard):
+            reshard.attributes[AT_CALL] = ir.UnitAttr.get(module.context)
+    with collect():
+        before, after = copy_of(module), copy_of(module)
+        is_cheaper = _carry_on(after) and _cost(copy_of(after)) < _cost(before)
+    if is_cheaper:
+        _replace(module, after)
+    for reshard in operations_with(AT_CALL, module):
+        del reshard.attributes[AT_CALL]
+
+
+def _only_gathers(reshard: ir.Operation) -> bool:
+    """Whether a reshard takes axes from the ends of dimensions, and no call needs what it makes."""
+    value, result = reshard.operands[0], reshard.results[0]
+    source, target = get_sharding(value), get_sharding(result)
+    if source is None or target is None or source == target:
+        return False
+    if source.mesh_or_ref != target.mesh_or_ref or source.unreduced_axes or target.unreduced_axes:
+        return False
+    if any(use.owner.operation.name == "func.call" for use in result.uses):
+        return False
+    pairs = zip(source.dim_axes, target.dim_axes, strict=True)
+    return source.dim_axes != target.dim_axes and all(
+        before[: len(after)] == after for before, after in pairs
+    )
+
+
+def _carry_on(module: ir.Module) -> bool:
+    """Drop the marked reshards and propagate; whether that succeeds."""
+    cache = AttributeCache(module.context)
+    missing = _close_interfaces(module, cache)
+    for reshard in operations_with(AT_CALL, module):
+        value = reshard.operands[0]
+        reshard.results[0].replace_all_uses_with(value)
+        reshard.erase()
+        _open_reached(value, cache)
+    try:
+        run_pipeline(module, _PROPAGATION, verify_each=False, restore_on_failure=False)
+    except SdyError:
+        return False
+    for function, arguments, results in missing:
+        set_argument_shardings(function, dict.fromkeys(arguments), cache)
+        set_result_shardings(function, dict.fromkeys(results), cache)
+    return True
+
+
+def _close_interfaces(
+    module: ir.Module, cache: AttributeCache
+) -> list[tuple[ir.Operation, list[int], list[int]]]:
+    """Say of arguments and results of functions without a sharding that they are whole.
+
+    Returns:
+        The functions with the numbers of these arguments and results.
+    """
+    shardings = (get_sharding(each.results[0]) for each in operations_with(AT_CALL, module))
+    mesh_or_ref = next(each.mesh_or_ref for each in shardings if each is not None)
+    changed: list[tuple[ir.Operation, list[int], list[int]]] = []
+    for function in functions_of(module):
+        signature = function.attributes["function_type"].value
+        arguments = _missing(signature.inputs, argument_shardings(function), mesh_or_ref)
+        results = _missing(signature.results, result_shardings(function), mesh_or_ref)
+        set_argument_shardings(function, arguments, cache)
+        set_result_shardings(function, results, cache)
+        changed.append((function, list(arguments), list(results)))
+    return changed
+
+
+def _missing(
+    types: Sequence[ir.Type], given: Sequence[TensorSharding | None], mesh_or_ref: str | Mesh
+) -> dict[int, TensorSharding]:
+    """Closed shardings for the tensors that have none."""
+    return {
+        index: TensorSharding.fully_closed(rank_of(value_type), mesh_or_ref)
+        for index, (value_type, old) in enumerate(zip(types, given, strict=True))
+        if old is None and has_static_shape(value_type)
+    }
+
+
+def _open_reached(start: ir.Value, cache: AttributeCache) -> None:
+    """Open the dimensions of all values that are computed from one."""
+    seen: set[ir.Value] = set()
+    waiting = [start]
+    while waiting:
+        for use in waiting.pop().uses:
+            for reached in _reached_by(use.owner.operation, use.operand_number):
+                if reached in seen:
+                    continue
+                seen.add(reached)
+                waiting.append(reached)
+                sharding = get_sharding(reached)
+                if sharding is not None:
+                    dims = range(sharding.rank)
+                    set_sharding(reached, sharding.open(*dims), cache)
+
+
+def _reached_by(operation: ir.Operation, index: int) -> Iterator[ir.Value]:
+    """The values that an operand flows to, or that are computed from it, and may be opened."""
+    if operation.name in _FIXED:
+        return
+    if operation.name == _LOOP:
+        yield from _carried(operation, index)
+    elif operation.name == "sdy.named_computation":
+        yield operation.regions[0].blocks[0].arguments[index]
+    elif operation.name == "stablehlo.optimization_barrier":
+        yield operation.results[index]
+    elif len(operation.results):
+        yield from operation.results
+    elif operation.name in ("sdy.return", "stablehlo.return") and operation.parent is not None:
+        parent = operation.parent.operation
+        if parent.name == _LOOP:
+            if operation.block == parent.regions[1].blocks[0]:
+                yield from _carried(parent, index)
+        elif parent.name in DATA_FLOW_OPERATIONS and parent.name not in _FIXED:
+            yield parent.results[index]
+
+
+def _carried(loop: ir.Operation, index: int) -> Iterator[ir.Value]:
+    """What a loop carries at one place: its result, and the arguments of condition and body."""
+    yield loop.results[index]
+    for region in loop.regions:
+        yield region.blocks[0].arguments[index]
+
+
+def _cost(module: ir.Module) -> float:
+    """What the devices send in the end; infinite if the module can't be partitioned."""
+    try:
+        run_pipeline(module, _TO_COLLECTIVES, verify_each=False, restore_on_failure=False)
+    except SdyError:
+        return float("inf")
+    return total_cost(module)
+
+
+def _replace(module: ir.Module, new: ir.Module) -> None:
+    """Let a module have the functions of another one."""
+    for view in list(module.body.operations):
+        view.operation.erase()
+    for view in list(new.body.operations):
+        module.body.append(view.operation.clone(ip=False))
