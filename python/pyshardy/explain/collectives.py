@@ -19,7 +19,7 @@ from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
 from pyshardy.local_program.communication import Collective
 from pyshardy.propagation.explanation import Explanation, RefusedAxis, Root
 from pyshardy.propagation.record import Propagation
-from pyshardy.rules import quiet_rules
+from pyshardy.rules import ShardingRuleLookup
 
 Place = tuple[int, str]
 """A dimension, and the name of an axis that it has."""
@@ -214,7 +214,7 @@ class _Explainer:
         roots = self._given_at(value, places)
         if not roots and not isinstance(value, ir.BlockArgument):
             operation = value.owner.operation
-            rule = quiet_rules(operation.context).rule(operation)
+            rule = ShardingRuleLookup.shared(operation.context).rule(operation)
             result = ir.OpResult(value).result_number
             for operand, mapping in zip(
                 operation.operands, () if rule is None else rule.operand_mappings, strict=False

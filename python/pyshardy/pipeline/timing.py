@@ -79,7 +79,7 @@ class Timing(Instrumentation):
         total = time.perf_counter() - self._started
         rows = [*self._before.values(), *self._nested_steps(), *self._after.values()]
         measured = sum(row.seconds for row in rows if not row.name.startswith("  "))
-        rows += [_Row("Rest", seconds=total - measured), _Row("Total", seconds=total)]
+        rows += [_Row("PaddingContents", seconds=total - measured), _Row("Total", seconds=total)]
         lines = [
             _RULE,
             _TITLE.center(len(_RULE)).rstrip(),

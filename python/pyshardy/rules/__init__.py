@@ -32,7 +32,7 @@ from pyshardy.rules.builder import (
 )
 from pyshardy.rules.errors import RuleError
 from pyshardy.rules.loader import load_rules
-from pyshardy.rules.lookup import SHARDING_RULE, ShardingRuleLookup, quiet_rules
+from pyshardy.rules.lookup import SHARDING_RULE, ShardingRuleLookup
 from pyshardy.rules.modes import compatible_rules, strict_rules
 from pyshardy.rules.notation import RuleNotation, rule
 from pyshardy.rules.registry import (
@@ -62,7 +62,6 @@ __all__ = [
     "load_rules",
     "no_sharding_rule",
     "pointwise",
-    "quiet_rules",
     "registered_names",
     "registered_rule",
     "registered_targets",

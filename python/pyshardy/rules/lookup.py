@@ -13,8 +13,8 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.rules.errors import RuleError
 from pyshardy.rules.fit import checked_rule
-from pyshardy.rules.known_operation import KnownOperation
 from pyshardy.rules.modes import is_compatible, is_strict
+from pyshardy.rules.operation_view import OperationView
 from pyshardy.rules.registry import (
     CUSTOM_CALL,
     RegisteredRule,
@@ -60,6 +60,20 @@ class ShardingRuleLookup:
         # One rule for all equal ones, kept for as long as somebody may ask for its identity.
         self._equal_rules: dict[OpShardingRule, OpShardingRule] = {}
 
+    @classmethod
+    def shared(cls, context: ir.Context) -> ShardingRuleLookup:
+        """Return the look-up of the passes after propagation, which warns of nothing.
+
+        The passes on programs of a context share one, as long as no rule is registered between
+        them.
+        """
+        state = registry_generation(), is_compatible()
+        known, lookup = _shared.get(context, (None, None))
+        if lookup is None or known != state:
+            lookup = cls(quiet=True)
+            _shared[context] = state, lookup
+        return lookup
+
     def rule(self, operation: ir.Operation) -> OpShardingRule | None:
         """The rule of an operation: its own attribute, or what is registered; None if neither.
 
@@ -79,7 +93,7 @@ class ShardingRuleLookup:
             tuple(self.type_key(result.type) for result in operation.results),
         )
 
-    def rule_key(self, known: KnownOperation) -> tuple[Hashable, ...] | None:
+    def rule_key(self, known: OperationView) -> tuple[Hashable, ...] | None:
         """What the rule of an operation depends on: alike in that, operations have equal rules.
 
         None if the operation has a rule of its own, or must be looked at for its rule.
@@ -210,23 +224,9 @@ class ShardingRuleLookup:
 
 _NO_RULE = RegisteredRule(None, ())
 
-
-_quiet: weakref.WeakKeyDictionary[ir.Context, tuple[object, ShardingRuleLookup]] = (
+_shared: weakref.WeakKeyDictionary[ir.Context, tuple[object, ShardingRuleLookup]] = (
     weakref.WeakKeyDictionary()
 )
-
-
-def quiet_rules(context: ir.Context) -> ShardingRuleLookup:
-    """A look-up for what comes after propagation, which has told already what has no rule.
-
-    The passes on programs of a context share one, as long as no rule is registered between them.
-    """
-    state = registry_generation(), is_compatible()
-    known, lookup = _quiet.get(context, (None, None))
-    if lookup is None or known != state:
-        lookup = ShardingRuleLookup(quiet=True)
-        _quiet[context] = state, lookup
-    return lookup
 
 
 def _attributes_read(name: str) -> tuple[str, ...] | None:

@@ -8,19 +8,19 @@ import pytest
 
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding, device_slices
 from pyshardy.api import sharding
-from pyshardy.frontends.jax.grid import Grid, NoGridError
+from pyshardy.frontends.jax.refined_mesh import NoGridError, RefinedMesh
 
 XY = Mesh.of({"x": 8, "y": 2})
 
 
 def test_an_axis_is_cut_where_a_sharding_ends():
-    grid = Grid.of(XY, [(sharding('<@mesh, [{"x":(2)2}]>'), XY)])
+    grid = RefinedMesh.of(XY, [(sharding('<@mesh, [{"x":(2)2}]>'), XY)])
     assert grid.mesh == Mesh.of({"x:(1)2": 2, "x:(2)2": 2, "x:(4)2": 2, "y": 2})
 
 
 def test_whole_axes_stay():
     both = sharding('<@mesh, [{"y", "x"}, {}]>')
-    grid = Grid.of(XY, [(both, XY), (None, XY)])
+    grid = RefinedMesh.of(XY, [(both, XY), (None, XY)])
     assert grid.mesh == XY
     assert grid.axes_of(both, XY) == (("y", "x"), ())
 
@@ -28,7 +28,7 @@ def test_whole_axes_stay():
 def test_an_axis_of_size_one_stays_where_it_is_named():
     mesh = Mesh.of({"one": 1, "x": 2})
     named = sharding('<@mesh, [{"one"}, {"x"}]>')
-    grid = Grid.of(mesh, [(named, mesh)])
+    grid = RefinedMesh.of(mesh, [(named, mesh)])
     assert grid.mesh == mesh
     assert grid.axes_of(named, mesh) == (("one",), ("x",))
 
@@ -36,7 +36,7 @@ def test_an_axis_of_size_one_stays_where_it_is_named():
 def test_axes_of_another_mesh_are_found():
     other = Mesh.of({"a": 4, "b": 4})
     along = sharding('<@other, [{"b"}, {"a"}]>')
-    grid = Grid.of(XY, [(along, other)])
+    grid = RefinedMesh.of(XY, [(along, other)])
     assert grid.mesh == Mesh.of({"x:(1)4": 4, "x:(4)2": 2, "y": 2})
     assert grid.axes_of(along, other) == (("x:(4)2", "y"), ("x:(1)4",))
 
@@ -45,15 +45,15 @@ def test_another_order_of_devices_is_refused():
     other = Mesh.of({"a": 4}, [3, 2, 1, 0])
     mesh = Mesh.of({"x": 4})
     with pytest.raises(NoGridError, match="orders the devices as"):
-        Grid.of(mesh, [(sharding('<@other, [{"a"}]>'), other)])
-    Grid.of(mesh, [(sharding("<@other, [{}]>"), other)])  # along no axes any order will do
+        RefinedMesh.of(mesh, [(sharding('<@other, [{"a"}]>'), other)])
+    RefinedMesh.of(mesh, [(sharding("<@other, [{}]>"), other)])  # along no axes any order will do
 
 
 def test_cuts_that_do_not_divide_each_other_are_refused():
     mesh = Mesh.of({"x": 6})
     halves, thirds = sharding('<@mesh, [{"x":(1)2}]>'), sharding('<@mesh, [{"x":(1)3}]>')
     with pytest.raises(NoGridError, match="can't be cut at"):
-        Grid.of(mesh, [(halves, mesh), (thirds, mesh)])
+        RefinedMesh.of(mesh, [(halves, mesh), (thirds, mesh)])
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -64,7 +64,7 @@ def test_the_grid_places_shards_as_the_shardings_do(seed):
         mesh = Mesh(mesh.axes, tuple(draw.sample(range(mesh.total_size), mesh.total_size)))
     drawn = [random_sharding(draw, mesh) for _ in range(2)]
     try:
-        grid = Grid.of(mesh, [(one, mesh) for one in drawn])
+        grid = RefinedMesh.of(mesh, [(one, mesh) for one in drawn])
     except NoGridError:
         assert drawn[0] != drawn[1]
         return

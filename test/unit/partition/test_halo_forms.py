@@ -74,7 +74,7 @@ def test_a_convolution_is_sharded_along_its_windows(context):
     )
     assert str(found.rule).startswith("<([i, n, l], [o, l, m])->([i, n, m])")
     assert found.factors == {found.rule.permutation_factors[-1]}
-    assert found.pays(5, 4)
+    assert found.is_profitable(5, 4)
 
 
 def test_the_gradient_of_a_kernel_is_contracted_along_it(context):

@@ -6,21 +6,23 @@ import itertools
 import pytest
 
 from pyshardy.partition.halo.forms.select_and_scatter import WindowsInto
-from pyshardy.partition.halo.window import Reach, Window
+from pyshardy.partition.halo.window import Window, WindowFootprint
 
 
 def test_windows_of_three_with_padding_at_both_ends():
-    assert Window(low=1, size=3).reach(8, 4) == Reach((-1, 1, 3, 5), (4,) * 4, (0,) * 4, 4, 4)
+    assert Window(low=1, size=3).reach(8, 4) == WindowFootprint(
+        (-1, 1, 3, 5), (4,) * 4, (0,) * 4, 4, 4
+    )
 
 
 def test_a_slice_begins_behind_the_first_element():
     """Elements 3, 5, 7 and 9, two on each shard."""
-    assert Window(low=-3, stride=2).reach(4, 2) == Reach((3, 7), (3, 3), (0, 0), 3, 3)
+    assert Window(low=-3, stride=2).reach(4, 2) == WindowFootprint((3, 7), (3, 3), (0, 0), 3, 3)
 
 
 def test_holes_between_elements_are_counted_from_the_first_place():
     """Places 0 to 2 and 3 to 5 of `a . b . c .`: the second shard begins with a hole."""
-    assert Window(dilation=2).reach(6, 2) == Reach((0, 2), (2, 1), (0, 1), 3, 2)
+    assert Window(dilation=2).reach(6, 2) == WindowFootprint((0, 2), (2, 1), (0, 1), 3, 2)
 
 
 def covered(window: Window, count: int, pieces: int, shard: int) -> list[int]:

@@ -78,7 +78,7 @@ def test_timing(module: ir.Module):
     rows = [match for line in lines if (match := row.match(line))]
     assert [match[3] for match in rows] == [
         *["Parser", "Cse", "'func.func' Pipeline", "  Canonicalize", "  Cse", "Cse", "Output"],
-        *["Rest", "Total"],
+        *["PaddingContents", "Total"],
     ]
     assert sum(float(match[2]) for match in rows if match[3][0] != " ") == pytest.approx(200, abs=1)
 

@@ -18,9 +18,9 @@
 | `process`     | a name for this process                                     |
 | `random_keys` | keys of random numbers                                      |
 | `meshes`      | meshes and shardings as JAX has them                        |
-| `grid`        | one mesh of whole axes for parts of axes and several meshes |
+| `refined_mesh`        | one mesh of whole axes for parts of axes and several meshes |
 | `dtypes`      | element types                                               |
-| `numbering`   | devices by other numbers                                    |
+| `renumber_devices`   | devices by other numbers                                    |
 | `callable`    | partitioned programs as functions of JAX                    |
 """
 

@@ -19,7 +19,6 @@ from pyshardy.backends.modules import copy_of
 from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.frontends.jax import callbacks
 from pyshardy.frontends.jax.dtypes import dtype_of
-from pyshardy.frontends.jax.grid import Grid, NoGridError
 from pyshardy.frontends.jax.meshes import (
     available_devices,
     cut_mesh,
@@ -28,8 +27,9 @@ from pyshardy.frontends.jax.meshes import (
     mesh_of_model,
     partition_spec,
 )
-from pyshardy.frontends.jax.numbering import renumber
 from pyshardy.frontends.jax.random_keys import with_keys, without_keys
+from pyshardy.frontends.jax.refined_mesh import NoGridError, RefinedMesh
+from pyshardy.frontends.jax.renumber_devices import renumber
 from pyshardy.frontends.jax.structure import Structure, structure_of
 from pyshardy.frontends.portable import serialize
 from pyshardy.local_program.tensor_spec import TensorSpec
@@ -205,9 +205,9 @@ class JaxProgram:
         return self._structure.out_tree.unflatten(leaves)
 
 
-def _grid(mesh: Mesh, ports: Sequence[Port]) -> Grid:
+def _grid(mesh: Mesh, ports: Sequence[Port]) -> RefinedMesh:
     try:
-        return Grid.of(mesh, [(port.sharding, port.mesh) for port in ports])
+        return RefinedMesh.of(mesh, [(port.sharding, port.mesh) for port in ports])
     except NoGridError as refusal:
         message = f"JAX has no mesh on which all arguments and results are sharded: {refusal}"
         raise UsageError(error(message)) from None
@@ -267,7 +267,7 @@ def _refuse_gradient(*_: Any) -> Any:
     raise UsageError(error(f"{message}, as jax.grad makes it, and partition that"))
 
 
-def _partition_spec(port: Port, grid: Grid) -> jax.sharding.PartitionSpec:
+def _partition_spec(port: Port, grid: RefinedMesh) -> jax.sharding.PartitionSpec:
     if port.sharding is None or port.sharding.has_no_axes:
         return partition_spec([()] * len(port.spec.shape))
     return partition_spec(grid.axes_of(port.sharding, port.mesh))

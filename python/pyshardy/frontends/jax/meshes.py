@@ -12,7 +12,7 @@ import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import Mesh
-from pyshardy.frontends.jax.grid import Grid
+from pyshardy.frontends.jax.refined_mesh import RefinedMesh
 
 if TYPE_CHECKING:
     import jax
@@ -50,7 +50,7 @@ def mesh_in_force() -> Any:
     return None if mesh.empty else mesh
 
 
-def cut_mesh(grid: Grid, mesh: jax.sharding.Mesh) -> jax.sharding.Mesh:
+def cut_mesh(grid: RefinedMesh, mesh: jax.sharding.Mesh) -> jax.sharding.Mesh:
     """The mesh of a grid over the devices of the mesh that it cuts, with axes of the same kinds."""
     import jax  # noqa: PLC0415
 

@@ -28,7 +28,7 @@ Shardings = tuple[TensorSharding | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class CompatibleShardings:
     """What has to change around an operation.
 
     Attributes:
@@ -49,7 +49,7 @@ class Agreement:
         return not self.reduced_axes and not any(self.shardings)
 
 
-def full_agreement(
+def fully_compatible(
     rule: OpShardingRule,
     shardings: Shardings,
     shapes: tuple[Shape, ...],
@@ -60,7 +60,7 @@ def full_agreement(
     *,
     is_reshape: bool = False,
     addends: int = 1,
-) -> Agreement | None:
+) -> CompatibleShardings | None:
     """All tensors sharded alike along each factor; None without a mesh in common.
 
     Args:
@@ -108,17 +108,17 @@ def full_agreement(
         new.append(None if sharding is None else _without_used_unreduced_axes(sharding))
     contracted = _contracted_axes(rule, axes, mesh)
     reduced = _but_unreduced(contracted, rule, shardings, mesh)
-    return Agreement(tuple(new), reduced, mesh_or_ref, contracted)
+    return CompatibleShardings(tuple(new), reduced, mesh_or_ref, contracted)
 
 
-def partial_agreement(
+def partially_compatible(
     rule: OpShardingRule,
     shardings: Shardings,
     shapes: Sequence[Shape],
     meshes: Mapping[str, Mesh],
     *,
     is_dot: bool,
-) -> Agreement | None:
+) -> CompatibleShardings | None:
     """What has to change although tensors may disagree; None if nothing.
 
     1. The result of a matrix product is computed in another sharding where that is better
@@ -170,13 +170,13 @@ def partial_agreement(
     if better is not None:
         projection.tensors[-1].update(*better)
         new[-1] = projection.sharding(rule, len(shardings) - 1, mesh_or_ref, mesh)
-    return Agreement(tuple(new), reduced, mesh_or_ref) if better or reduced else None
+    return CompatibleShardings(tuple(new), reduced, mesh_or_ref) if better or reduced else None
 
 
-def replicated_agreement(shardings: Shardings) -> Agreement:
-    """Agreement on whole tensors, for an operation that can't be computed on shards."""
+def replicated_shardings(shardings: Shardings) -> CompatibleShardings:
+    """CompatibleShardings on whole tensors, for an operation that can't be computed on shards."""
     mesh_or_ref = next(s.mesh_or_ref for s in shardings if s is not None and not is_plain(s))
-    return Agreement(
+    return CompatibleShardings(
         tuple(
             None
             if sharding is None or sharding.is_fully_replicated

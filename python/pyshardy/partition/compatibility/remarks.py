@@ -9,7 +9,11 @@ from mlir_sdy.diagnostics import emit, remark
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorMapping, TensorSharding, mesh_of
 from pyshardy.irtools.element_types import element_bytes
-from pyshardy.partition.compatibility.compatible_shardings import Agreement, Shardings, shape_of
+from pyshardy.partition.compatibility.compatible_shardings import (
+    CompatibleShardings,
+    Shardings,
+    shape_of,
+)
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import local_elements, reshard_traffic
 
@@ -18,7 +22,7 @@ def remark_on_whole_dimensions(
     operation: ir.Operation,
     rule: OpShardingRule | None,
     shardings: Shardings,
-    agreement: Agreement,
+    agreement: CompatibleShardings,
     meshes: Mapping[str, Mesh],
 ) -> None:
     """Tell which sharded dimensions an operation needs whole, and what gathering them costs.

@@ -13,24 +13,24 @@ from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
 from pyshardy.irtools.element_types import element_bytes
 from pyshardy.partition.compatibility.compatible_shardings import (
-    Agreement,
+    CompatibleShardings,
     Shardings,
-    full_agreement,
-    partial_agreement,
-    replicated_agreement,
+    fully_compatible,
+    partially_compatible,
+    replicated_shardings,
     shape_of,
 )
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.compatibility.signature_memo import FormMemo
+from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors, uncompletable_factors
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
-from pyshardy.rules.known_operation import KnownOperation
 from pyshardy.rules.lookup import SHARDING_RULE
+from pyshardy.rules.operation_view import OperationView
 
 if TYPE_CHECKING:
     from pyshardy.partition.halo.profitability import FindExchange
@@ -50,7 +50,7 @@ PARTIAL_OPERATIONS = DOT_OPERATIONS | {_CONCATENATE, _RAGGED_DOT}
 """What has to be looked at where not all tensors have to agree, and no value is special."""
 
 
-class AgreementFinder:
+class CompatibilityResolver:
     """Finds agreements for the operations of one function.
 
     Args:
@@ -75,24 +75,26 @@ class AgreementFinder:
         self.agree_on_reshape: AgreeOnReshape | None = None
         self.has_manual_computations = True
         self.defers_completions = False
-        self._by_form = FormMemo[Agreement | None](rules)
-        self._agreements: dict[object, Agreement | None] = {}
+        self._by_form = SignatureMemo[CompatibleShardings | None](rules)
+        self._agreements: dict[object, CompatibleShardings | None] = {}
 
-    def agreement(self, known: KnownOperation, shardings: Shardings) -> Agreement | None:
+    def agreement(self, known: OperationView, shardings: Shardings) -> CompatibleShardings | None:
         """How the tensors of an operation have to agree; found out once for all that are alike."""
         if self.has_manual_computations or self._addends(known.operation) > 1:
             return self._find_agreement(known.operation, shardings)
         return self._by_form.of(known, shardings, self._find_agreement)
 
-    def _find_agreement(self, operation: ir.Operation, shardings: Shardings) -> Agreement | None:
+    def _find_agreement(
+        self, operation: ir.Operation, shardings: Shardings
+    ) -> CompatibleShardings | None:
         rule = self.rules.rule(operation)
         full = self.full or _needs_full_version(operation)
         if rule is None:
             if not self.full or operation.name in MAKES_ANY_SHARDING:
                 return None
-            return replicated_agreement(shardings)
+            return replicated_shardings(shardings)
         if self.full and self.local_forms is not None and operation.name not in self.local_forms:
-            return replicated_agreement(shardings)
+            return replicated_shardings(shardings)
         if rule.is_custom_rule and self.local_forms is None:
             return None
         if full and self.local_forms is not None:
@@ -106,8 +108,8 @@ class AgreementFinder:
         is_reshape = operation.name == _RESHAPE
         addends = self._addends(operation)
 
-        def agree(rule: OpShardingRule, blocked: frozenset[int]) -> Agreement | None:
-            return full_agreement(
+        def agree(rule: OpShardingRule, blocked: frozenset[int]) -> CompatibleShardings | None:
+            return fully_compatible(
                 rule,
                 shardings,
                 shapes,
@@ -158,16 +160,16 @@ class AgreementFinder:
         rule: OpShardingRule,
         shardings: Shardings,
         shapes: Sequence[Shape],
-    ) -> Agreement | None:
+    ) -> CompatibleShardings | None:
         is_dot = operation.name in DOT_OPERATIONS
         try:
-            return partial_agreement(rule, shardings, shapes, self.meshes, is_dot=is_dot)
+            return partially_compatible(rule, shardings, shapes, self.meshes, is_dot=is_dot)
         except ValueError as problem:
             message = f"'{operation.name}' op can't leave its result unreduced: {problem}"
             raise PassError(error(message, location_of(operation.location))) from None
 
 
-def is_agreed(
+def is_compatible_already(
     operation: ir.Operation,
     name: str,
     results: Sequence[TensorSharding | None],

@@ -11,7 +11,7 @@ from mlir_sdy.model import OpShardingRule, TensorSharding
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.rules import ShardingRuleLookup
-from pyshardy.rules.known_operation import KnownOperation
+from pyshardy.rules.operation_view import OperationView
 
 Found = TypeVar("Found")
 Shardings = tuple[TensorSharding | None, ...]
@@ -19,7 +19,7 @@ Shardings = tuple[TensorSharding | None, ...]
 _REDUCE = "stablehlo.reduce"
 
 
-class FormMemo(Generic[Found]):
+class SignatureMemo(Generic[Found]):
     """What depends on nothing but the form of an operation and how its tensors are sharded.
 
     1. The form depends on the rule of an operation, and on nothing else, if that lets all factors
@@ -39,7 +39,7 @@ class FormMemo(Generic[Found]):
 
     def of(
         self,
-        known: KnownOperation,
+        known: OperationView,
         shardings: Shardings,
         find: Callable[[ir.Operation, Shardings], Found],
     ) -> Found:
@@ -69,7 +69,7 @@ class FormMemo(Generic[Found]):
             self._found[key] = shardings, found
         return found
 
-    def _is_by_rule(self, known: KnownOperation, rule_key: Hashable) -> bool:
+    def _is_by_rule(self, known: OperationView, rule_key: Hashable) -> bool:
         goes_by_rule = self._goes_by_rule.get(rule_key)
         if goes_by_rule is None:
             goes_by_rule = _goes_by_rule(known.name, self._rules.rule(known.operation))

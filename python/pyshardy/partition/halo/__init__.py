@@ -21,7 +21,7 @@
 | `forms/`        | the forms of single operations                                      |
 """
 
-from pyshardy.partition.halo.computation import compute_on_shards
+from pyshardy.partition.halo.computation import replace_with_manual_computation
 from pyshardy.partition.halo.form import PASSING_ON, ExchangeForm, exchanging_operations, form_of
 from pyshardy.partition.halo.forms import (  # noqa: F401 (register the forms)
     concatenate,
@@ -34,7 +34,11 @@ from pyshardy.partition.halo.forms import (  # noqa: F401 (register the forms)
     slices,
 )
 from pyshardy.partition.halo.in_shards import FormInShards, form_in_shards
-from pyshardy.partition.halo.profitability import axes_of_factors, factors_made_whole, find_exchange
+from pyshardy.partition.halo.profitability import (
+    axes_of_factors,
+    factors_to_replicate,
+    find_exchange,
+)
 from pyshardy.partition.halo.reshape_agreement import cheapest_reshape
 
 __all__ = [
@@ -43,10 +47,10 @@ __all__ = [
     "FormInShards",
     "axes_of_factors",
     "cheapest_reshape",
-    "compute_on_shards",
     "exchanging_operations",
-    "factors_made_whole",
+    "factors_to_replicate",
     "find_exchange",
     "form_in_shards",
     "form_of",
+    "replace_with_manual_computation",
 ]

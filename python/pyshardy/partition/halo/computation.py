@@ -31,14 +31,14 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
-from pyshardy.partition.halo.device_axis import Lanes
+from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.forms.merging import merge_slices
 from pyshardy.partition.local import LocalBuilder
 from pyshardy.partition.padding.builder import PaddingBuilder
 
 
-def compute_on_shards(
+def replace_with_manual_computation(
     form: ExchangeForm,
     axes: Mapping[int, AxisTuple],
     mesh_name: str | Mesh,
@@ -73,7 +73,9 @@ def compute_on_shards(
             *(port.local_type for port in operands), arg_locs=[operation.location] * len(operands)
         )
         with ir.InsertionPoint(block):
-            lanes = {factor: Lanes(builder, mesh, of_factor) for factor, of_factor in axes.items()}
+            lanes = {
+                factor: DeviceAxis(builder, mesh, of_factor) for factor, of_factor in axes.items()
+            }
             body = Body(block.arguments, lanes, builder, [port.local_type for port in results])
             made = form.build(body)
             merge_slices(made, block.arguments)

@@ -10,13 +10,13 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, replica_groups, shard_indices
-from pyshardy.partition.halo.fill_value import Filling
+from pyshardy.partition.halo.fill_value import FillValue
 from pyshardy.partition.local import LocalBuilder
 
 _COMPARE = "#stablehlo<comparison_direction {}>"
 
 
-class Lanes:
+class DeviceAxis:
     """The devices along some axes, and operations on one dimension of what each of them holds.
 
     All of it is built in one block.
@@ -98,7 +98,7 @@ class Lanes:
         return self.builder.dynamic_slice(value, offsets, _resized(value, {dim: length}).shape)
 
     def pad(
-        self, value: ir.Value, dim: int, filling: Filling, low: int, high: int, interior: int = 0
+        self, value: ir.Value, dim: int, filling: FillValue, low: int, high: int, interior: int = 0
     ) -> ir.Value:
         """A dimension with a filling before, behind and between its elements."""
         if low == high == interior == 0:
@@ -118,7 +118,7 @@ class Lanes:
         return self.builder.create("stablehlo.pad", operands, (result,), amounts).result
 
     def place(
-        self, value: ir.Value, dim: int, filling: Filling, places: Sequence[int], length: int
+        self, value: ir.Value, dim: int, filling: FillValue, places: Sequence[int], length: int
     ) -> ir.Value:
         """A buffer with the value at a place that depends on the shard; it may stand out."""
         size = self._size(value, dim)

@@ -6,13 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mlir_sdy.host import ir
-from pyshardy.partition.halo.device_axis import Lanes
-from pyshardy.partition.halo.exchange_plan import Move, Route
-from pyshardy.partition.halo.fill_value import Filling, Rest
+from pyshardy.partition.halo.device_axis import DeviceAxis
+from pyshardy.partition.halo.exchange_plan import ExchangePlan, Permute
+from pyshardy.partition.halo.fill_value import FillValue, PaddingContents
 
 
-def transfer(
-    route: Route, sources: Mapping[int, ir.Value], dim: int, lanes: Lanes, filling: Filling
+def emit_exchange(
+    route: ExchangePlan,
+    sources: Mapping[int, ir.Value],
+    dim: int,
+    lanes: DeviceAxis,
+    filling: FillValue,
 ) -> ir.Value:
     """The buffer that a device gets by a route.
 
@@ -54,7 +58,7 @@ def transfer(
     return buffer
 
 
-def joined_places(moves: Sequence[Move]) -> tuple[int, ...] | None:
+def joined_places(moves: Sequence[Permute]) -> tuple[int, ...] | None:
     """Where joined segments begin in the buffer of each shard; None if they can't be joined.
 
     Each segment that fills a part of a buffer must come where it does if all are joined. A shard
@@ -77,32 +81,32 @@ def joined_places(moves: Sequence[Move]) -> tuple[int, ...] | None:
     return tuple(some if place is None else place for place in places)
 
 
-def _segment(move: Move, source: ir.Value, dim: int, lanes: Lanes) -> ir.Value:
+def _segment(move: Permute, source: ir.Value, dim: int, lanes: DeviceAxis) -> ir.Value:
     segment = lanes.cut(source, dim, move.begins, move.length)
     return segment if move.is_local else lanes.send(segment, move.pairs)
 
 
-def _holds_other_data(route: Route, places: Sequence[int], rest: Rest) -> bool:
+def _holds_other_data(route: ExchangePlan, places: Sequence[int], rest: PaddingContents) -> bool:
     """Whether joined segments hold what must not be there.
 
     1. If it must be zero, where a shard has nothing for a segment of its own. What a device gets
        that nobody sends to is zero, and so is what sources are padded with.
     2. If it must be a scalar, where nothing fills a position that is needed.
     """
-    if rest is Rest.ZERO:
+    if rest is PaddingContents.ZERO:
         return any(move.is_local and not all(map(len, move.filled)) for move in route.moves)
     total = sum(move.length for move in route.moves)
     needed = (
         range(max(place, 0), min(place + total, end))
         for place, end in zip(places, route.needed, strict=True)
     )
-    return rest is Rest.SCALAR and any(
+    return rest is PaddingContents.SCALAR and any(
         len(there) > 0 and (held.start > there.start or held.stop < there.stop)
         for there, held in zip(needed, route.held, strict=True)
     )
 
 
-def _is_everywhere(move: Move, route: Route) -> bool:
+def _is_everywhere(move: Permute, route: ExchangePlan) -> bool:
     """Whether all shards need all of a segment that comes into the buffer."""
     buffer = range(route.length)
     return all(

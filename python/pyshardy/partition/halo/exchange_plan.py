@@ -14,7 +14,7 @@ from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class RequiredRange:
     """What each shard needs of one source, a dimension that is spread over all of them.
 
     Attributes:
@@ -33,7 +33,7 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Permute:
     """Equally long segments, of which each shard sends and receives at most one.
 
     Attributes:
@@ -59,7 +59,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class ExchangePlan:
     """How the buffers of all shards are put together.
 
     Attributes:
@@ -71,7 +71,7 @@ class Route:
     """
 
     length: int
-    moves: tuple[Move, ...]
+    moves: tuple[Permute, ...]
     held: tuple[range, ...]
     needed: tuple[int, ...]
     gathered: int
@@ -89,9 +89,9 @@ class Route:
 
 
 @lru_cache(maxsize=1024)  # Programs repeat themselves.
-def plan_route(
-    length: int, demands: tuple[Demand, ...], pieces: int, *, mirrored: bool = False
-) -> Route:
+def plan_exchange(
+    length: int, demands: tuple[RequiredRange, ...], pieces: int, *, mirrored: bool = False
+) -> ExchangePlan:
     """The moves that fill a buffer on each shard.
 
     1. What a shard needs of a source, as far as it is valid, is cut at the ends of shards into
@@ -105,9 +105,10 @@ def plan_route(
        shard if this doesn't make them longer.
 
     Example: 8 positions on 4 shards, of which each needs one more on both sides:
-    `plan_route(4, (Demand((-1, 1, 3, 5), (4,) * 4, range(8), 2),), 4)` keeps the 2 positions of
-    each shard at 1, and sends the last one of each shard to the next one's 0, and the first to the
-    previous one's 3. A shard receives 1.5 elements on average; it would be 6 if all were gathered.
+    `plan_exchange(4, (RequiredRange((-1, 1, 3, 5), (4,) * 4, range(8), 2),), 4)` keeps the 2
+    positions of each shard at 1, and sends the last one of each shard to the next one's 0, and the
+    first to the previous one's 3. A shard receives 1.5 elements on average; it would be 6 if all
+    were gathered.
 
     Args:
         length: the length of the buffer.
@@ -137,7 +138,7 @@ def plan_route(
     moves = tuple(_move(key[0], runs, sizes[key[0]], pieces) for key, runs in merged.items())
     gathered = (pieces - 1) * sum(sizes.values())
     needed = tuple(map(max, *(demand.lengths for demand in demands), (0,) * pieces))
-    return Route(length, moves, tuple(held), needed, gathered)
+    return ExchangePlan(length, moves, tuple(held), needed, gathered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,7 @@ class _Run:
         return range(self.place, self.place + self.length)
 
 
-def _runs(demand: Demand) -> Iterator[_Run]:
+def _runs(demand: RequiredRange) -> Iterator[_Run]:
     size = demand.shard_size
     for receiver, (start, length) in enumerate(zip(demand.starts, demand.lengths, strict=True)):
         first = max(start, demand.valid.start)
@@ -168,7 +169,7 @@ def _runs(demand: Demand) -> Iterator[_Run]:
             first = stop
 
 
-def _move(source: int, runs: Sequence[_Run], shard_size: int, pieces: int) -> Move:
+def _move(source: int, runs: Sequence[_Run], shard_size: int, pieces: int) -> Permute:
     longest = max(run.length for run in runs)
     lowest = min(run.begin for run in runs)
     if max(run.begin + run.length for run in runs) == lowest + longest:
@@ -177,7 +178,7 @@ def _move(source: int, runs: Sequence[_Run], shard_size: int, pieces: int) -> Mo
         begins = {run.sender: min(run.begin, shard_size - longest) for run in runs}
     places = {run.receiver: run.place - run.begin + begins[run.sender] for run in runs}
     filled = {run.receiver: run.filled for run in runs}
-    return Move(
+    return Permute(
         source,
         tuple((run.sender, run.receiver) for run in runs),
         longest,

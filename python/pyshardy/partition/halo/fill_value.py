@@ -10,15 +10,15 @@ from functools import cached_property
 from mlir_sdy.host import ir
 
 
-class Rest(Enum):
+class PaddingContents(Enum):
     """What the positions must hold that are no elements."""
 
-    ANYTHING = "anything"
+    UNDEFINED = "undefined"
     ZERO = "zero, as far as they are needed"
     SCALAR = "the scalar, as far as they are needed"
 
 
-class Filling:
+class FillValue:
     """What is put around elements: a scalar, and whether it matters that it is there.
 
     Args:
@@ -26,7 +26,7 @@ class Filling:
         rest: what must be there.
     """
 
-    def __init__(self, make: Callable[[], ir.Value], rest: Rest):
+    def __init__(self, make: Callable[[], ir.Value], rest: PaddingContents):
         self._make = make
         self.rest = rest
 

@@ -11,8 +11,8 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from mlir_sdy.values import SHARDING
-from pyshardy.partition.halo.device_axis import Lanes
-from pyshardy.partition.halo.exchange_plan import Route
+from pyshardy.partition.halo.device_axis import DeviceAxis
+from pyshardy.partition.halo.exchange_plan import ExchangePlan
 from pyshardy.partition.local import CONVERSIONS, LocalBuilder
 from pyshardy.partition.padding.builder import PaddingBuilder
 
@@ -32,7 +32,7 @@ class ExchangeForm(ABC):
     factors: frozenset[int]
 
     @abstractmethod
-    def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
+    def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
         """Return the elements that shards take from themselves and others along a split factor.
 
         It is empty where communication isn't by routes.
@@ -47,7 +47,7 @@ class ExchangeForm(ABC):
         """What the results are computed from."""
         return list(self.operation.operands)
 
-    def pays(self, factor: int, pieces: int) -> bool:
+    def is_profitable(self, factor: int, pieces: int) -> bool:
         """Whether along a factor no more is received than if all that is sent were gathered."""
         routes = self.routes(factor, pieces)
         return sum(route.received for route in routes) <= sum(route.gathered for route in routes)
@@ -70,7 +70,7 @@ class Body:
     """
 
     values: Sequence[ir.Value]
-    lanes: Mapping[int, Lanes]
+    lanes: Mapping[int, DeviceAxis]
     builder: LocalBuilder
     result_types: Sequence[ir.Type]
 

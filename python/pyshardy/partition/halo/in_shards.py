@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from pyshardy.partition.compatibility.compatible_shardings import Shardings, shape_of
-from pyshardy.partition.halo.device_axis import Lanes
+from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.form import Body, ExchangeForm, form_of
 from pyshardy.partition.halo.forms.merging import merge_slices
 from pyshardy.partition.halo.profitability import axes_of_factors
@@ -40,7 +40,7 @@ class FormInShards:
 
     def __call__(self, operation: ir.Operation, builder: LocalBuilder) -> None:
         """Put the local form in the place of an operation whose values have local types."""
-        lanes = {factor: Lanes(builder, self.mesh, axes) for factor, axes in self.axes.items()}
+        lanes = {factor: DeviceAxis(builder, self.mesh, axes) for factor, axes in self.axes.items()}
         types = [result.type for result in operation.results]
         operands = list(operation.operands)
         made = self.form.build(Body(operands, lanes, builder, types))

@@ -7,12 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
-from pyshardy.partition.compatibility.compatible_shardings import Agreement, Shardings, shape_of
+from pyshardy.partition.compatibility.compatible_shardings import (
+    CompatibleShardings,
+    Shardings,
+    shape_of,
+)
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.form import ExchangeForm, form_of
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 
-Agree = Callable[[OpShardingRule, frozenset[int]], Agreement | None]
+Agree = Callable[[OpShardingRule, frozenset[int]], CompatibleShardings | None]
 """Makes tensors agree by a rule, some factors of which must not be sharded."""
 
 FindExchange = Callable[
@@ -44,10 +48,10 @@ def find_exchange(
     form = form_of(operation, rule)
     if form is None:
         return None
-    return form.rule, factors_made_whole(form, shardings, meshes, agree)
+    return form.rule, factors_to_replicate(form, shardings, meshes, agree)
 
 
-def factors_made_whole(
+def factors_to_replicate(
     form: ExchangeForm,
     shardings: Shardings,
     meshes: Mapping[str, Mesh],
@@ -97,7 +101,7 @@ def axes_of_factors(
     return found
 
 
-def _mesh(agreement: Agreement, meshes: Mapping[str, Mesh]) -> Mesh:
+def _mesh(agreement: CompatibleShardings, meshes: Mapping[str, Mesh]) -> Mesh:
     mesh = agreement.mesh_or_ref
     return meshes[mesh] if isinstance(mesh, str) else mesh
 
@@ -109,10 +113,10 @@ def _refused(
     mesh: Mesh,
     exchanges: bool,
 ) -> frozenset[int]:
-    """The factors of conditions 2 and 3 of `factors_made_whole`."""
+    """The factors of conditions 2 and 3 of `factors_to_replicate`."""
     if _pads_a_group(form, shardings, shapes, mesh):
         return form.factors
-    is_accepted = form.pays if exchanges else form.sends_nothing
+    is_accepted = form.is_profitable if exchanges else form.sends_nothing
     return frozenset(
         factor
         for factor, lists in axes_of_factors(form.rule, shardings, form.factors).items()

@@ -27,7 +27,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, lists_overlap
 from pyshardy.irtools.element_types import element_bytes
 from pyshardy.partition.compatibility.compatible_shardings import (
-    Agreement,
+    CompatibleShardings,
     Shardings,
     is_plain,
     shape_of,
@@ -40,7 +40,9 @@ from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.resharding.cost import Traffic
 from pyshardy.partition.resharding.plan import AxesPerDim
 
-AgreeOnReshape = Callable[[ir.Operation, Shardings, Agreement, Mapping[str, Mesh]], Agreement]
+AgreeOnReshape = Callable[
+    [ir.Operation, Shardings, CompatibleShardings, Mapping[str, Mesh]], CompatibleShardings
+]
 """The type of `cheapest_reshape`."""
 
 _MOST_ANSWERS = 256
@@ -53,9 +55,9 @@ _Answer = tuple[AxesPerDim, AxesPerDim]
 def cheapest_reshape(
     reshape: ir.Operation,
     shardings: Shardings,
-    agreement: Agreement,
+    agreement: CompatibleShardings,
     meshes: Mapping[str, Mesh],
-) -> Agreement:
+) -> CompatibleShardings:
     """Return how the operand and the result of a reshape have to be sharded.
 
     Args:
@@ -87,7 +89,7 @@ def cheapest_reshape(
         None if axes == old else TensorSharding.from_axes(name, axes)
         for axes, old in zip(best, now, strict=True)
     ]
-    return Agreement(tuple(new), (), name)
+    return CompatibleShardings(tuple(new), (), name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class WindowFootprint:
     """What the shards of a dimension of windows cover of the dimension under them.
 
     Attributes:
@@ -47,7 +47,7 @@ class Window:
     size: int = 1
     dilation: int = 1
 
-    def reach(self, count: int, pieces: int) -> Reach:
+    def reach(self, count: int, pieces: int) -> WindowFootprint:
         """What the shards of `count` windows cover.
 
         1. A shard has s = ceil(count / pieces) windows. Those of shard t begin at place
@@ -74,4 +74,4 @@ class Window:
             for of_shard, phase in zip(counts, phases, strict=True)
         )
         length = max(-(-(extent - phase) // self.dilation) for phase in phases)
-        return Reach(starts, lengths, phases, extent, max(length, 1))
+        return WindowFootprint(starts, lengths, phases, extent, max(length, 1))

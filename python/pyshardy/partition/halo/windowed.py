@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
 from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.halo.emit_exchange import transfer
-from pyshardy.partition.halo.exchange_plan import Demand, Route, plan_route
-from pyshardy.partition.halo.fill_value import Filling, Rest
+from pyshardy.partition.halo.emit_exchange import emit_exchange
+from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
+from pyshardy.partition.halo.fill_value import FillValue, PaddingContents
 from pyshardy.partition.halo.form import Body, ExchangeForm
-from pyshardy.partition.halo.window import Reach, Window
+from pyshardy.partition.halo.window import Window, WindowFootprint
 from pyshardy.partition.padding.trailing_resize import does_nothing
 from pyshardy.partition.resharding.cost import Traffic
 
@@ -35,16 +35,16 @@ class WindowedDim:
     window: Window
     count: int
 
-    def reach(self, pieces: int) -> Reach:
+    def reach(self, pieces: int) -> WindowFootprint:
         """What each piece of the windows covers."""
         return self.window.reach(self.count, pieces)
 
-    def route(self, pieces: int) -> Route:
+    def route(self, pieces: int) -> ExchangePlan:
         """How each piece gets what its windows cover."""
         reach = self.reach(pieces)
         shard_size = -(-self.size // pieces)
-        demand = Demand(reach.starts, reach.lengths, range(self.size), shard_size)
-        return plan_route(reach.length, (demand,), pieces)
+        demand = RequiredRange(reach.starts, reach.lengths, range(self.size), shard_size)
+        return plan_exchange(reach.length, (demand,), pieces)
 
 
 def resizing_pays(size: int, wanted: int, pieces: int) -> bool:
@@ -59,7 +59,7 @@ def resizing_pays(size: int, wanted: int, pieces: int) -> bool:
     return route.received <= route.gathered
 
 
-def resizing_route(size: int, wanted: int, pieces: int) -> Route:
+def resizing_route(size: int, wanted: int, pieces: int) -> ExchangePlan:
     """Return how shards get what they need where the end of a dimension is padded or cut.
 
     Args:
@@ -115,7 +115,7 @@ class LocalDim:
 WriteAttributes = Callable[[Mapping[int, LocalDim]], Mapping[str, ir.Attribute]]
 """Makes the attributes of the local operation, for the local dimensions by their factors."""
 
-FillingFunction = Callable[[Body, int], Filling]
+FillingFunction = Callable[[Body, int], FillValue]
 """What surrounds the elements of an operand."""
 
 
@@ -151,7 +151,7 @@ class WindowedForm(ExchangeForm):
         self._filling = filling
         self._attributes = attributes
 
-    def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
+    def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
         """What the windows of other shards cover."""
         return (self.dims[factor].route(pieces),)
 
@@ -172,14 +172,14 @@ class WindowedForm(ExchangeForm):
         return list(local.results)
 
     def _exchanged(
-        self, value: ir.Value, factor: int, filling: Filling, body: Body
+        self, value: ir.Value, factor: int, filling: FillValue, body: Body
     ) -> tuple[ir.Value, LocalDim]:
         """The elements that a shard's windows cover; with holes if they differ between shards."""
         windowed, lanes = self.dims[factor], body.lanes[factor]
         dim, dilation = windowed.dim, windowed.window.dilation
         reach = windowed.reach(lanes.pieces)
         route = windowed.route(lanes.pieces)
-        value = transfer(route, {0: value}, dim, lanes, filling)
+        value = emit_exchange(route, {0: value}, dim, lanes, filling)
         phase = reach.phases[0]
         high = reach.extent - phase - (reach.length - 1) * dilation - 1
         if high >= 0 and set(reach.phases) == {phase}:
@@ -191,14 +191,14 @@ class WindowedForm(ExchangeForm):
 
 def operand_filling(first: int) -> FillingFunction:
     """A filling by scalar operands: that at position `first` for the first operand, and so on."""
-    return lambda body, index: Filling(lambda: body.values[first + index], Rest.SCALAR)
+    return lambda body, index: FillValue(lambda: body.values[first + index], PaddingContents.SCALAR)
 
 
-def zero_filling(body: Body, index: int) -> Filling:
+def zero_filling(body: Body, index: int) -> FillValue:
     """A filling by zeros."""
-    return Filling(lambda: body.zero(body.values[index]), Rest.ZERO)
+    return FillValue(lambda: body.zero(body.values[index]), PaddingContents.ZERO)
 
 
-def any_filling(body: Body, index: int) -> Filling:
+def any_filling(body: Body, index: int) -> FillValue:
     """A filling that nothing looks at."""
-    return Filling(lambda: body.zero(body.values[index]), Rest.ANYTHING)
+    return FillValue(lambda: body.zero(body.values[index]), PaddingContents.UNDEFINED)

@@ -29,10 +29,17 @@ from pyshardy.partition.local.ops import (  # noqa: F401 (register local forms)
 )
 from pyshardy.partition.local.registry import (
     CONVERSIONS,
-    DIFFERING,
-    STAYS,
-    OnlyTypesChange,
+    DEVICE_DEPENDENT_OPS,
+    UNCHANGED_LOCALLY,
+    RetypeOnly,
     converts,
 )
 
-__all__ = ["CONVERSIONS", "DIFFERING", "STAYS", "LocalBuilder", "OnlyTypesChange", "converts"]
+__all__ = [
+    "CONVERSIONS",
+    "DEVICE_DEPENDENT_OPS",
+    "UNCHANGED_LOCALLY",
+    "LocalBuilder",
+    "RetypeOnly",
+    "converts",
+]

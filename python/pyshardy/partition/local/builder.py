@@ -143,7 +143,7 @@ class LocalBuilder:
         literal = ir.Attribute.parse(f"dense<> : {tensor}")
         return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
 
-    def nothing(self, tensor: ir.RankedTensorType) -> ir.Value:
+    def additive_identity(self, tensor: ir.RankedTensorType) -> ir.Value:
         """Build a constant of the additive identity; see `identity`."""
         return self.identity(tensor, ReductionOp.SUM)
 
@@ -241,19 +241,19 @@ class LocalBuilder:
         of both, and only then look at bounds.
         """
         if may_begin_out_of_bounds(value):
-            (value,) = self.set_apart([value])
+            (value,) = self.optimization_barrier([value])
         result = ir.RankedTensorType.get(list(sizes), ir.RankedTensorType(value.type).element_type)
         attributes = {"slice_sizes": ir.DenseI64ArrayAttr.get(list(sizes))}
         return self.create(
             "stablehlo.dynamic_slice", (value, *starts), (result,), attributes
         ).result
 
-    def set_apart(self, values: Sequence[ir.Value]) -> list[ir.Value]:
+    def optimization_barrier(self, values: Sequence[ir.Value]) -> list[ir.Value]:
         """The values behind a barrier, beyond which they aren't merged with what they are."""
         types = [value.type for value in values]
         return list(self.create("stablehlo.optimization_barrier", values, types).results)
 
-    def leading(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
+    def slice_prefix(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
         """The beginning of each dimension of a tensor."""
         tensor = ir.RankedTensorType(value.type)
         if tensor.shape == list(shape):

@@ -307,7 +307,7 @@ def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder)
     padded = ir.RankedTensorType.get(shape, result.element_type)
     nothing = builder.identity(padded, _reduction_kind(operation))
     update = builder.create("stablehlo.dynamic_update_slice", (nothing, value, *starts), (padded,))
-    _replace(operation, builder.leading(update.result, result.shape))
+    _replace(operation, builder.slice_prefix(update.result, result.shape))
 
 
 def _reduction_kind(operation: ir.Operation) -> ReductionOp:

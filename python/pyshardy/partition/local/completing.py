@@ -13,7 +13,7 @@ from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.resharding.cost import collective_cost
 
 
-def multiply_up(
+def all_reduce_product(
     operation: ir.Operation, axes: Sequence[AxisRef], mesh: Mesh, builder: LocalBuilder
 ) -> None:
     """Let the product over all devices along some axes take the place of each result."""
@@ -128,7 +128,7 @@ def _joined(
 ) -> ir.Value:
     """Gather the parts that `_parts` made, and drop the padding."""
     joined = builder.all_gather(part, 0, axes, mesh)
-    return builder.with_shape(builder.leading(joined, [math.prod(shape)]), shape)
+    return builder.with_shape(builder.slice_prefix(joined, [math.prod(shape)]), shape)
 
 
 def _shape(value: ir.Value) -> list[int]:

@@ -23,7 +23,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.partition.compatibility.compatible_shardings import Shardings
 from pyshardy.partition.compatibility.one_mesh import is_change_of_mesh
-from pyshardy.partition.compatibility.signature_memo import FormMemo
+from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.compatibility.single_device import is_on_single_device, runs_on_shards
 from pyshardy.partition.halo import (
     FormInShards,
@@ -31,7 +31,7 @@ from pyshardy.partition.halo import (
     exchanging_operations,
     form_in_shards,
 )
-from pyshardy.partition.local import CONVERSIONS, STAYS, OnlyTypesChange
+from pyshardy.partition.local import CONVERSIONS, UNCHANGED_LOCALLY, RetypeOnly
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.completion import PartialResults, partial_axes
 from pyshardy.partition.op_facts.data_flow import (
@@ -44,8 +44,8 @@ from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection
-from pyshardy.rules import quiet_rules
-from pyshardy.rules.known_operation import KnownOperation
+from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules.operation_view import OperationView
 
 STAY = frozenset({"sdy.mesh", "sdy.return"})
 """Operations of the dialect that need no conversion: what they belong to sees to them."""
@@ -115,8 +115,8 @@ class LocalChecks:
         self._meshes = meshes
         self.compares_meshes = len({mesh.total_size for mesh in meshes.values() if mesh.axes}) > 1
         self._symbols = ir.SymbolTable(module.operation)
-        self._rules = quiet_rules(module.context)
-        self._forms = FormMemo[LocalForm](self._rules)
+        self._rules = ShardingRuleLookup.shared(module.context)
+        self._forms = SignatureMemo[LocalForm](self._rules)
         self._exchanging = exchanging_operations()
         self._agree: dict[object, tuple[bool, PartialResults | None]] = {}
 
@@ -207,11 +207,11 @@ class LocalChecks:
             return sources_of_function(operation)
         return sources_of_call(operation, self._callee(operation), self._meshes)
 
-    def local_form(self, known: KnownOperation, shardings: Shardings) -> LocalForm:
+    def local_form(self, known: OperationView, shardings: Shardings) -> LocalForm:
         """Return what an operation is on shards, which is checked to be possible.
 
         Args:
-            known: the operation, which has a sharded operand or result, or is `DIFFERING`.
+            known: an operation with a sharded operand or result, or in `DEVICE_DEPENDENT_OPS`.
             shardings: those of its operands, then results.
 
         Raises:
@@ -231,7 +231,7 @@ class LocalChecks:
     def _checked_form(self, operation: ir.Operation, shardings: Shardings) -> LocalForm:
         name = operation.name
         rule = self._rules.rule(operation)
-        only_types_change = isinstance(CONVERSIONS[name], OnlyTypesChange)
+        only_types_change = isinstance(CONVERSIONS[name], RetypeOnly)
         partial = None
         if rule is not None:
             in_shards = self._form_in_shards(operation, rule, shardings)
@@ -242,7 +242,7 @@ class LocalChecks:
             partial = self._partial_results(operation, rule, shardings)
         elif name == _CUSTOM_CALL and not runs_on_shards(operation):
             _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
-        stays = STAYS.get(name)
+        stays = UNCHANGED_LOCALLY.get(name)
         changes = not (only_types_change or (stays is not None and stays(operation, shardings)))
         return LocalForm(changes, partial)
 

@@ -23,20 +23,20 @@ already.
 
 Stays = Callable[[ir.Operation, Sequence["TensorSharding | None"]], bool]
 
-STAYS: dict[str, Stays] = {}
+UNCHANGED_LOCALLY: dict[str, Stays] = {}
 """Whether an operation means the same on shards, given how its operands and results are sharded.
 
 Asked, by the full name, before anything is converted, and once for operations of one form.
 """
 
-DIFFERING: set[str] = set()
+DEVICE_DEPENDENT_OPS: set[str] = set()
 """Operations that are converted although all their types are global ones already.
 
 Devices that run the same operation get different results of them.
 """
 
 
-class OnlyTypesChange:
+class RetypeOnly:
     """The conversion of operations that mean the same on shards as on whole tensors."""
 
     def __call__(self, operation: ir.Operation, builder: LocalBuilder) -> None:
@@ -51,16 +51,16 @@ def converts(
     Args:
         names: the full names of the operations.
         differing: whether devices get different results although they run the same operation.
-        unless: whether an operation has no need of it (see `STAYS`).
+        unless: whether an operation has no need of it (see `UNCHANGED_LOCALLY`).
     """
 
     def register(conversion: Conversion) -> Conversion:
         for name in names:
             CONVERSIONS[name] = conversion
             if unless is not None:
-                STAYS[name] = unless
+                UNCHANGED_LOCALLY[name] = unless
         if differing:
-            DIFFERING.update(names)
+            DEVICE_DEPENDENT_OPS.update(names)
         return conversion
 
     return register

@@ -37,7 +37,7 @@ from pyshardy.partition.op_facts.linear_operations import linearity_of
 from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection
-from pyshardy.rules import ShardingRuleLookup, quiet_rules
+from pyshardy.rules import ShardingRuleLookup
 
 COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
 """The collectives that complete partial results."""
@@ -50,7 +50,7 @@ def drop_completing_collectives(
 
     An all-reduce that completes its operand goes, and a reduce-scatter becomes a reshard.
     """
-    rules = quiet_rules(function.context)
+    rules = ShardingRuleLookup.shared(function.context)
     for collective in operations_named(COMPLETING, function):
         value = collective.operands[0]
         if isinstance(value, ir.BlockArgument):

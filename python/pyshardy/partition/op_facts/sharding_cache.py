@@ -26,7 +26,7 @@ def sharding_of(value: ir.Value) -> TensorSharding | None:
     return get_sharding(behind_barriers(value))
 
 
-class KnownShardings(dict[ir.Value, TensorSharding | None]):
+class ShardingCache(dict[ir.Value, TensorSharding | None]):
     """A look-up of `sharding_of`: `known[value]` reads it the first time.
 
     It is to be told when a sharding changes (`known[value] = sharding`), and when something is

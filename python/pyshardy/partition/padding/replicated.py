@@ -111,7 +111,7 @@ def unpaddable_dims(
     return whole
 
 
-def compute_whole(
+def replicate_dims_around(
     operation: ir.Operation,
     dims: DimsPerTensor,
     cache: AttributeCache,

@@ -23,7 +23,7 @@ from mlir_sdy.values import (
 from pyshardy.partition.op_facts.completion import completed_axes
 from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.pipeline.runner import run_pipeline
-from pyshardy.rules import quiet_rules
+from pyshardy.rules import ShardingRuleLookup
 
 _ENTRY = "main"
 _EDGES = (
@@ -68,7 +68,7 @@ class Outliner:
             view.operation for view in module.body.operations if view.operation.name == "sdy.mesh"
         ]
         self._pipeline = pipeline
-        self._rules = quiet_rules(module.context)
+        self._rules = ShardingRuleLookup.shared(module.context)
 
     def outline(self, operation: ir.Operation, number: int) -> LocalInstruction:
         """The local form of an operation, which stays as it is.

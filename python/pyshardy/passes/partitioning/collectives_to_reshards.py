@@ -37,7 +37,7 @@ from pyshardy.partition.op_facts.completion import (
     reduced_axes,
     reduction_kind,
 )
-from pyshardy.rules import quiet_rules
+from pyshardy.rules import ShardingRuleLookup
 
 
 def collectives_to_reshards(function: ir.OpView) -> None:
@@ -84,7 +84,7 @@ class _Completed:
 
     def __init__(self, function: ir.Operation, meshes: Mapping[str, Mesh]):
         self._meshes = meshes
-        self._rules = quiet_rules(function.context)
+        self._rules = ShardingRuleLookup.shared(function.context)
         # For results of collectives, what of their operand is partial still, and how it combines.
         self._left: dict[ir.Value, tuple[AxisTuple, ReductionOp | None]] = {}
 

@@ -31,8 +31,8 @@ from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.resolver import is_agreed
-from pyshardy.partition.local import CONVERSIONS, DIFFERING, LocalBuilder, OnlyTypesChange
+from pyshardy.partition.compatibility.resolver import is_compatible_already
+from pyshardy.partition.local import CONVERSIONS, DEVICE_DEPENDENT_OPS, LocalBuilder, RetypeOnly
 from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.local.device_limit import check_number_of_devices
 from pyshardy.partition.local.module_metadata import write_module_metadata
@@ -44,8 +44,8 @@ from pyshardy.partition.op_facts.completion import (
     complete,
     missing_completions,
 )
-from pyshardy.partition.op_facts.sharding_cache import KnownShardings
-from pyshardy.rules.known_operation import KnownOperation
+from pyshardy.partition.op_facts.sharding_cache import ShardingCache
+from pyshardy.rules.operation_view import OperationView
 
 
 def convert_global_to_local(
@@ -97,7 +97,7 @@ class _ModuleConverter:
         self.builder = builder
         self.meshes = builder.meshes
         self.checks = checks
-        self.known = KnownShardings()
+        self.known = ShardingCache()
         self.incomplete: list[tuple[int, PartialResults, MissingCompletion]] = []
 
     def run(self) -> None:
@@ -126,9 +126,7 @@ class _ModuleConverter:
         local_types: dict[tuple[int, int], ir.Type | None] = {}
         to_look_at: list[tuple[ir.Operation, str]] = []
         same_on_shards = {
-            name
-            for name, conversion in CONVERSIONS.items()
-            if isinstance(conversion, OnlyTypesChange)
+            name for name, conversion in CONVERSIONS.items() if isinstance(conversion, RetypeOnly)
         }
 
         def note(
@@ -153,7 +151,7 @@ class _ModuleConverter:
             results = list(operation.results)
             shardings = known.read(operation, name, results)
             note(results, shardings, operation)
-            if name in same_on_shards and is_agreed(operation, name, shardings, known):
+            if name in same_on_shards and is_compatible_already(operation, name, shardings, known):
                 continue
             to_look_at.append((operation, name))
             if may_have_regions(name) and name not in SCALAR_BODIES:
@@ -163,7 +161,9 @@ class _ModuleConverter:
                         note(arguments, [known[argument] for argument in arguments], operation)
         to_look_at += [
             (operation, operation.name)
-            for operation in operations_named((OPERATIONS.keys() - STAY) | DIFFERING, self.module)
+            for operation in operations_named(
+                (OPERATIONS.keys() - STAY) | DEVICE_DEPENDENT_OPS, self.module
+            )
             if _is_in_scalar_body(operation)
         ]
         return new_types, to_look_at
@@ -187,9 +187,9 @@ class _ModuleConverter:
             if name in STAY:
                 continue
             if name not in OPERATIONS:
-                asked = KnownOperation.of(operation, name)
+                asked = OperationView.of(operation, name)
                 values = asked.values
-                if name not in DIFFERING and new_types.keys().isdisjoint(values):
+                if name not in DEVICE_DEPENDENT_OPS and new_types.keys().isdisjoint(values):
                     continue
                 form = checks.local_form(asked, tuple([known[value] for value in values]))
                 if form.partial is not None:

@@ -53,15 +53,19 @@ from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.constants import use_sdy_constants
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.compatible_shardings import Agreement, Shardings, is_plain
+from pyshardy.partition.compatibility.compatible_shardings import (
+    CompatibleShardings,
+    Shardings,
+    is_plain,
+)
 from pyshardy.partition.compatibility.has_unreduced_or_maximal import has_special_shardings
 from pyshardy.partition.compatibility.one_mesh import has_several_meshes, shardings_on_one_mesh
 from pyshardy.partition.compatibility.remarks import remark_on_whole_dimensions
 from pyshardy.partition.compatibility.resolver import (
     MAKES_ANY_SHARDING,
     PARTIAL_OPERATIONS,
-    AgreementFinder,
-    is_agreed,
+    CompatibilityResolver,
+    is_compatible_already,
 )
 from pyshardy.partition.compatibility.single_device import (
     check_interface,
@@ -80,9 +84,9 @@ from pyshardy.partition.op_facts.data_flow import (
 )
 from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
-from pyshardy.partition.op_facts.sharding_cache import KnownShardings
-from pyshardy.rules import quiet_rules
-from pyshardy.rules.known_operation import KnownOperation
+from pyshardy.partition.op_facts.sharding_cache import ShardingCache
+from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules.operation_view import OperationView
 
 _TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
 _EDGES = {
@@ -153,11 +157,11 @@ class _FunctionResharder:
         module = enclosing_module(function)
         self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
         self.symbols = None if module is None else ir.SymbolTable(module)
-        self.rules = quiet_rules(function.context)
+        self.rules = ShardingRuleLookup.shared(function.context)
         self.cache = AttributeCache(function.context)
         self.uses = UseConverter(self.meshes, self.cache, looks_behind_barriers=is_for_devices)
-        self.finder = AgreementFinder(self.meshes, self.rules, full=full)
-        self.known = KnownShardings()
+        self.finder = CompatibilityResolver(self.meshes, self.rules, full=full)
+        self.known = ShardingCache()
         self._plain: dict[tuple[int, ...], tuple[Shardings, bool]] = {}
         self.has_special_shardings = True
         self.has_several_meshes = is_for_devices and has_several_meshes(self.meshes)
@@ -188,7 +192,7 @@ class _FunctionResharder:
         disagreeing: list[tuple[ir.Operation, str]] = []
         for operation, name in self._all_operations():
             shardings = known.read(operation, name, operation.results)
-            if not is_agreed(operation, name, shardings, known):
+            if not is_compatible_already(operation, name, shardings, known):
                 disagreeing.append((operation, name))
         self.has_special_shardings = has_special_shardings(self.function, self.meshes, known.lists)
         return [*self._all_operations()] if self.has_special_shardings else disagreeing
@@ -243,7 +247,7 @@ class _FunctionResharder:
 
     def _bring_to_one_mesh(self, operation: ir.Operation, name: str) -> None:
         """Reshard what is sharded on another mesh of the same devices than most tensors are."""
-        known = KnownOperation.of(operation, name)
+        known = OperationView.of(operation, name)
         shardings = [self.known[value] for value in known.values]
         place, count = ir.InsertionPoint(operation), len(known.operands)
         new = shardings_on_one_mesh(shardings, count, self.meshes)
@@ -261,7 +265,7 @@ class _FunctionResharder:
             self._go_back(known.results[index], sharding, old)
 
     def _make_agree(self, operation: ir.Operation, name: str) -> None:
-        known = KnownOperation.of(operation, name)
+        known = OperationView.of(operation, name)
         shardings: Shardings = tuple([self.known[value] for value in known.values])
         if self._are_plain(shardings):
             return
@@ -284,12 +288,12 @@ class _FunctionResharder:
                 )
         self._set_results(operation, shardings[count:], agreement)
 
-    def _agreement_on_what_is_there(self, results: Shardings) -> Agreement | None:
+    def _agreement_on_what_is_there(self, results: Shardings) -> CompatibleShardings | None:
         """Keep all shardings, but for the axes along which a result can't be unreduced."""
         unreduced = [each for each in results if each is not None and each.unreduced_axes]
         if not (self.is_for_devices and unreduced):
             return None
-        return Agreement((None,) * len(results), (), unreduced[0].mesh_or_ref)
+        return CompatibleShardings((None,) * len(results), (), unreduced[0].mesh_or_ref)
 
     def _are_plain(self, shardings: Shardings) -> bool:
         """Whether all tensors are whole; found out once for the same shardings."""
@@ -303,7 +307,7 @@ class _FunctionResharder:
         self,
         operation: ir.Operation,
         old_shardings: Sequence[TensorSharding | None],
-        agreement: Agreement,
+        agreement: CompatibleShardings,
     ) -> None:
         new_shardings = agreement.shardings[len(agreement.shardings) - len(old_shardings) :]
         changed = {
@@ -334,7 +338,7 @@ class _FunctionResharder:
             set_result_shardings_of(operation, partial, self.cache)
             self.known.forget(operation)
 
-    def _reduced_axes(self, agreement: Agreement, result: TensorSharding) -> AxisTuple:
+    def _reduced_axes(self, agreement: CompatibleShardings, result: TensorSharding) -> AxisTuple:
         """The axes along which a result has to be reduced, sharded as it is computed."""
         if not self.is_for_devices:
             return agreement.reduced_axes
@@ -353,7 +357,7 @@ class _FunctionResharder:
         operation: ir.Operation,
         old_shardings: Sequence[TensorSharding | None],
         changed: Mapping[int, TensorSharding],
-        agreement: Agreement,
+        agreement: CompatibleShardings,
     ) -> dict[int, TensorSharding]:
         """The shardings of results that are declared unreduced along axes where they are complete.
 

@@ -42,12 +42,12 @@ from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.irtools.element_types import element_bytes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.compatible_shardings import shape_of
-from pyshardy.partition.compatibility.signature_memo import FormMemo
+from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import local_elements, reshard_cost, work_cost
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
-from pyshardy.rules import quiet_rules
-from pyshardy.rules.known_operation import KnownOperation
+from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules.operation_view import OperationView
 
 _RESHARD = "sdy.reshard"
 _MADE_BY_EACH_DEVICE = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
@@ -79,8 +79,8 @@ class _Optimizer:
         module = enclosing_module(function)
         self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
         self.cache = AttributeCache(function.context)
-        self.rules = quiet_rules(function.context)
-        self._elementwise = FormMemo[bool](self.rules)
+        self.rules = ShardingRuleLookup.shared(function.context)
+        self._elementwise = SignatureMemo[bool](self.rules)
         # Layers repeat: by shardings and types, whose addresses are theirs as long as the context.
         self._costs: dict[tuple[int, TensorSharding, TensorSharding], float] = {}
         self._works: dict[tuple[TensorSharding | int, ...], float] = {}
@@ -215,7 +215,7 @@ class _Optimizer:
 
     def _is_elementwise(self, operation: ir.Operation) -> bool:
         """Whether each element of the one result is made of those at the same place."""
-        known = KnownOperation.of(operation, operation.name)
+        known = OperationView.of(operation, operation.name)
         if len(known.results) != 1 or known.name == _RESHARD:
             return False
         return self._elementwise.of(known, (), self._goes_elementwise)

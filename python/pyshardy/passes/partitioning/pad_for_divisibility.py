@@ -49,9 +49,13 @@ from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.padding.collectives import COLLECTIVES, pad_collective
 from pyshardy.partition.padding.indices import clamp_indices
 from pyshardy.partition.padding.neutral import mask_operands
-from pyshardy.partition.padding.replicated import DimsPerTensor, compute_whole, unpaddable_dims
+from pyshardy.partition.padding.replicated import (
+    DimsPerTensor,
+    replicate_dims_around,
+    unpaddable_dims,
+)
 from pyshardy.partition.padding.trailing_resize import RESIZING, drop_useless
-from pyshardy.rules import quiet_rules
+from pyshardy.rules import ShardingRuleLookup
 
 _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
 """Operations that hand values over to where their shape is fixed, or take them from there."""
@@ -94,7 +98,7 @@ class _FunctionPadder:
         module = enclosing_module(function)
         self.meshes = {} if module is None else meshes_of(module)
         self.cache = AttributeCache(function.context)
-        self.rules = quiet_rules(function.context)
+        self.rules = ShardingRuleLookup.shared(function.context)
         self.contents: dict[ir.Value, Shape] = {}
         self.zeros: set[ir.Value] = set()
         self._replaced: list[ir.Operation] = []
@@ -107,7 +111,7 @@ class _FunctionPadder:
         plans = [(operation, self._whole_dims(operation)) for operation in uneven]
         for operation, dims in plans:
             if any(dims):
-                compute_whole(operation, dims, self.cache, self.meshes)
+                replicate_dims_around(operation, dims, self.cache, self.meshes)
         if any(any(dims) for _, dims in plans):
             uneven = self._uneven_operations()
         rules = [self._rule(operation) for operation in uneven]  # types are those of the user yet

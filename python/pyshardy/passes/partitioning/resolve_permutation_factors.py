@@ -33,9 +33,9 @@ from mlir_sdy.values import behind_barriers, get_sharding, result_shardings_of
 from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.compatible_shardings import (
-    Agreement,
+    CompatibleShardings,
     Shardings,
-    full_agreement,
+    fully_compatible,
     is_plain,
     majority_mesh,
     shape_of,
@@ -44,10 +44,10 @@ from pyshardy.partition.halo import (
     PASSING_ON,
     ExchangeForm,
     axes_of_factors,
-    compute_on_shards,
     exchanging_operations,
-    factors_made_whole,
+    factors_to_replicate,
     form_of,
+    replace_with_manual_computation,
 )
 from pyshardy.partition.halo.forms.reshape import resolve_reshape
 from pyshardy.partition.halo.reshard import widen_reshard
@@ -55,9 +55,9 @@ from pyshardy.partition.local import LocalBuilder
 from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.local.device_limit import check_number_of_devices
 from pyshardy.partition.op_facts.blocked_factors import allow_unsafe_rng, blocked_factors
-from pyshardy.partition.padding.replicated import compute_whole
+from pyshardy.partition.padding.replicated import replicate_dims_around
 from pyshardy.partition.padding.trailing_resize import factors_in_place
-from pyshardy.rules import quiet_rules
+from pyshardy.rules import ShardingRuleLookup
 
 _RESHAPE, _RESHARD, _SLICE = "stablehlo.reshape", "sdy.reshard", "stablehlo.slice"
 _RNG = "stablehlo.rng_bit_generator"
@@ -100,7 +100,7 @@ class _ModuleResolver:
         self.module = module
         self.meshes = meshes_of(module)
         self.cache = AttributeCache(module.context)
-        self.rules = quiet_rules(module.context)
+        self.rules = ShardingRuleLookup.shared(module.context)
         self.exchanges = exchanges
         self.builder = LocalBuilder(
             self.meshes, replicas=replicas, first_channel=first_free_channel(module)
@@ -139,7 +139,7 @@ class _ModuleResolver:
             return
         agree = _Agree(operation, self.meshes)
         lists = axes_of_factors(form.rule, shardings, form.factors)
-        whole = factors_made_whole(form, shardings, self.meshes, agree, exchanges=self.exchanges)
+        whole = factors_to_replicate(form, shardings, self.meshes, agree, exchanges=self.exchanges)
         whole |= {factor for factor, axes in lists.items() if len(axes) > 1}
         self._make_whole(operation, form.rule, whole)
         if agree.changes(form.rule, whole):  # Reshards are missing, which others have to insert.
@@ -166,7 +166,7 @@ class _ModuleResolver:
             for mapping, sharding in zip(rule.mappings, _shardings_of(operation), strict=True)
         ]
         if any(dims):
-            compute_whole(operation, dims, self.cache, self.meshes)
+            replicate_dims_around(operation, dims, self.cache, self.meshes)
 
     def _exchange(
         self, form: ExchangeForm, axes: Mapping[int, AxisTuple], shardings: Shardings
@@ -175,7 +175,7 @@ class _ModuleResolver:
         mesh = self.meshes.get(name) if isinstance(name, str) else name
         assert name is not None, "tensors that agree have a mesh in common"
         assert mesh is not None, "the verifier refuses shardings without a mesh"
-        compute_on_shards(form, axes, name, mesh, self.builder, self.cache)
+        replace_with_manual_computation(form, axes, name, mesh, self.builder, self.cache)
 
 
 class _Agree:
@@ -186,9 +186,9 @@ class _Agree:
         self._meshes = meshes
         self._shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
 
-    def __call__(self, rule: OpShardingRule, blocked: frozenset[int]) -> Agreement | None:
+    def __call__(self, rule: OpShardingRule, blocked: frozenset[int]) -> CompatibleShardings | None:
         shardings = _shardings_of(self._operation)
-        return full_agreement(rule, shardings, self._shapes, blocked, self._meshes)
+        return fully_compatible(rule, shardings, self._shapes, blocked, self._meshes)
 
     def changes(self, rule: OpShardingRule, blocked: frozenset[int]) -> bool:
         """Whether they don't agree yet."""

@@ -28,7 +28,7 @@ from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.shardings import result_kinds, sharded_operations
 from pyshardy.partition.resharding.cost import reshard_cost, work_cost
-from pyshardy.rules import ShardingRuleLookup, quiet_rules
+from pyshardy.rules import ShardingRuleLookup
 
 _CONSTANT = "sdy.constant"
 
@@ -70,7 +70,7 @@ def unshard_uneven_regions(function: ir.Operation | ir.OpView) -> None:
         )
     ):
         return
-    rules = quiet_rules(function.context)
+    rules = ShardingRuleLookup.shared(function.context)
     cache = AttributeCache(function.context)
     for region in _regions(function, meshes):
         if region.is_closed() and region.saved() > region.work(rules):

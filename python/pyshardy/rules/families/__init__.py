@@ -23,9 +23,9 @@ from pyshardy.rules.families import (  # noqa: F401
     random_numbers,
     reduce,
     reshape,
-    silent,
     slicing,
     sorting,
     transpose,
     windows,
+    without_rules,
 )

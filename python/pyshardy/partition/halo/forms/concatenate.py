@@ -21,8 +21,8 @@ from mlir_sdy.model import FactorType, OpShardingRule
 from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.halo.emit_exchange import transfer
-from pyshardy.partition.halo.exchange_plan import Demand, Route, plan_route
+from pyshardy.partition.halo.emit_exchange import emit_exchange
+from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 from pyshardy.partition.halo.form import PASSING_ON, Body, ExchangeForm, exchanges
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.windowed import any_filling
@@ -57,14 +57,14 @@ class ConcatenateForm(ExchangeForm):
         """The different values that parts are taken from."""
         return self._sources
 
-    def routes(self, _factor: int, pieces: int, /) -> Sequence[Route]:
+    def routes(self, _factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
         """All parts together, as they may come from the same values."""
         shard_size = -(-self._size // pieces)
-        demands: list[Demand] = []
+        demands: list[RequiredRange] = []
         for part in self._parts:
             source_size = shape_of(self._sources[part.source].type)[self._dim]
             demands.append(
-                Demand(
+                RequiredRange(
                     tuple(t * shard_size - part.place + part.begin for t in range(pieces)),
                     (shard_size,) * pieces,
                     range(part.begin, part.begin + part.length),
@@ -72,7 +72,7 @@ class ConcatenateForm(ExchangeForm):
                     part.source,
                 )
             )
-        return (plan_route(shard_size, tuple(demands), pieces),)
+        return (plan_exchange(shard_size, tuple(demands), pieces),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """The exchange is all there is to do."""
@@ -80,7 +80,7 @@ class ConcatenateForm(ExchangeForm):
         lanes = body.lanes[factor]
         (route,) = self.routes(factor, lanes.pieces)
         sources = dict(enumerate(body.values))
-        return [transfer(route, sources, self._dim, lanes, any_filling(body, 0))]
+        return [emit_exchange(route, sources, self._dim, lanes, any_filling(body, 0))]
 
     def _find_parts(self) -> list[_Part]:
         parts: list[_Part] = []

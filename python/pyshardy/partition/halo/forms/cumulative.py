@@ -23,8 +23,8 @@ from pyshardy.partition.halo.attributes import (
     paddings,
     paddings_attribute,
 )
-from pyshardy.partition.halo.device_axis import Lanes
-from pyshardy.partition.halo.exchange_plan import Route
+from pyshardy.partition.halo.device_axis import DeviceAxis
+from pyshardy.partition.halo.exchange_plan import ExchangePlan
 from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.reductions import is_neutral
@@ -57,7 +57,7 @@ class CumulativeForm(ExchangeForm):
         self._combine = combine
         self._is_forward = is_forward
 
-    def routes(self, _factor: int, _pieces: int, /) -> Sequence[Route]:
+    def routes(self, _factor: int, _pieces: int, /) -> Sequence[ExchangePlan]:
         """Nothing is sent from one shard to another: totals are gathered."""
         return ()
 
@@ -102,7 +102,7 @@ class CumulativeForm(ExchangeForm):
             (with_shape(value.type, shape),),
         ).results[0]
 
-    def _combined(self, lanes: Lanes, own: ir.Value, total: ir.Value) -> ir.Value:
+    def _combined(self, lanes: DeviceAxis, own: ir.Value, total: ir.Value) -> ir.Value:
         dims = {"broadcast_dimensions": integers_attribute(range(len(shape_of(own.type))))}
         create = lanes.builder.create
         total = create("stablehlo.broadcast_in_dim", (total,), (own.type,), dims).result

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.halo.device_axis import Lanes
-from pyshardy.partition.halo.emit_exchange import transfer
-from pyshardy.partition.halo.exchange_plan import Demand, Route, plan_route
+from pyshardy.partition.halo.device_axis import DeviceAxis
+from pyshardy.partition.halo.emit_exchange import emit_exchange
+from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
 from pyshardy.partition.halo.windowed import any_filling
 
@@ -32,13 +32,13 @@ class ReverseForm(ExchangeForm):
         self._dims = {mappings[dim].factor_indices[0]: dim for dim in dims}
         self.factors = frozenset(self._dims)
 
-    def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
+    def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
         """Shards at both ends change places."""
         size = self._size(factor)
         shard_size = -(-size // pieces)
         starts = tuple(size - (shard + 1) * shard_size for shard in range(pieces))
-        demand = Demand(starts, (shard_size,) * pieces, range(size), shard_size)
-        return (plan_route(shard_size, (demand,), pieces, mirrored=True),)
+        demand = RequiredRange(starts, (shard_size,) * pieces, range(size), shard_size)
+        return (plan_exchange(shard_size, (demand,), pieces, mirrored=True),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Exchange the elements of each dimension, then reverse them.
@@ -54,20 +54,22 @@ class ReverseForm(ExchangeForm):
             if lanes in even:
                 continue
             (route,) = self.routes(factor, lanes.pieces)
-            value = transfer(route, {0: value}, self._dims[factor], lanes, any_filling(body, 0))
+            value = emit_exchange(
+                route, {0: value}, self._dims[factor], lanes, any_filling(body, 0)
+            )
         return list(body.local_copy(self.operation, [value], {}).results)
 
     def _size(self, factor: int) -> int:
         return shape_of(self.operation.operands[0].type)[self._dims[factor]]
 
 
-def _mirrored(value: ir.Value, lanes_of_dims: Sequence[Lanes]) -> ir.Value:
+def _mirrored(value: ir.Value, lanes_of_dims: Sequence[DeviceAxis]) -> ir.Value:
     """The shard at the other end of several dimensions.
 
     Counted along all their axes, it is as far from the last one as the device is from the first.
     """
     some = lanes_of_dims[0]
     axes = tuple(axis for lanes in lanes_of_dims for axis in lanes.axes)
-    together = Lanes(some.builder, some.mesh, axes)
+    together = DeviceAxis(some.builder, some.mesh, axes)
     last = together.pieces - 1
     return together.send(value, [(last - shard, shard) for shard in range(last + 1)])

@@ -15,10 +15,10 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.attributes import paddings, paddings_attribute
-from pyshardy.partition.halo.device_axis import Lanes
-from pyshardy.partition.halo.emit_exchange import transfer
-from pyshardy.partition.halo.exchange_plan import Demand, Route, plan_route
-from pyshardy.partition.halo.fill_value import Filling, Rest
+from pyshardy.partition.halo.device_axis import DeviceAxis
+from pyshardy.partition.halo.emit_exchange import emit_exchange
+from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
+from pyshardy.partition.halo.fill_value import FillValue, PaddingContents
 from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
 from pyshardy.partition.halo.forms.reduce_window import windows_of
 from pyshardy.partition.halo.rules import with_factor
@@ -134,18 +134,18 @@ class WindowsInto:
         """Whether, besides, they are at the same places in all shards."""
         return self.are_inside and self.size == self.count * self.window.stride
 
-    def route_of_operand(self) -> Route:
+    def route_of_operand(self) -> ExchangePlan:
         """How each shard gets what its windows cover."""
         stride, size = self.window.stride, self.window.size
         lengths = tuple((number - 1) * stride + size if number else 0 for number in self.numbers)
-        demand = Demand(self.starts, lengths, range(self.size), self.shard_size)
-        return plan_route(self.extent, (demand,), self.pieces)
+        demand = RequiredRange(self.starts, lengths, range(self.size), self.shard_size)
+        return plan_exchange(self.extent, (demand,), self.pieces)
 
-    def route_of_source(self) -> Route:
+    def route_of_source(self) -> ExchangePlan:
         """How each shard gets the source elements of its windows."""
         shard_size = -(-self.count // self.pieces)
-        demand = Demand(self.firsts, self.numbers, range(self.count), shard_size)
-        return plan_route(self.length, (demand,), self.pieces)
+        demand = RequiredRange(self.firsts, self.numbers, range(self.count), shard_size)
+        return plan_exchange(self.length, (demand,), self.pieces)
 
 
 class SelectAndScatterForm(ExchangeForm):
@@ -184,41 +184,41 @@ class SelectAndScatterForm(ExchangeForm):
         self.rule = rule
         self.factors = frozenset(self._dims)
 
-    def routes(self, factor: int, pieces: int, /) -> Sequence[Route]:
+    def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
         """Those of the operand and of the source."""
         windows = self._windows_into(factor, pieces)
         return windows.route_of_operand(), windows.route_of_source()
 
-    def pays(self, factor: int, pieces: int) -> bool:
+    def is_profitable(self, factor: int, pieces: int) -> bool:
         """Whether the form is right for this many pieces, and saves bytes."""
         if self._own_only:
             windows = self._windows_into(factor, pieces)
             return windows.are_inside if self._outside is None else windows.are_own
-        return super().pays(factor, pieces)
+        return super().is_profitable(factor, pieces)
 
     def sends_nothing(self, factor: int, pieces: int) -> bool:
         """Whether the form is right for this many pieces, without communication."""
-        return self.pays(factor, pieces) and super().sends_nothing(factor, pieces)
+        return self.is_profitable(factor, pieces) and super().sends_nothing(factor, pieces)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """All windows that reach into a shard, and what they make of it."""
         operand, source, initial = body.values
-        zero = Filling(lambda: body.zero(body.values[_SOURCE]), Rest.ZERO)
+        zero = FillValue(lambda: body.zero(body.values[_SOURCE]), PaddingContents.ZERO)
         outside = self._filling(body, operand)
         padding = paddings(self.operation, len(self._windows))
-        sharded = list[tuple[int, WindowsInto, Lanes]]()
+        sharded = list[tuple[int, WindowsInto, DeviceAxis]]()
         for dim, windows, lanes in self._sharded(body):
             if windows.are_aligned:
                 padding[dim] = windows.window.low, 0
                 continue
             sharded.append((dim, windows, lanes))
-            operand = transfer(windows.route_of_operand(), {0: operand}, dim, lanes, outside)
-            source = transfer(windows.route_of_source(), {0: source}, dim, lanes, zero)
+            operand = emit_exchange(windows.route_of_operand(), {0: operand}, dim, lanes, outside)
+            source = emit_exchange(windows.route_of_source(), {0: source}, dim, lanes, zero)
             padding[dim] = 0, 0
         operands = operand, source, initial
         attributes = {"padding": paddings_attribute(padding)}
         (result,) = body.local_copy(self.operation, operands, attributes, (operand.type,)).results
-        around = Filling(lambda: initial, Rest.SCALAR)
+        around = FillValue(lambda: initial, PaddingContents.SCALAR)
         for dim, windows, lanes in sharded:
             places = [
                 start - shard * windows.shard_size for shard, start in enumerate(windows.starts)
@@ -226,20 +226,21 @@ class SelectAndScatterForm(ExchangeForm):
             result = lanes.place(result, dim, around, places, windows.shard_size)
         return [result]
 
-    def _sharded(self, body: Body) -> list[tuple[int, WindowsInto, Lanes]]:
+    def _sharded(self, body: Body) -> list[tuple[int, WindowsInto, DeviceAxis]]:
         return [
             (self._dims[factor], self._windows_into(factor, lanes.pieces), lanes)
             for factor, lanes in body.lanes.items()
         ]
 
-    def _filling(self, body: Body, operand: ir.Value) -> Filling:
+    def _filling(self, body: Body, operand: ir.Value) -> FillValue:
         literal = self._outside
         if literal is None:
-            return Filling(lambda: body.zero(operand), Rest.ANYTHING)
+            return FillValue(lambda: body.zero(operand), PaddingContents.UNDEFINED)
         types, attributes = (with_shape(operand.type, ()),), {"value": literal}
         create = body.builder.create
-        return Filling(
-            lambda: create("stablehlo.constant", (), types, attributes).result, Rest.SCALAR
+        return FillValue(
+            lambda: create("stablehlo.constant", (), types, attributes).result,
+            PaddingContents.SCALAR,
         )
 
     def _windows_into(self, factor: int, pieces: int) -> WindowsInto:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.registry import CONVERSIONS, OnlyTypesChange, converts
+from pyshardy.partition.local.registry import CONVERSIONS, RetypeOnly, converts
 from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
 from pyshardy.rules.families.pointwise import POINTWISE_BEYOND_SHARDY, POINTWISE_OPERATIONS
 
@@ -50,7 +50,7 @@ _SAME_ON_SHARDS = (
 """Operations that mean the same on shards, if their tensors agree on their axes and no blocked
 factor (see `blocked_factors`) is sharded."""
 
-CONVERSIONS.update(dict.fromkeys(_SAME_ON_SHARDS, OnlyTypesChange()))
+CONVERSIONS.update(dict.fromkeys(_SAME_ON_SHARDS, RetypeOnly()))
 
 
 @converts("stablehlo.constant", "sdy.constant")

@@ -15,7 +15,7 @@ from pyshardy.partition.local.arithmetic import (
     value_where,
 )
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.completing import multiply_up, reduce_again
+from pyshardy.partition.local.completing import all_reduce_product, reduce_again
 from pyshardy.partition.local.registry import converts
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.reductions import (
@@ -60,7 +60,7 @@ def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     completion = completion_of(operation)
     if completion is not None and completion.is_local:
         if names is not None and {*names} == {"stablehlo.multiply"}:
-            multiply_up(operation, axes, mesh, builder)
+            all_reduce_product(operation, axes, mesh, builder)
         else:
             initial_values = _neutral_values(operation, names or (), builder)
             reduce_again(operation, initial_values, axes, mesh, builder)

@@ -10,7 +10,7 @@ from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
 from pyshardy.partition.local.arithmetic import is_first, select, value_where
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
-from pyshardy.partition.local.completing import multiply_up
+from pyshardy.partition.local.completing import all_reduce_product
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
 from pyshardy.partition.local.registry import converts
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
@@ -60,7 +60,7 @@ def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
         indices = Indices(operation.operands[count], numbers.index_vector_dim)
         if _is_single(operation.operands[count], len(indexed)):
             inputs = [operation.operands[index] for index in range(count)]
-            for index, value in enumerate(builder.set_apart(inputs)):
+            for index, value in enumerate(builder.optimization_barrier(inputs)):
                 operation.operands[index] = value
         operation.operands[count] = indices_into_shard(indices, components, mesh, builder).value
     fixed = [axis for dim, axes in inserted.items() if dim not in indexed for axis in axes]
@@ -122,7 +122,7 @@ def _begin_once(
             first = is_first(builder, mesh, axes)
             operation.operands[index] = value_where(builder, first, value, name)
     if completion.is_local:
-        multiply_up(operation, axes, mesh, builder)
+        all_reduce_product(operation, axes, mesh, builder)
 
 
 def _keep_others(

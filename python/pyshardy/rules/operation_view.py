@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mlir_sdy.host import ir
 
 
-class KnownOperation(NamedTuple):
+class OperationView(NamedTuple):
     """An operation, and what has been asked of it already, as asking takes longer than all else.
 
     Attributes:
@@ -25,7 +25,7 @@ class KnownOperation(NamedTuple):
     results: Sequence[ir.Value]
 
     @classmethod
-    def of(cls, operation: ir.Operation, name: str) -> KnownOperation:
+    def of(cls, operation: ir.Operation, name: str) -> OperationView:
         """What there is to know of an operation of a name."""
         return cls(operation, name, list(operation.operands), list(operation.results))
 

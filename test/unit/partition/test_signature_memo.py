@@ -5,9 +5,9 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.signature_memo import FormMemo
-from pyshardy.rules import quiet_rules
-from pyshardy.rules.known_operation import KnownOperation
+from pyshardy.partition.compatibility.signature_memo import SignatureMemo
+from pyshardy.rules import ShardingRuleLookup
+from pyshardy.rules.operation_view import OperationView
 
 DOT = (
     "%{} = stablehlo.dot_general %a, %a, contracting_dims = [{}] x [{}]"
@@ -42,7 +42,7 @@ def test_asked_once_for_each_form(context, first, second, times):
         f"func.func @main(%a: tensor<4x4xf32>, %z: tensor<f32>) {{\n{first}\n{second}\nreturn }}",
         context,
     )
-    memo = FormMemo[int](quiet_rules(context))
+    memo = SignatureMemo[int](ShardingRuleLookup.shared(context))
     asked: list[object] = []
 
     def find(operation, shardings):
@@ -52,7 +52,7 @@ def test_asked_once_for_each_form(context, first, second, times):
     names = {first.split()[2].partition("(")[0]}
     found = [
         memo.of(
-            KnownOperation.of(operation, operation.name),
+            OperationView.of(operation, operation.name),
             (None,) * (len(operation.operands) + len(operation.results)),
             find,
         )

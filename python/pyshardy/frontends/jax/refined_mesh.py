@@ -16,7 +16,7 @@ class NoGridError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class RefinedMesh:
     """A mesh whose whole axes can say what parts of axes, and other meshes, say.
 
     JAX names whole axes of one mesh only. The axes of a grid are those of a mesh, cut where a
@@ -41,7 +41,7 @@ class Grid:
     origins: tuple[str, ...]
 
     @classmethod
-    def of(cls, mesh: Mesh, shardings: Iterable[tuple[TensorSharding | None, Mesh]]) -> Grid:
+    def of(cls, mesh: Mesh, shardings: Iterable[tuple[TensorSharding | None, Mesh]]) -> RefinedMesh:
         """The coarsest grid of `mesh` for shardings, each with the mesh that it counts by.
 
         Raises:
