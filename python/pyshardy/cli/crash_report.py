@@ -70,13 +70,13 @@ class CrashReport:
             for file in self._inputs:
                 kept = self._keep(file)
                 command = _with_input(command, file, kept)
-                notes.append(note(f"the input is kept in '{kept}'"))
+                notes.append(note(f"the input was saved to '{kept}'"))
             shown = shlex.join([self._tool, "--no-guard", *command])
             notes.append(note(f"to reproduce the crash: {shown}"))
             notes += self._pass_reproducer_notes(crash)
         except OSError as refusal:
             reason = refusal.strerror or refusal
-            notes.append(note(f"the input could not be kept: {reason}"))
+            notes.append(note(f"the input could not be saved: {reason}"))
         return error(crash.message, notes=notes)
 
     def _pass_reproducer_notes(self, crash: Crash) -> list[Diagnostic]:

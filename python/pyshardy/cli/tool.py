@@ -26,10 +26,7 @@ if TYPE_CHECKING:
     from pyshardy.cli.crash_report import CrashReport, PassReproducer
     from pyshardy.guard.crash import Crash
 
-NO_GUARD = (
-    "do all work in the process that was started, where a crash of the MLIR host ends it; "
-    "for debuggers"
-)
+NO_GUARD = "run in a single process, without recovery from crashes of the MLIR host; for debuggers"
 """The description of the flag `--no-guard`, which all tools have."""
 
 
@@ -89,7 +86,7 @@ class Tool:
             if shows_traceback():
                 traceback.print_exc()
             elif traceback_flag:
-                print(f"{self.name}: {traceback_flag} shows where", file=sys.stderr)
+                print(f"{self.name}: use {traceback_flag} for a traceback", file=sys.stderr)
         else:
             return status
         return 1
@@ -164,7 +161,10 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, prog: str, description: str):
         super().__init__(prog=prog, description=description)
         self.add_argument(
-            "--version", action=_PrintVersion, nargs=0, help="print the versions of all parts"
+            "--version",
+            action=_PrintVersion,
+            nargs=0,
+            help="print the versions of pyshardy, the MLIR host and Python",
         )
 
     def add_guard_flag(self) -> None:

@@ -24,7 +24,7 @@ func.func @main(
 // CHECK:      Inputs
 // CHECK:      %arg0 {{.*}} tensor<8x2xf32> {{ *}} 64
 // CHECK:      Outputs
-// CHECK:      Collectives (bytes that each device sends)
+// CHECK:      Collectives (bytes sent by each device)
 // CHECK:      all_reduce   x      {{.*}}collectives.mlir:18:8 {{ *}} result 0 of stablehlo.dot_general combines elements along a dimension that is sharded by x {{ *}} 1 {{ *}} 256
 // CHECK:      all_gather   x      {{.*}}collectives.mlir:15:5 {{ *}} argument 0 of @main is sharded in another way than result 1 of @main needs it {{ *}} 1 {{ *}} 64
 // CHECK:      Estimate for NVIDIA H100 SXM
@@ -39,7 +39,7 @@ func.func @main(
 // WHY:        wanted: result 1 of @main ({{.*}}): <@mesh, [{}, {}]>
 
 // DIFF: Estimates for Google TPU v5e
-// DIFF: all_reduce {{.*}} 256 in 1 {{.*}} 0 in 0
+// DIFF: all_reduce {{.*}} 256 (1) {{.*}} 0 (0)
 
 // HARDWARE: sdy-explain: error: no hardware is called 'abacus': give one of a100, cpu, h100, tpu-v5e, or a .toml file
 // FILE: sdy-explain: error: cannot open input file '{{.*}}collectives.mlir.none': No such file or directory

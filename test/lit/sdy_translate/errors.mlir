@@ -8,7 +8,7 @@
 // FUTURE: sdy-translate: error: artifacts can be written for StableHLO 0.9.0 to {{[0-9.]+}}, not 99.0.0
 
 // RUN: not sdy-translate %s --target-version=1.0.0 2>&1 | FileCheck %s --check-prefix=TEXT
-// TEXT: sdy-translate: error: '--target-version' goes with '--to=portable' only
+// TEXT: sdy-translate: error: '--target-version' requires '--to=portable'
 
 // RUN: not sdy-translate %s --to=hlo 2>&1 | FileCheck %s --check-prefix=KIND
 // KIND: sdy-translate: error: argument --to: invalid choice: 'hlo'
