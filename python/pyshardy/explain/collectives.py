@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where each collective of a partitioned program comes from, and which decisions disagree.
+"""The reasons of the collectives of a partitioned program.
 
-A value is resharded because two decisions disagree: where it was made it is sharded in one way, and
-an operation that uses it needs another one. Partial results are completed because an operation
-contracts a dimension that is sharded. Both sides lead back to what the user has written.
+A reshard exists because the sharding that a value is computed with differs from the sharding that
+an operation requires. A completion of partial results exists because an operation reduces a sharded
+dimension. Both shardings are traced back to annotations.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from pyshardy.propagation.record import Propagation
 from pyshardy.rules import quiet_rules
 
 Place = tuple[int, str]
-"""A dimension, and the name of an axis that it has."""
+"""A dimension, and the name of an axis that shards it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How a value is sharded at one end of a move, and since when.
+    """The sharding of a value at its definition or at a use, with its reasons.
 
     Attributes:
         what: the value or the operand: `result 0 of stablehlo.dot_general`.
-        location: where it stands in the source.
-        sharding: how it is sharded there; None without a sharding.
-        roots: what was written in the program that this follows from.
-        refused: the axes that only the other end has, and why this one does not have them.
+        location: its source location.
+        sharding: its sharding; None without one.
+        roots: the annotations that it follows from.
+        refused: the axes that only the other end has, with the reasons.
     """
 
     what: str
@@ -50,14 +50,14 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveExplanation:
-    """Why there is a collective. Its `str` tells it.
+    """The reason of a collective; its `str` is the explanation.
 
     Attributes:
         collective: the collective.
-        kind: whether a value is resharded, partial results are completed, or an operation has a
-            form that communicates; None if that isn't known.
-        made: how what it moves is sharded where it is made; None if that isn't known.
-        wanted: how the operations want it that use it.
+        kind: a reshard, a completion of partial results, or an operation whose local form
+            communicates; None if unknown.
+        made: the sharding of the value at its definition; None if unknown.
+        wanted: the shardings that the uses require.
     """
 
     collective: Collective
@@ -67,48 +67,48 @@ class CollectiveExplanation:
 
     @property
     def nbytes_total(self) -> int:
-        """The bytes that a device sends in a run; those of one repetition if nobody knows more."""
+        """The bytes that a device sends in a run; per execution if their number is unknown."""
         repetitions = self.collective.repetitions
         return self.collective.nbytes_sent * (1 if repetitions is None else repetitions)
 
     @property
     def reason(self) -> str:
-        """One sentence."""
+        """The reason as one sentence."""
         if self.kind is None or self.made is None:
-            return "it was in the program already, or its origin got lost"
+            return "the collective is part of the input program, or its origin is unknown"
         if self.kind is MoveKind.OPERATION:
-            return f"shards of {self.made.what} need data of other shards"
+            return f"shards of {self.made.what} depend on elements of other shards"
         axes = ", ".join(self.collective.axes or ("several axes",))
         if self.kind is MoveKind.REDUCTION:
-            return f"{self.made.what} combines elements along a dimension that is sharded by {axes}"
-        users = " and ".join(dict.fromkeys(each.what for each in self.wanted)) or "what follows"
+            return f"{self.made.what} is a reduction over a dimension sharded along {axes}"
+        users = " and ".join(dict.fromkeys(each.what for each in self.wanted)) or "later operations"
         also = "is partial and " if self.collective.reduction is not None else ""
-        return f"{self.made.what} {also}is sharded in another way than {users} needs it"
+        return f"{self.made.what} {also}must be resharded for {users}"
 
     def __str__(self) -> str:
         one = self.collective
         where = "" if one.location is None else f" at {one.location}"
         axes = "" if one.axes is None else f" along {', '.join(one.axes)}"
-        times = "" if one.repetitions == 1 else f", {one.repetitions or 'many'} times"
+        times = "" if one.repetitions == 1 else f", executed {one.repetitions or 'many'} times"
         lines = [
             f"{one.kind}{axes}{where}: {one.nbytes_sent} bytes sent{times}",
             f"  {self.reason}",
         ]
         for title, decisions in (
-            ("made", () if self.made is None else (self.made,)),
-            ("wanted", self.wanted),
+            ("definition", () if self.made is None else (self.made,)),
+            ("use", self.wanted),
         ):
             for decision in decisions:
                 lines.append(f"  {title}: {decision}")
                 lines.extend(f"    {root}" for root in decision.roots)
-                lines.extend(f"    not {refused}" for refused in decision.refused)
+                lines.extend(f"    refused: {refused}" for refused in decision.refused)
         return "\n".join(lines)
 
 
 def explain_collectives(
     collectives: Iterable[Collective], recorder: MoveRecorder, record: Propagation | None
 ) -> tuple[CollectiveExplanation, ...]:
-    """Why there are the collectives of a program, in their order.
+    """Explain the collectives of a program, in their order.
 
     Args:
         collectives: those of the partitioned program.
@@ -168,7 +168,7 @@ class _Explainer:
     def _of_value(self, move: Move) -> Decision:
         value = move.value
         if value is None:
-            return Decision("a value made by the partitioner", None, move.before)
+            return Decision("a value that the partitioner inserted", None, move.before)
         before, after = _places(move.before), _places(move.after)
         lost = before - after or before
         gained = _axis_names(move.after) - _axis_names(move.before)

@@ -46,7 +46,7 @@ def test_values(arguments: str, field: str, value: object):
         ("-o", "'-o' requires a value: -o=<file>"),
         ("--verify-each=maybe", "'--verify-each' is 'maybe': expected true or false"),
         ("--verify-diagnostics=x", "'--verify-diagnostics' is 'x': expected all or only-expected"),
-        ("--pass-pipeline=a --b", "can't be used together"),
+        ("--pass-pipeline=a --b", "cannot be combined with pass flags"),
         ("--run-reproducer --b", "cannot be combined with passes"),
     ],
 )

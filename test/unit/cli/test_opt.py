@@ -172,7 +172,10 @@ def test_reproducing_a_failure(sdy_opt, program: str, tmp_path: Path):
         ("--zzzzzz", "unknown flag or pass '--zzzzzz'"),
         ("--cse --pass-pipeline=cse", "cannot be combined with pass flags"),
         ("-o /nosuch/out.mlir", "cannot write output file '/nosuch/out.mlir': No such file"),
-        ("--cse --mlir-print-ir-after=csee", "unknown pass 'csee' in '--mlir-print-ir-before/-after'; did"),
+        (
+            "--cse --mlir-print-ir-after=csee",
+            "unknown pass 'csee' in '--mlir-print-ir-before/-after'; did",
+        ),
     ],
 )
 def test_wrong_usage(sdy_opt, arguments: str, message: str):
@@ -215,9 +218,7 @@ def test_errors_in_the_pipeline_show_it(sdy_opt, arguments: list[str], lines: li
 def test_input_that_is_no_text(sdy_opt):
     result = sdy_opt(stdin=b"a\n\xff\xfe")
     assert result.status == 1
-    assert result.err == (
-        "<stdin>:2:0: error: the input is not UTF-8 text: invalid start byte\n"
-    )
+    assert result.err == ("<stdin>:2:0: error: the input is not UTF-8 text: invalid start byte\n")
 
 
 def test_help_and_lists(sdy_opt):
