@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `sdy-opt` does with an input: read, run passes, check diagnostics, write."""
+"""The driver of `sdy-opt`: read the input, run passes, check diagnostics, write."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from pyshardy.rules import load_rules, strict_rules
 
 
 class Driver:
-    """One run of the tool, as `arguments` ask for it.
+    """A run of the tool.
 
     Args:
         arguments: the command line.
-        tool: reads the input, and gets the texts that diagnostics point into.
+        tool: reads the input, and keeps the source texts for diagnostics.
     """
 
     def __init__(self, arguments: Arguments, tool: Tool):
@@ -66,7 +66,7 @@ class Driver:
         """Do the work; returns the exit status.
 
         Raises:
-            UsageError: the command line asks for what can't be done.
+            UsageError: the command line is invalid.
         """
         if self._arguments.show_dialects:
             sys.stdout.write(_dialects())
@@ -106,7 +106,7 @@ class Driver:
                 )
 
     def _check_pipeline(self) -> None:
-        """Fail before any input is read when the passes can't run."""
+        """Raise an error for an invalid pipeline before reading the input."""
         self._sources.add(SOURCE_NAME, self._pipeline)
         plan_pipeline(self._pipeline)
 
@@ -243,7 +243,7 @@ class Driver:
 
 
 def _dialects() -> str:
-    """The names of the dialects that a new context knows."""
+    """Return the names of the dialects that a new context has."""
     context = Context()
     package = import_module(host.ods_common.__name__.rpartition(".")[0])
     candidates = {module.name for module in pkgutil.iter_modules(package.__path__)}

@@ -35,7 +35,7 @@ Kind = Literal["switch", "text", "mode", "names"]
 def _flag(
     kind: Kind, group: str, description: str, *, name: str = "", metavar: str = ""
 ) -> dict[str, str]:
-    """What is said of a flag beside its default; `name` when dashes for underscores won't do."""
+    """Return the metadata of a flag; `name` overrides the field name with dashes."""
     return {
         "kind": kind,
         "group": group,
@@ -135,7 +135,7 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One flag of the table."""
+    """A flag of the table."""
 
     name: str
     field: str

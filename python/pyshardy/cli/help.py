@@ -38,7 +38,8 @@ def help_text() -> str:
         lines += _option_entries(info.options)
     lines += ["", "Pipelines:\n"]
     for name, info in sorted(pipelines().items()):
-        lines.append(_entry(2, f"--{name}", f"{info.summary}{origin_text(info.release)}"))
+        summary = info.summary.removesuffix(".")
+        lines.append(_entry(2, f"--{name}", f"{summary}{origin_text(info.release)}"))
         lines.append(_entry(2, "", f"Runs {', '.join(info.default_steps())}."))
         lines += _option_entries(info.options)
     lines += ["", "Common passes of the MLIR host:\n"]
@@ -53,7 +54,9 @@ def pass_list() -> str:
         **{name: info.summary for name, info in sorted(pipelines().items())},
         **WELL_KNOWN_HOST_PASSES,
     }
-    return "".join(f"{name:<{_COLUMN}}{text}\n" for name, text in summaries.items())
+    return "".join(
+        f"{name:<{_COLUMN - 1}} {text.removesuffix('.')}\n" for name, text in summaries.items()
+    )
 
 
 def _option_entries(options: Iterable[Option]) -> Iterator[str]:

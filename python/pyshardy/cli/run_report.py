@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `sdy-run` prints: tables of a partitioned program and of how well its results agree."""
+"""The output of `sdy-run`: tables of a partitioned program and of the comparison."""
 
 from __future__ import annotations
 

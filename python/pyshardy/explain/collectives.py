@@ -123,7 +123,7 @@ def explain_collectives(
 
 
 class _Explainer:
-    """Explains moves; what is known of a value is found out once."""
+    """Explains moves; caches the explanations of values."""
 
     def __init__(self, record: Propagation | None):
         self._record = record
@@ -143,7 +143,7 @@ class _Explainer:
         return CollectiveExplanation(collective, move.kind, made, wanted)
 
     def _of_operation(self, operation: ir.Operation) -> Decision:
-        """All that shards an operation which has a form of its own."""
+        """Return the sharding of an operation whose local form communicates, with all roots."""
         values = [*operation.operands, *operation.results]
         roots = [root for value in values for root in self._roots(value, None)]
         sharding = get_sharding(values[-1]) if values else None
@@ -151,7 +151,7 @@ class _Explainer:
         return Decision(operation.name, place, sharding, _distinct(roots))
 
     def _of_contraction(self, move: Move, collective: Collective) -> Decision:
-        """What shards a contracted dimension: the operands have the axes, the result has not."""
+        """Return the sharding of a contraction, with the roots of its operands' axes."""
         value = move.value
         if value is None or isinstance(value, ir.BlockArgument):
             return Decision("a partial value", collective.location, move.before)
@@ -204,12 +204,12 @@ class _Explainer:
         )
 
     def _roots_of_places(self, value: ir.Value, places: Collection[Place]) -> list[Root]:
-        """What was written that gave dimensions of a value some axes.
+        """Return the annotations from which dimensions of a value have axes.
 
-        1. What propagation gave to the value counts first.
-        2. The partitioner may have the operation that makes it compute otherwise, by what operands
-           have along the same factors.
-        3. Else it is what gave these axes to any dimension of the value.
+        1. Axes that propagation gave to the value come first.
+        2. Otherwise the axes of the operands along the same factors, since the partitioner may
+           have changed the sharding of the operation.
+        3. Otherwise the annotations from which any dimension of the value has the axes.
         """
         roots = self._given_at(value, places)
         if not roots and not isinstance(value, ir.BlockArgument):
@@ -239,7 +239,7 @@ class _Explainer:
         ]
 
     def _roots(self, value: ir.Value, names: Iterable[str] | None) -> Iterator[Root]:
-        """What was written that gave a value axes of some names; of any name without names."""
+        """Yield the annotations from which a value has axes of some names, or any axes."""
         explanation = self._explanation(value)
         wanted = None if names is None else set(names)
         for each in () if explanation is None else explanation.axes:
@@ -271,13 +271,13 @@ def _distinct(roots: Iterable[Root]) -> tuple[Root, ...]:
 
 
 def _names(collective: Collective) -> set[str]:
-    """The names of the axes, whole ones or not, that a collective is along."""
+    """Return the names of the axes and sub-axes of a collective."""
     axes = collective.axes or ()
     return {text.split('"')[1] if '"' in text else text for text in axes}
 
 
 def _places(sharding: TensorSharding | None) -> set[Place]:
-    """Which dimensions have which axes."""
+    """Return the pairs of dimensions and axes of a sharding."""
     per_dim = () if sharding is None else sharding.dim_axes
     return {(dim, axis.name) for dim, axes in enumerate(per_dim) for axis in axes}
 
