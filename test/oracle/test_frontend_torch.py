@@ -250,7 +250,7 @@ def test_operations_that_cannot_be_imported():
             return torch.linalg.svdvals(x)
 
     _, first_line = inspect.getsourcelines(Values.forward)
-    with pytest.raises(PassError, match=r"cannot convert 'aten._linalg_svd' of PyTorch to StableHLO") as caught:
+    with pytest.raises(PassError, match=r"convert 'aten._linalg_svd' of PyTorch") as caught:
         sdy.torch.trace(Values(), torch.ones(3, 3))
     place = caught.value.diagnostics[0].location
     assert (place.filename, place.line) == (__file__, first_line + 1)
