@@ -41,8 +41,8 @@ class Sdy_DefaultedEnumParameter<I32EnumAttr enum, string case, string descripti
 def Sdy_ManualAxes : Sdy_Attr<"ManualAxes", "manual_axes"> {
   let summary = "Axes along which a manual computation is manual";
   let description = [{
-    The names of the mesh axes that a `sdy.manual_computation` handles itself. Only full axes can
-    be listed. The order is kept; neither order nor uniqueness is verified.
+    The names of the mesh axes along which the body of an `sdy.manual_computation` is local. Only
+    full axes can be listed. Neither order nor uniqueness is verified.
 
     **Syntax:** `{"x", "y"}`
   }];
@@ -75,7 +75,7 @@ def Sdy_Mesh : Sdy_Attr<"Mesh", "mesh"> {
     | kind | axes | device ids | meaning |
     |---|---|---|---|
     | empty | none | none | placeholder that unifies with every mesh |
-    | maximal | none | exactly one | the whole tensor lives on that device |
+    | maximal | none | exactly one | the entire tensor is on that device |
     | ordinary | at least one | none or a permutation | |
 
     A mesh with axes is never maximal, even when the product of its axes is 1.
@@ -92,8 +92,8 @@ def Sdy_Mesh : Sdy_Attr<"Mesh", "mesh"> {
     - Device ids are non-negative.
     - Without axes there is at most one device id.
     - With axes, their names are pairwise distinct, and the device ids, if there are any, are a
-      permutation of 0, 1, ... up to the product of the axes less 1. The identity permutation is
-      dropped when the attribute is built, so one mesh has one spelling.
+      permutation of 0, 1, ... up to the product of the axis sizes minus 1. The identity permutation
+      is dropped when the attribute is built, so that equal meshes are equal attributes.
   }];
   let parameters = (ins
     Sdy_ArrayParameter<"MeshAxisAttr", "axes of the mesh">:$axes,
@@ -105,7 +105,7 @@ def Sdy_Mesh : Sdy_Attr<"Mesh", "mesh"> {
 }
 
 def Sdy_SubAxisInfo : Sdy_Attr<"SubAxisInfo", "sub_axis_info"> {
-  let summary = "How a sub-axis is derived from its full axis";
+  let summary = "Part of a full axis that a sub-axis is";
   let description = [{
     Splitting an axis of size n into sub-axes reshapes it to `[k_1, ..., k_n]`. The i-th sub-axis
     is given by the product of the sizes to its left, its *pre-size* `k_1 * ... * k_(i-1)`, and
@@ -117,7 +117,7 @@ def Sdy_SubAxisInfo : Sdy_Attr<"SubAxisInfo", "sub_axis_info"> {
 
     - The pre-size is at least 1 and the size greater than 1.
     - The pre-size times the size divides the size of the full axis.
-    - The size differs from that of the full axis: a full axis is written without this.
+    - The size differs from that of the full axis; references to a full axis have no sub-axis info.
   }];
   let parameters = (ins
     AttrParameter<"int64_t", "product of the sizes of the sub-axes to the left">:$pre_size,
@@ -138,7 +138,7 @@ def Sdy_AxisRef : Sdy_Attr<"AxisRef", "axis_ref"> {
   }];
   let parameters = (ins
     StringRefParameter<"name of the axis">:$name,
-    OptionalParameter<"SubAxisInfoAttr", "which part of the axis; all of it when absent">
+    OptionalParameter<"SubAxisInfoAttr", "part of the axis; the full axis if absent">
       :$sub_axis_info
   );
   let hasCustomAssemblyFormat = 1;
@@ -153,7 +153,7 @@ def Sdy_AxisRefList : Sdy_Attr<"AxisRefList", "axis_ref_list"> {
 
     - Each element satisfies the constraints of `AxisRefAttr`.
     - No axis occurs twice, and no two sub-axes overlap.
-    - No two neighbours are consecutive sub-axes of one axis: they are written as one.
+    - No two adjacent elements are consecutive sub-axes of one axis; they must be merged.
   }];
   let parameters = (ins Sdy_ArrayParameter<"AxisRefAttr", "axis references">:$value);
   let hasCustomAssemblyFormat = 1;
@@ -202,20 +202,19 @@ def Sdy_DimensionSharding : Sdy_Attr<"DimensionSharding", "dimension_sharding"> 
 def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
   let summary = "Sharding of a tensor";
   let description = [{
-    A tensor sharding is bound to a mesh and names axes of that mesh only. For each dimension it
-    gives the axes, or parts of axes, that split the dimension, major to minor.
+    A tensor sharding is bound to a mesh and refers only to axes of that mesh. For each dimension it
+    lists the axes and sub-axes that split the dimension, major to minor.
 
-    An axis that splits no dimension replicates the tensor: *explicitly*, and then propagation
-    may not use it, if it is listed as replicated, and *implicitly* otherwise.
+    The tensor is replicated along an axis that splits no dimension: *explicitly* if the axis is
+    listed in `replicated_axes`, so that propagation cannot use it, and *implicitly* otherwise.
 
     Along an *unreduced* axis each device holds a partial value; the tensor is the reduction of
     the partial values over that axis. For example, if the contracting dimension of a matrix
     product is split along "x" on both sides, the product is unreduced along "x" until an
-    all-reduce completes it. The partial values need not be completed at once: linear operations
-    on them are equivalent to linear operations on the tensor. `reduction_kind` says which
-    reduction completes them.
+    all-reduce completes it. Linear operations may be applied to the partial values before they are
+    completed. `reduction_kind` is the reduction that completes them.
 
-    The mesh is either the symbol of an `sdy.mesh` or written in place.
+    The mesh is either the symbol of an `sdy.mesh` or inlined.
 
     **Syntax:**
 
@@ -300,10 +299,10 @@ def Sdy_TensorMapping : Sdy_Attr<"TensorMapping", "tensor_mapping"> {
 }
 
 def Sdy_OpShardingRule : Sdy_Attr<"OpShardingRule", "op_sharding_rule"> {
-  let summary = "How an operation can be partitioned";
+  let summary = "Mapping of the dimensions of an operation to factors";
   let description = [{
-    A rule views an operation as a loop nest and names its loops *factors*. The factors of each
-    dimension of each operand and result are listed; two dimensions that share a factor are to be
+    A rule describes an operation as a loop nest whose loops are called *factors*. It lists the
+    factors of each dimension of each operand and result. Dimensions that share a factor should be
     sharded alike along it. For example, a matrix product:
 
     ```mlir
@@ -315,15 +314,16 @@ def Sdy_OpShardingRule : Sdy_Attr<"OpShardingRule", "op_sharding_rule"> {
 
     Each factor is of one type:
 
-    - *reduction*: sharding it leaves partial results, which a reduction must complete;
-    - *need replication*: it must not be sharded where the operation executes;
-    - *permutation*: sharding it needs communication between neighbours, as of a collective
-      permute;
-    - *pass-through*, when listed as none of these: no communication when all tensors agree.
+    - *reduction*: sharding it produces partial results, which a reduction must complete;
+    - *need replication*: it must not be sharded when the operation executes;
+    - *permutation*: sharding it requires communication between neighboring shards, such as
+      a collective permute;
+    - *pass-through*, if listed as none of these: no communication if the tensors have compatible
+      shardings.
 
     Independently of its type, propagation along a factor may be blocked. Factors of size 1 are
-    allowed, so that a rule need not depend on sizes. A *custom* rule was given by the user: passes
-    neither remove nor replace it.
+    allowed, so that rules do not depend on sizes. Passes neither remove nor replace a *custom*
+    rule, which is given by the user.
 
     **Constraints:**
 
@@ -356,26 +356,26 @@ def Sdy_OpShardingRule : Sdy_Attr<"OpShardingRule", "op_sharding_rule"> {
 //===----------------------------------------------------------------------===//
 
 def Sdy_AllToAllParam : Sdy_Attr<"AllToAllParam", "all_to_all_param"> {
-  let summary = "One exchange of an all-to-all";
+  let summary = "Move of axes between two dimensions in an all-to-all";
   let description = [{
-    The axes that move, the dimension they leave, and the dimension they go to.
+    The moved axes, their source dimension, and their target dimension.
 
     **Syntax:** `{"x", "y"}: 0->2`
   }];
   let parameters = (ins
-    Sdy_ArrayParameter<"AxisRefAttr", "axes that move">:$axes,
-    AttrParameter<"int64_t", "dimension that the axes leave">:$src_dim,
-    AttrParameter<"int64_t", "dimension that the axes go to">:$tgt_dim
+    Sdy_ArrayParameter<"AxisRefAttr", "moved axes">:$axes,
+    AttrParameter<"int64_t", "source dimension">:$src_dim,
+    AttrParameter<"int64_t", "target dimension">:$tgt_dim
   );
   let hasCustomAssemblyFormat = 1;
 }
 
 def Sdy_AllToAllParamList : Sdy_Attr<"AllToAllParamList", "all_to_all_param_list"> {
-  let summary = "List of the exchanges of an all-to-all";
+  let summary = "List of the moves of an all-to-all";
   let description = [{
     **Syntax:** `[{"x"}: 0->2, {"y"}: 1->3]`
   }];
-  let parameters = (ins Sdy_ArrayParameter<"AllToAllParamAttr", "exchanges">:$value);
+  let parameters = (ins Sdy_ArrayParameter<"AllToAllParamAttr", "moves">:$value);
   let hasCustomAssemblyFormat = 1;
 }
 
@@ -397,7 +397,7 @@ def Sdy_EdgeValueRef : Sdy_Attr<"EdgeValueRef", "edge_value_ref"> {
 
 def Sdy_AxisToPropagationDetails
     : Sdy_Attr<"AxisToPropagationDetails", "axis_to_propagation_details"> {
-  let summary = "Where an axis came from and where it was propagated to";
+  let summary = "Source and targets of a propagated axis";
   let description = [{
     **Syntax:** `{"x" = operand-0 -> [result-0]}`
   }];
@@ -410,7 +410,7 @@ def Sdy_AxisToPropagationDetails
 }
 
 def Sdy_PropagationOneStep : Sdy_Attr<"PropagationOneStep", "propagation_one_step"> {
-  let summary = "What one step of propagation did at an operation";
+  let summary = "Axes that one propagation step propagated through an operation";
   let description = [{
     **Syntax:** `{step-2 = [{"x" = operand-0 -> [result-0]}\]}`
   }];
@@ -423,7 +423,7 @@ def Sdy_PropagationOneStep : Sdy_Attr<"PropagationOneStep", "propagation_one_ste
 }
 
 def Sdy_PropagationEdges : Sdy_Attr<"PropagationEdges", "propagation_edges"> {
-  let summary = "What propagation did at an operation, step by step";
+  let summary = "Axes that propagation propagated through an operation, by step";
   let description = [{
     Debug information, attached as `sdy.propagation_edges`.
 

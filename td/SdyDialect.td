@@ -14,17 +14,17 @@ def Sdy_Dialect : Dialect {
   let cppNamespace = "::mlir::sdy";
   let summary = "Axis-based tensor sharding";
   let description = [{
-    The dialect says how tensors are split over a mesh of devices. A mesh has named axes; a
+    The dialect describes how tensors are split over a mesh of devices. A mesh has named axes; a
     sharding gives, for each dimension of a tensor, the axes that split it, major to minor.
 
     Three kinds of definition work together:
 
     - attributes attach a sharding to a value: `sdy.sharding` on a function argument, on a
-      function result, or (one per result) on any operation, and `sdy.sharding_rule`, which says
-      how the dimensions of an operation's operands and results correspond;
-    - operations with which users state intent: `sdy.mesh`, `sdy.sharding_constraint`,
+      function result, or (one per result) on any operation, and `sdy.sharding_rule`, which maps
+      the dimensions of an operation's operands and results to each other;
+    - operations that users annotate programs with: `sdy.mesh`, `sdy.sharding_constraint`,
       `sdy.sharding_group`, `sdy.manual_computation`, `sdy.propagation_barrier`;
-    - operations that passes introduce on the way to a per-device program: data-flow edges,
+    - operations that passes insert while converting the program to a local program: data-flow edges,
       `sdy.reshard`, and collectives expressed in mesh axes.
 
     ```mlir

@@ -13,11 +13,11 @@ def Sdy_ShardableDataFlowOpInterface : OpInterface<"ShardableDataFlowOpInterface
   let cppNamespace = "::mlir::sdy";
   let description = [{
     An operation with regions through which values flow, so that some of its operands, results,
-    block arguments and terminator operands must be sharded alike.
+    block arguments and terminator operands must have equal shardings.
 
-    A *data-flow edge* joins *sources* (operands of the operation or of a terminator of one of its
-    blocks) and *targets* (results and block arguments). One target of each edge, its *owner*,
-    stands for the edge: its sharding is that of the edge, and a `sdy.data_flow_edge` takes it as
+    A *data-flow edge* connects *sources* (operands of the operation or of a terminator of one of its
+    blocks) to *targets* (results and block arguments). One target of each edge, its *owner*,
+    represents the edge: its sharding is that of the edge, and an `sdy.data_flow_edge` takes it as
     input. For example, `stablehlo.while` has an edge for each result: the result is the owner,
     the operand and the value that the body returns are the sources, and the block arguments of
     the condition and of the body are the other targets.
@@ -59,7 +59,7 @@ def Sdy_ShardableDataFlowOpInterface : OpInterface<"ShardableDataFlowOpInterface
       "::llvm::SmallVector<::mlir::Value>", "getNonEdgeOwnerTargets",
       (ins "::mlir::Value":$owner), "", "return {};">,
     InterfaceMethod<
-      "Whether a sharding of an owner must split its dimensions evenly.",
+      "Whether shardings of edge owners must split dimensions evenly.",
       "bool", "shouldKeepEdgeOwnerShardingsDivisible", (ins), "", "return false;">
   ];
 }
@@ -67,12 +67,13 @@ def Sdy_ShardableDataFlowOpInterface : OpInterface<"ShardableDataFlowOpInterface
 def Sdy_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::mlir::sdy";
   let description = [{
-    A collective, expressed in mesh axes: one tensor in, one out, and the sharding of the result.
+    A collective expressed by mesh axes, with one operand, one result, and the sharding of the
+    result.
 
     **Constraints:**
 
-    - The operand has a sharding, unless the operation allows it to have none; it then counts as
-      open without axes on the mesh of `out_sharding`.
+    - The operand has a sharding, unless the operation allows it to have none; it is then treated
+      as fully open on the mesh of `out_sharding`.
     - `out_sharding` satisfies the constraints of `TensorShardingAttr` for the result.
     - The meshes of operand and result are equal, unless the operation allows different ones.
     - The shardings of operand and result have the same rank.

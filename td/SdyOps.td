@@ -26,14 +26,14 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 class Sdy_Op<string mnemonic, list<Trait> traits = []> : Op<Sdy_Dialect, mnemonic, traits>;
 
 //===----------------------------------------------------------------------===//
-// Stating intent
+// Annotations
 //===----------------------------------------------------------------------===//
 
 def Sdy_MeshOp : Sdy_Op<"mesh", [HasParent<"::mlir::ModuleOp">, Symbol]> {
   let summary = "Named mesh";
   let description = [{
-    Gives a mesh a name, under which the shardings of the module refer to it. The operation is a
-    symbol and stands directly in a module.
+    Defines a mesh as a symbol, to which the shardings of the module refer. The operation must be
+    directly in a module.
 
     ```mlir
     sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -48,13 +48,13 @@ def Sdy_ShardingConstraintOp : Sdy_Op<"sharding_constraint", [
     SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Constrains a value to a sharding";
   let description = [{
-    States how a value in the midst of a computation is to be sharded.
+    Fixes the sharding of an intermediate value.
 
-    - If the result has no uses, the sharding is that of the input itself.
-    - If it has uses, the sharding is the one that these uses see; other uses of the input may
-      see another.
+    - If the result has no uses, the constraint applies to the input.
+    - If the result has uses, the constraint applies to these uses; other uses of the input may have
+      a different sharding.
 
-    Open dimensions may be sharded further by propagation.
+    Propagation may further shard open dimensions.
 
     ```mlir
     %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?}\]> : tensor<8x16xf32>
@@ -69,12 +69,12 @@ def Sdy_ReshardOp : Sdy_Op<"reshard", [
     Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Changes the sharding of a value";
   let description = [{
-    The result is the input, sharded as given, which generally differs from how the input is.
+    The result is the input with the given sharding, which may differ from the sharding of the
+    input.
 
-    A sharding constraint is what a user states and what propagation works with. After
-    propagation a constraint becomes a reshard, and further reshards are inserted where an
-    operation needs its operands sharded otherwise than they are. The partitioner turns each
-    reshard into collectives.
+    Users write sharding constraints, which take part in propagation. After propagation, constraints
+    become reshards, and further reshards are inserted where an operation requires other shardings
+    of its operands. The partitioner converts each reshard to collectives.
 
     ```mlir
     %1 = sdy.reshard %0 <@mesh, [{}, {"y"}\]> : tensor<8x16xf32>
@@ -87,10 +87,10 @@ def Sdy_ReshardOp : Sdy_Op<"reshard", [
 }
 
 def Sdy_ShardingGroupOp : Sdy_Op<"sharding_group"> {
-  let summary = "Makes a value a member of a sharding group";
+  let summary = "Adds a value to a sharding group";
   let description = [{
-    All values of a group are sharded alike: once propagation shards one of them, it shards the
-    others in the same way. Groups are told apart by their number. The operation has no result.
+    All values of a group have the same sharding: when propagation shards one of them, it shards the
+    others in the same way. `group_id` identifies the group. The operation has no result.
 
     ```mlir
     sdy.sharding_group %a group_id=0 : tensor<8x16xf32>
@@ -102,15 +102,16 @@ def Sdy_ShardingGroupOp : Sdy_Op<"sharding_group"> {
 }
 
 def Sdy_PropagationBarrierOp : Sdy_Op<"propagation_barrier", [Pure, SameOperandsAndResultType]> {
-  let summary = "Lets shardings pass in one direction only";
+  let summary = "Restricts propagation to one direction";
   let description = [{
-    The identity, through which shardings propagate only as allowed:
+    The result is the input. Shardings propagate through the operation only in the allowed
+    direction:
 
     - `FORWARD`: from the operand to the result;
     - `BACKWARD`: from the result to the operand;
     - `NONE`: not at all.
 
-    `BOTH` is refused: without a barrier shardings pass both ways.
+    `BOTH` is invalid, since the barrier would have no effect.
 
     ```mlir
     %1 = sdy.propagation_barrier %0 allowed_direction=FORWARD : tensor<8x16xf32>
@@ -129,7 +130,7 @@ def Sdy_PropagationBarrierOp : Sdy_Op<"propagation_barrier", [Pure, SameOperands
 //===----------------------------------------------------------------------===//
 
 def Sdy_ReturnOp : Sdy_Op<"return", [Pure, ReturnLike, Terminator]> {
-  let summary = "Ends a region of an sdy operation";
+  let summary = "Terminates a region of an sdy operation";
   let description = [{
     The operands are the values that the region returns.
 
@@ -145,12 +146,11 @@ def Sdy_ManualComputationOp : Sdy_Op<"manual_computation", [
     IsolatedFromAbove, RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">,
     DeclareOpInterfaceMethods<Sdy_ShardableDataFlowOpInterface>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Computation that is written for one device along the manual axes";
+  let summary = "Computation that is local along the manual axes";
   let description = [{
-    The body is written from the point of view of one device along the manual axes, with explicit
-    collectives between the devices, and of the whole along the other, *free*, axes. The types
-    inside are local: a dimension is divided by the manual axes that split it. Shardings
-    propagate through the body along free axes.
+    Along the manual axes, the body is a local program with explicit collectives; along the other
+    axes, the *free* axes, it is global. The types inside are local: a dimension is divided by the
+    manual axes that split it. Shardings propagate through the body along free axes.
 
     ```mlir
     %1 = sdy.manual_computation(%0)
@@ -200,8 +200,8 @@ def Sdy_NamedComputationOp : Sdy_Op<"named_computation", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Computation with a name";
   let description = [{
-    Groups a block of operations under a name. Shardings propagate into and out of the body as
-    though it were written in place.
+    Groups operations under a name. Shardings propagate into and out of the body as if it were
+    inlined.
 
     ```mlir
     %1 = sdy.named_computation<"foo">(%0) (%arg0: tensor<8x16xf32>) {
@@ -233,14 +233,14 @@ def Sdy_NamedComputationOp : Sdy_Op<"named_computation", [
 }
 
 //===----------------------------------------------------------------------===//
-// Used while passes run
+// Operations that passes insert
 //===----------------------------------------------------------------------===//
 
 def Sdy_ConstantOp : Sdy_Op<"constant", [Pure, FirstAttrDerivedResultType]> {
   let summary = "Constant that is not folded";
   let description = [{
     A constant tensor. Unlike `stablehlo.constant`, it is not constant-like: equal constants are
-    not merged, so each use of a constant can be sharded by itself.
+    not merged, so that each use of a constant can have its own sharding.
 
     ```mlir
     %0 = sdy.constant dense<[[0.0, 1.0], [2.0, 3.0]]> : tensor<2x2xf32>
@@ -259,9 +259,9 @@ class Sdy_DataFlowEdgeOpBase<string mnemonic> : Sdy_Op<mnemonic, [
 def Sdy_DataFlowEdgeOp : Sdy_DataFlowEdgeOpBase<"data_flow_edge"> {
   let summary = "Data-flow edge of an operation with regions";
   let description = [{
-    A data-flow edge of an operation X joins sources, each an operand of X or of a terminator of a
-    block of X, and targets, each a result of X or an argument of a block of X, that must all be
-    sharded alike. For example, in
+    A data-flow edge of an operation X connects sources, which are operands of X or of terminators of
+    blocks of X, to targets, which are results of X or arguments of blocks of X. All of them must
+    have the same sharding. For example, in
 
     ```
     y_0, ..., y_n = while (x_0, ..., x_n)
@@ -275,15 +275,15 @@ def Sdy_DataFlowEdgeOp : Sdy_DataFlowEdgeOpBase<"data_flow_edge"> {
     the i-th edge has the sources `x_i` and `return_value_i`, and the targets `y_i`, `pred_arg_i`
     and `body_arg_i`.
 
-    The input is the owner of the edge: one of its targets, a result where there is one. It has
-    no other use: all uses of the owner go through the edge. The optional sharding is that of all
-    targets; while there is an edge it is updated in place of theirs. So each edge is propagated
-    by itself, however many the operation has.
+    The input is the owner of the edge: one of its targets, preferably a result. It has no other
+    use: all uses of the owner go through the edge. The optional sharding is that of all targets;
+    propagation updates it instead of the shardings of the targets. Each edge is therefore
+    propagated separately from the other edges of the operation.
 
     Shardings propagate between sources and targets as through an operation whose operands are
     the sources and whose results are the targets.
 
-    The input is not defined by an sdy operation, unless that has data-flow edges itself.
+    The input must not be defined by an sdy operation that has no data-flow edges.
 
     ```mlir
     %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}, {?}\]> : tensor<8x16xf32>
@@ -297,9 +297,9 @@ def Sdy_DataFlowEdgeOp : Sdy_DataFlowEdgeOpBase<"data_flow_edge"> {
 def Sdy_FuncDataFlowEdgeOp : Sdy_DataFlowEdgeOpBase<"func_data_flow_edge"> {
   let summary = "Data-flow edge between a function and its calls";
   let description = [{
-    Joins the operands of all calls of a function with one of its arguments, or the value that a
-    function returns with one result of a call of it. The input is the argument or the result and
-    has no other use. The sharding of the edge is that of the result of this operation.
+    Connects the operands of all calls of a function to one of its arguments, or a value that a
+    function returns to a result of a call. The input is the argument or the call result, and has no
+    other use. The sharding of the edge is that of the result of this operation.
 
     ```mlir
     %1 = sdy.func_data_flow_edge %arg0 : tensor<8x16xf32>
@@ -323,9 +323,9 @@ class Sdy_CollectiveOp<string mnemonic> : Sdy_Op<mnemonic, [
 def Sdy_AllGatherOp : Sdy_CollectiveOp<"all_gather"> {
   let summary = "All-gather along axes";
   let description = [{
-    Gathers the pieces of a tensor along axes. For each dimension, the axes gathered are the last
-    ones that split it; removing them from the sharding of the operand gives that of the result.
-    `out_sharding` must say the same; it does not define it.
+    Gathers the shards of a tensor along axes. The gathered axes of each dimension must be a suffix
+    of the axes that shard it; removing them from the sharding of the operand gives the sharding of
+    the result, which must equal `out_sharding`.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"a", "b", "c"}, {}, {"d"}\]>
@@ -349,9 +349,9 @@ def Sdy_AllGatherOp : Sdy_CollectiveOp<"all_gather"> {
 def Sdy_AllSliceOp : Sdy_CollectiveOp<"all_slice"> {
   let summary = "Slices a tensor along axes, without communication";
   let description = [{
-    Each device keeps its slice along the given axes: the inverse of an all-gather. For each
-    dimension, appending the axes to the sharding of the operand gives that of the result.
-    `out_sharding` must say the same; it does not define it.
+    Each device keeps its slice along the given axes: the inverse of an all-gather. Appending the
+    axes of each dimension to the sharding of the operand gives the sharding of the result, which
+    must equal `out_sharding`.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"a"}, {}, {}\]>
@@ -373,12 +373,13 @@ def Sdy_AllSliceOp : Sdy_CollectiveOp<"all_slice"> {
 }
 
 def Sdy_AllToAllOp : Sdy_CollectiveOp<"all_to_all"> {
-  let summary = "Moves axes from dimensions to other dimensions";
+  let summary = "All-to-all that moves axes between dimensions";
   let description = [{
-    For each exchange (axes, source, target), the tensor is split along the target dimension over
-    the axes, the pieces are exchanged along the axes, and put together along the source
-    dimension. It is an all-gather of the source followed by a slice of the target: the axes move
-    from the end of the source dimension's sharding to the end of the target's.
+    For each move (axes, source, target), each device splits its shard along the target dimension,
+    exchanges the parts with the other devices along the axes, and concatenates the received parts
+    along the source dimension. This is equivalent to an all-gather of the source dimension followed
+    by a slice of the target dimension: the axes move from the end of the source dimension's
+    sharding to the end of the target dimension's.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"a", "b"}, {"c"}, {}, {}\]>
@@ -388,9 +389,9 @@ def Sdy_AllToAllOp : Sdy_CollectiveOp<"all_to_all"> {
     **Constraints:**
 
     - Those of `CollectiveOpInterface`.
-    - There is at least one exchange.
+    - There is at least one move.
     - The axes of each satisfy the constraints of `AxisRefListAttr`; no axis occurs in two.
-    - The dimensions are in range, no dimension occurs twice among all exchanges, and the source
+    - The dimensions are in range, no dimension occurs twice among all moves, and the source
       dimensions are ascending.
     - Moving the axes in the operand's sharding gives `out_sharding`.
   }];
@@ -403,11 +404,11 @@ def Sdy_AllToAllOp : Sdy_CollectiveOp<"all_to_all"> {
 }
 
 def Sdy_CollectivePermuteOp : Sdy_CollectiveOp<"collective_permute"> {
-  let summary = "Sends pieces between devices to replace the axes of a sharding";
+  let summary = "Collective permute that replaces the axes of a sharding";
   let description = [{
-    Each device sends its piece to another. Any sharding can become any other, as long as each
-    dimension stays split into the same number of pieces. So axes can be reordered, moved to
-    other dimensions, and exchanged for axes that replicate.
+    Each device sends its shard to one device. The result can have any sharding that splits each
+    dimension into the same number of shards. The permute can therefore reorder axes, move them to
+    other dimensions, and replace them by axes along which the operand is replicated.
 
     ```mlir
     sdy.mesh @mesh = <["a"=2, "b"=2, "c"=4, "d"=2, "e"=2, "f"=2]>
@@ -419,7 +420,7 @@ def Sdy_CollectivePermuteOp : Sdy_CollectiveOp<"collective_permute"> {
 
     - Those of `CollectiveOpInterface`; the meshes may differ.
     - If the meshes differ, they have the same axes and different device ids.
-    - Each dimension is split into as many pieces in `out_sharding` as in the operand's sharding.
+    - Each dimension has as many shards in `out_sharding` as in the operand's sharding.
   }];
   let arguments = (ins AnyShaped:$tensor, Sdy_TensorSharding:$out_sharding);
   let assemblyFormat = "$tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
@@ -429,8 +430,8 @@ def Sdy_CollectivePermuteOp : Sdy_CollectiveOp<"collective_permute"> {
 def Sdy_AllReduceOp : Sdy_CollectiveOp<"all_reduce"> {
   let summary = "All-reduce along axes";
   let description = [{
-    Reduces the pieces of a tensor along axes. The order of the axes does not matter to the
-    result, but it may to the order of devices in the replica groups.
+    Reduces a tensor along axes. The order of the axes does not affect the result, but may affect
+    the order of devices in the replica groups.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"a"}, {}\], unreduced={"b"}>
@@ -443,10 +444,10 @@ def Sdy_AllReduceOp : Sdy_CollectiveOp<"all_reduce"> {
     - Those of `CollectiveOpInterface`; the operand may have no sharding.
     - `reduction_axes` satisfies the constraints of `AxisRefListAttr` and is in the order of the
       mesh.
-    - Operand and result are sharded equivalently, unreduced axes aside.
-    - `reduction_axes` overlaps neither the axes that split the operand, nor those that explicitly
-      replicate it, nor the unreduced axes of `out_sharding`.
-    - Unreduced axes that disappear have the kind `reduction_op`; none appear.
+    - Operand and result have equivalent shardings, except for unreduced axes.
+    - `reduction_axes` overlaps neither the axes that shard the operand, nor its explicitly
+      replicated axes, nor the unreduced axes of `out_sharding`.
+    - Unreduced axes that are removed have the kind `reduction_op`; none are added.
   }];
   let arguments = (ins
     AnyShaped:$tensor,
@@ -464,8 +465,8 @@ def Sdy_AllReduceOp : Sdy_CollectiveOp<"all_reduce"> {
 def Sdy_ReduceScatterOp : Sdy_CollectiveOp<"reduce_scatter"> {
   let summary = "Reduce-scatter along axes";
   let description = [{
-    Reduces the pieces of a tensor along axes and scatters the result along the same axes: an
-    all-reduce followed by an all-slice.
+    Reduces a tensor along axes and scatters the result along the same axes: an all-reduce followed
+    by an all-slice.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"a"}, {}, {}\], unreduced={"b", "c", "d"}>
@@ -477,7 +478,7 @@ def Sdy_ReduceScatterOp : Sdy_CollectiveOp<"reduce_scatter"> {
     - Those of `CollectiveOpInterface`; the operand may have no sharding.
     - The elements of `reduce_scatter_axes` satisfy the constraints of `AxisRefListAttr`.
     - Appending `reduce_scatter_axes` to the operand's sharding gives `out_sharding`.
-    - Unreduced axes that disappear have the kind `reduction_op`; none appear.
+    - Unreduced axes that are removed have the kind `reduction_op`; none are added.
   }];
   let arguments = (ins
     AnyShaped:$tensor,
@@ -493,9 +494,9 @@ def Sdy_ReduceScatterOp : Sdy_CollectiveOp<"reduce_scatter"> {
 }
 
 def Sdy_ShardedToUnreducedOp : Sdy_CollectiveOp<"sharded_to_unreduced"> {
-  let summary = "Turns axes that split the operand into unreduced axes of the result";
+  let summary = "Converts sharding axes of the operand to unreduced axes of the result";
   let description = [{
-    Each device places its piece in a tensor of zeros, so that the sum over the axes is the whole:
+    Each device places its shard in a tensor of zeros, so that the sum over the axes is the tensor:
 
     all-gather(x, axes) = all-reduce(sharded-to-unreduced(x, axes), axes)
 
@@ -520,9 +521,9 @@ def Sdy_ShardedToUnreducedOp : Sdy_CollectiveOp<"sharded_to_unreduced"> {
 }
 
 def Sdy_ReplicatedToUnreducedOp : Sdy_CollectiveOp<"replicated_to_unreduced"> {
-  let summary = "Turns axes that replicate the operand into unreduced axes of the result";
+  let summary = "Converts replicated axes of the operand to unreduced axes of the result";
   let description = [{
-    One device along the axes keeps the tensor, and the others take the identity of the reduction:
+    One device along the axes keeps the tensor, and the others hold the identity of the reduction:
 
     all-reduce(replicated-to-unreduced(x, axes), axes) = x
 
@@ -538,7 +539,7 @@ def Sdy_ReplicatedToUnreducedOp : Sdy_CollectiveOp<"replicated_to_unreduced"> {
       not empty.
     - The reduction kind of `out_sharding` is that of the operand if that has unreduced axes.
     - The dimension shardings of operand and result are equal.
-    - `axes` replicate the operand, explicitly or implicitly.
+    - The operand is replicated along `axes`, explicitly or implicitly.
     - The unreduced axes of the operand and `axes` together are those of `out_sharding`.
   }];
   let arguments = (ins

@@ -12,8 +12,8 @@
 
 include "mlir/Pass/PassBase.td"
 
-// Where a pass or an option comes from: Shardy from the oldest supported release on, which is that
-// of jaxlib 0.10.2, a later one, or this project.
+// The origin of a pass or an option: the oldest supported release of Shardy, which is that of
+// jaxlib 0.10.2, a later release, or this project.
 class Sdy_From<string theRelease> {
   string shardyRelease = theRelease;
 }
@@ -36,35 +36,36 @@ class Sdy_OwnOption<string name, string argument, string type, string default, s
 //===----------------------------------------------------------------------===//
 
 def Sdy_KeepShardingRules : Option<"keepShardingRules", "keep-sharding-rules", "bool", "false",
-    "whether to leave the sharding rules on the operations">;
+    "whether to keep the sharding rules on the operations">;
 def Sdy_ModuleDumpDirectory : Option<"moduleDumpDirectory", "module-dump-directory",
     "std::string", "\"\"",
-    "where to save the module before each user priority but the first; nowhere if empty">;
+    "directory to which the module is saved before each user priority except the first; empty "
+    "to save nothing">;
 def Sdy_ModuleDumpIndex : Sdy_OwnOption<"moduleDumpIndex", "module-dump-index", "int", "0",
-    "the number of the first file saved">;
+    "number of the first saved file">;
 def Sdy_DebugShardingOrigins : Option<"debugShardingOrigins", "debug-sharding-origins",
     "bool", "false",
-    "whether to note for each axis which of the user's shardings it comes from">;
+    "whether to record for each axis the user sharding that it comes from">;
 def Sdy_DebugPropagationEdgeSharding : Option<"debugPropagationEdgeSharding",
     "debug-propagation-edge-sharding", "bool", "false",
-    "whether to note for each axis through which operand or result it came">;
+    "whether to record for each axis the operand or result that it was propagated from">;
 def Sdy_Compatible : Sdy_OwnOption<"compatible", "compatible", "bool", "false",
-    "whether to do as C++ Shardy does also where that is wrong or has no rule">;
+    "whether to reproduce C++ Shardy where it is wrong or lacks a sharding rule">;
 def Sdy_PropagationStrategy : Option<"propagationStrategy", "propagation-strategy",
     "PropagationStrategy", "PropagationStrategy::Aggressive",
-    "how conflicts within an operation are handled", [{
+    "resolution of conflicts between the factors of an operation", [{
       ::llvm::cl::values(
-        clEnumValN(PropagationStrategy::Aggressive, "aggressive", "decide conflicts"),
-        clEnumValN(PropagationStrategy::Basic, "basic", "take no side"),
+        clEnumValN(PropagationStrategy::Aggressive, "aggressive", "resolve conflicts"),
+        clEnumValN(PropagationStrategy::Basic, "basic", "stop at conflicts"),
         clEnumValN(PropagationStrategy::BasicThenAggressive, "basic-then-aggressive",
-                   "first everything without conflicts"))
+                   "first without, then with conflicts"))
     }]>;
 def Sdy_RunOpPriorityPropagation : Option<"runOpPriorityPropagation",
     "run-op-priority-propagation", "bool", "true",
-    "whether operations through which shardings pass unchanged come first">;
+    "whether to propagate through pass-through operations first">;
 def Sdy_ConservativePropagation : Option<"conservativePropagation", "conservative-propagation",
     "bool", "false",
-    "whether to propagate full axes only, and not along the dimensions of windows and padding">;
+    "whether to propagate full axes only, and not along dimensions of windows and padding">;
 
 def Sdy_ReplicaCount : Sdy_Option012<"replicaCount", "replica-count", "int64_t", "1",
     "number of replicas">;
@@ -72,8 +73,8 @@ def Sdy_PartitionCount : Sdy_Option012<"partitionCount", "partition-count", "int
     "number of partitions">;
 def Sdy_RngBitGeneratorUnsafe : Sdy_Option012<"rngBitGeneratorUnsafe", "rng-bit-generator-unsafe",
     "bool", "false",
-    "whether each shard of a stablehlo.rng_bit_generator generates its own bits, from a state of "
-    "its own: no device generates all bits, but they depend on the sharding">;
+    "whether each device generates only its shard of a stablehlo.rng_bit_generator, from its own "
+    "state; the bits then depend on the sharding">;
 
 defvar Sdy_CommonPropagationOptions = [
   Sdy_KeepShardingRules, Sdy_ModuleDumpDirectory, Sdy_ModuleDumpIndex, Sdy_ConservativePropagation,
@@ -85,14 +86,15 @@ defvar Sdy_CommonPropagationOptions = [
 //===----------------------------------------------------------------------===//
 
 def Sdy_LiftInlinedMeshesPass : Sdy_ModulePass<"sdy-lift-inlined-meshes"> {
-  let summary = "Gives each mesh one name";
+  let summary = "Replaces inlined meshes by symbols and merges equal meshes";
   let description = [{
-    Replaces each mesh that a sharding holds in place by the name of an `sdy.mesh`, and merges
-    meshes that are equal.
+    Replaces each mesh that a sharding contains by the symbol of an `sdy.mesh`, and merges equal
+    meshes.
 
-    - Of several equal mesh operations the first is kept; references to the others are renamed.
-    - A mesh without an operation gets one, after the last existing one or at the start of the
-      module, named `mesh`, `empty_mesh`, or `maximal_mesh_<device>`, with a number if taken.
+    - The first of several equal mesh operations is kept; references to the others are renamed.
+    - A mesh without an operation gets one, after the last existing mesh operation or at the start
+      of the module. Its name is `mesh`, `empty_mesh` or `maximal_mesh_<device>`, followed by a
+      number if the name is taken.
 
     ```mlir
     func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}\]>})
@@ -115,12 +117,11 @@ def Sdy_LiftInlinedMeshesPass : Sdy_ModulePass<"sdy-lift-inlined-meshes"> {
 def Sdy_RemoveSizeOneAxesPass : Sdy_ModulePass<"sdy-remove-size-one-axes"> {
   let summary = "Removes axes of size 1 from shardings";
   let description = [{
-    Takes each axis that the mesh of a sharding gives the size 1 out of the sharding's dimensions,
-    replicated axes and unreduced axes. A closed dimension that is left without axes loses its
-    priority.
+    Removes every axis of size 1 from the dimension shardings, replicated axes and unreduced axes of
+    all shardings. A closed dimension that has no axes left loses its priority.
 
-    Meshes keep their axes, and so do the `manual_axes` of manual computations. If no `sdy.mesh` of
-    the module has an axis of size 1, nothing happens.
+    Meshes and the `manual_axes` of manual computations keep their axes. The pass does nothing if no
+    `sdy.mesh` of the module has an axis of size 1.
 
     On a mesh `<["a"=1, "b"=2]>`, `[{"a"}p2, {"a", "b", ?}p1\]` becomes `[{}, {"b", ?}p1\]`.
   }];
@@ -128,12 +129,12 @@ def Sdy_RemoveSizeOneAxesPass : Sdy_ModulePass<"sdy-remove-size-one-axes"> {
 
 def Sdy_PropagateShardingFromFuncToCallPass
     : Sdy_ModulePass<"sdy-propagate-sharding-from-func-to-call"> {
-  let summary = "Shards calls as the results of what they call";
+  let summary = "Propagates the shardings of callee results to calls";
   let description = [{
-    Gives each `func.call` without `sdy.sharding` the shardings of its callee's results. Results
-    without one get a fully open sharding on the mesh of the first that has one; maximal meshes
-    don't count, and if there is no other mesh the call stays as it is. So does a call with a
-    sharding, whatever that says.
+    Copies the shardings of the callee's results to each `func.call` that has no `sdy.sharding`. A
+    result without a sharding gets a fully open sharding on the mesh of the first result that has
+    a sharding on a mesh that is not maximal. If there is no such mesh, or if the call already has a
+    sharding, the call is not changed.
 
     ```mlir
     // the result of @f is sharded by [{"x"}\]
@@ -151,21 +152,22 @@ def Sdy_PropagateShardingFromFuncToCallPass
 
 class Sdy_ConstantSplitter<string argument, string theRelease = Sdy_Oldest>
     : Sdy_ModulePass<argument, theRelease> {
-  let summary = "Gives each use of a constant or of a broadcast scalar its own copy";
+  let summary = "Copies constants and broadcast scalars for each use";
   let description = [{
-    Copies constant sub-computations and broadcasts of scalars so that each use has one of its own.
-    That two operations use the same constant is no reason for sharding them alike, but propagation
-    would go from the one to the other through it.
+    Copies constant subcomputations and broadcasts of scalars, so that each use has its own copy.
+    Propagation would otherwise copy shardings between unrelated operations through a constant that
+    both use.
 
-    A constant sub-computation is a value with all that it is computed from, which is
+    A constant subcomputation is a value together with the operations that compute it, if each of
+    them is
 
     - a constant or an iota,
     - an element-wise operation, broadcast, reshape or slice of constant values, or
     - a call or named computation on constant values that consists of such operations only.
 
-    Scalars are not copied, as they can't be sharded. Constants and constant sub-computations that
-    nothing uses are erased. Each `stablehlo.constant` becomes an `sdy.constant`, which
-    canonicalization doesn't merge again.
+    Scalars are not copied, since they cannot be sharded. Unused constants and constant
+    subcomputations are erased. Each `stablehlo.constant` becomes an `sdy.constant`, which
+    canonicalization does not merge again.
 
     ```mlir
     %0 = stablehlo.constant dense<2.0> : tensor<8xf32>
@@ -192,12 +194,12 @@ def Sdy_ConstantOrScalarSplitterPass
 def Sdy_ConstantSplitterPass : Sdy_ConstantSplitter<"sdy-constant-splitter", Sdy_Own>;
 
 def Sdy_FlattenTuplesPass : Sdy_ModulePass<"sdy-flatten-tuples", Sdy_Own> {
-  let summary = "Takes tuples apart";
+  let summary = "Replaces tuples by their elements";
   let description = [{
-    Lets functions, calls, composites and custom calls take and make the parts of their tuples, and
-    what is put into a tuple be used where it is taken from it, as only the parts can be sharded.
-    Attributes of arguments and results become those of their parts; one that can't be split is an
-    error.
+    Replaces tuples in the signatures of functions, calls, composites and custom calls by their
+    elements, and forwards the operands of `stablehlo.tuple` to the uses of
+    `stablehlo.get_tuple_element`, since only the elements can be sharded. Attributes of arguments
+    and results are split among the elements; an attribute that cannot be split is an error.
 
     ```mlir
     %0 = stablehlo.tuple %a, %b : tuple<tensor<8xf32>, tensor<4xf32>>
@@ -214,15 +216,16 @@ def Sdy_FlattenTuplesPass : Sdy_ModulePass<"sdy-flatten-tuples", Sdy_Own> {
 
 def Sdy_ExplicitGatherScatterBatchingPass
     : Sdy_FuncPass<"sdy-explicit-gather-scatter-batching"> {
-  let summary = "Makes the batch dimension of gathers and scatters explicit";
+  let summary = "Makes the batch dimensions of gathers and scatters explicit";
   let description = [{
-    Rewrites each `stablehlo.gather` and `stablehlo.scatter` whose indices count along their own
-    dimension 0 in order to say where in dimension 0 of the operand to read or write: this dimension
-    is a batch dimension, along which indices and operand can be sharded alike.
+    Detects each `stablehlo.gather` and `stablehlo.scatter` whose dimension 0 is an implicit batch
+    dimension, and declares it as a batching dimension, along which indices and operand can then be
+    sharded alike.
 
-    The indices count if their component for dimension 0 of the operand is an `iota` along
-    dimension 0, maybe broadcast, reshaped, clamped or selected. Dimension 0 must have the same size
-    on both sides. Operations that do nothing and that nothing uses are erased.
+    Dimension 0 is an implicit batch dimension if the index component for dimension 0 of the operand
+    is an `iota` along dimension 0 of the indices, possibly broadcast, reshaped, clamped or
+    selected, and if dimension 0 has the same size in operand and indices. Operations that are dead
+    or have no effect are erased.
 
     ```mlir
     %i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
@@ -242,10 +245,10 @@ def Sdy_ExplicitGatherScatterBatchingPass
 }
 
 def Sdy_ManualAxesCleanupPass : Sdy_ModulePass<"sdy-manual-axes-cleanup"> {
-  let summary = "Writes out the manual axes of manual computations";
+  let summary = "Normalizes the manual axes of manual computations";
   let description = [{
-    Sorts the manual axes of each `sdy.manual_computation` as its mesh has them, and adds those that
-    an input or output sharding doesn't mention to its replicated axes.
+    Sorts the manual axes of each `sdy.manual_computation` in mesh order, and adds manual axes that
+    an input or output sharding does not mention to its replicated axes.
 
     A computation without inputs and outputs must have an empty body or no manual axes.
 
@@ -255,12 +258,12 @@ def Sdy_ManualAxesCleanupPass : Sdy_ModulePass<"sdy-manual-axes-cleanup"> {
 }
 
 def Sdy_AddDataFlowEdgesPass : Sdy_ModulePass<"sdy-add-data-flow-edges"> {
-  let summary = "Marks where values flow through an operation unchanged";
+  let summary = "Inserts data-flow edges for operations with regions and barriers";
   let description = [{
-    Puts an `sdy.data_flow_edge` on each value that owns one and has a static shape: the results of
+    Inserts an `sdy.data_flow_edge` after each edge owner of static shape: the results of
     `stablehlo.while`, `stablehlo.case`, `stablehlo.optimization_barrier`, `sdy.manual_computation`
-    and `sdy.named_computation`, and the arguments of the bodies of the last two. The edge takes
-    over the owner's sharding and all its uses. Owners that have an edge are left alone.
+    and `sdy.named_computation`, and the block arguments of the last two. The edge takes over the
+    sharding and all uses of the owner. Owners that already have an edge are skipped.
 
     ```mlir
     %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
@@ -279,14 +282,14 @@ def Sdy_AddDataFlowEdgesPass : Sdy_ModulePass<"sdy-add-data-flow-edges"> {
 }
 
 def Sdy_AddFuncDataFlowEdgesPass : Sdy_ModulePass<"sdy-add-func-data-flow-edges"> {
-  let summary = "Marks where values flow into functions and out of calls";
+  let summary = "Inserts data-flow edges for function arguments and call results";
   let description = [{
-    Puts an `sdy.func_data_flow_edge` on each argument of each function but the main one, and on
-    each result of each call, if it has a static shape. The edge takes over the value's sharding
-    and all its uses. Through the edges, propagation goes from the operands of all calls into a
-    function and from what it returns to the results of the calls.
+    Inserts an `sdy.func_data_flow_edge` after each argument of static shape of each function except
+    the main function, and after each call result of static shape. The edge takes over the sharding
+    and all uses of the value. Through the edges, shardings propagate from the operands of all calls
+    to the function's arguments, and from the returned values to the results of the calls.
 
-    The main function is the only one of the module, or the one named `main`.
+    The main function is the only function of the module, or the one named `main`.
 
     ```mlir
     %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
@@ -304,23 +307,24 @@ def Sdy_AddFuncDataFlowEdgesPass : Sdy_ModulePass<"sdy-add-func-data-flow-edges"
 }
 
 def Sdy_ApplyShardingConstraintsPass : Sdy_ModulePass<"sdy-apply-sharding-constraints"> {
-  let summary = "Lets constraints dictate the shardings of what they constrain";
+  let summary = "Applies sharding constraints to their inputs";
   let description = [{
     Copies the sharding of an `sdy.sharding_constraint` to its input, if
 
     - the input has no sharding,
     - all dimensions of the sharding are closed, and
-    - no other constraint and no manual computation demands another sharding of the input.
+    - no other constraint and no manual computation requires another sharding of the input.
 
-    Propagation brings the axes of a constraint to its input anyway, but not that its dimensions are
-    closed. The inputs of manual computations are treated likewise.
+    Propagation alone would copy the axes of the constraint, but would leave the dimensions open.
+    Inputs of manual computations are treated in the same way.
 
-    Where the input comes out of a data-flow edge, which has one sharding for all that flows through
-    it, the constraint moves up to it instead and takes over its other uses.
+    If the input is the result of a data-flow edge, the sharding is not copied, since an edge has
+    one sharding for all values that it connects. Instead, the constraint is moved directly after
+    the edge and takes over the other uses of the edge's result.
 
-    If a value is used by a chain of constraints, each with the next as its only use, then its uses
-    after the chain, in the same block, use the end of the chain instead. There must be no other
-    constraint, or manual computation, that uses the value or the end of the chain.
+    In a chain of constraints, each of which has the next one as its only use, uses of the chain's
+    input that follow the chain in the same block are replaced by the chain's result. This requires
+    that no other constraint and no manual computation uses the chain's input or result.
 
     ```mlir
     %0 = stablehlo.tanh %a : tensor<8x8xf32>
@@ -329,25 +333,25 @@ def Sdy_ApplyShardingConstraintsPass : Sdy_ModulePass<"sdy-apply-sharding-constr
     return %0 : tensor<8x8xf32>
     ```
 
-    shards `%0` by `[{"x"}, {}\]`. Had an `add` used `%0` after `%2`, it would use `%2` then.
+    shards `%0` by `[{"x"}, {}\]`. An `add` that uses `%0` after `%2` would use `%2` instead.
   }];
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"debugShardingOrigins", "debug-sharding-origins", "bool", "false",
-           "whether to record which sharding each axis comes from">,
+           "whether to record for each axis the sharding that it comes from">,
     Option<"debugPropagationEdgeSharding", "debug-propagation-edge-sharding", "bool", "false",
-           "whether to record the steps by which axes came to values">
+           "whether to record the steps that propagated each axis">
   ];
 }
 
 def Sdy_ShardingGroupImportPass : Sdy_ModulePass<"sdy-sharding-group-import"> {
-  let summary = "Checks, unites and renumbers sharding groups";
+  let summary = "Verifies, merges and renumbers sharding groups";
   let description = [{
-    Makes the sharding groups of a module disjoint: groups with a value in common become one, their
-    ids become 0, 1 and so on, and each value is put into its group once.
+    Makes the sharding groups of a module disjoint: merges groups that share a value, renumbers the
+    groups from 0, and removes duplicate memberships.
 
-    All values of a group must have the same shape, and be put into it within the same manual
-    computation or all outside of any.
+    All values of a group must have the same shape, and must be members within the same manual
+    computation or all outside of manual computations.
 
     ```mlir
     sdy.sharding_group %a group_id=7 : tensor<8xf32>
@@ -365,13 +369,13 @@ def Sdy_ShardingGroupImportPass : Sdy_ModulePass<"sdy-sharding-group-import"> {
 }
 
 def Sdy_FlattenCallGraphPass : Sdy_ModulePass<"sdy-flatten-call-graph"> {
-  let summary = "Gives each call a function of its own";
+  let summary = "Clones functions so that each has a single call";
   let description = [{
-    The first call of a function keeps it; each later one gets a copy of it, with copies of all that
-    it calls. Calls are taken function by function, each after those that it calls. A copy has the
-    name of the original function in `sdy.original_func_name`.
+    The first call of a function keeps the function; each later call gets a copy, including copies
+    of all functions that it calls. The pass visits calls in post-order. The attribute
+    `sdy.original_func_name` of a copy holds the name of the original function.
 
-    Recursive functions are refused; declarations are not copied.
+    Recursive functions are an error; declarations are not copied.
 
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -388,15 +392,15 @@ def Sdy_FlattenCallGraphPass : Sdy_ModulePass<"sdy-flatten-call-graph"> {
 }
 
 def Sdy_ImportFuncCallsPass : Sdy_ModulePass<"sdy-import-func-calls"> {
-  let summary = "Puts the bodies of functions in the place of their calls";
+  let summary = "Replaces calls by named computations";
   let description = [{
-    Replaces each call by an `sdy.named_computation` with the body of the function and its original
-    name. The arguments' shardings become `in_shardings`, the sharding of the call becomes
-    `out_shardings`. The attributes of the call stay, and `execution_thread` is taken over from the
-    function, as is `no_inline` in the form of `sdy.func_no_inline`, which named computations of the
-    input get, too. Functions that were called are erased.
+    Replaces each call by an `sdy.named_computation` with the body and the original name of the
+    function. The shardings of the function's arguments become `in_shardings`, and the sharding of
+    the call becomes `out_shardings`. The computation keeps the attributes of the call, and gets
+    `execution_thread` of the function, and `no_inline` as `sdy.func_no_inline`. Named computations
+    of the input also get `sdy.func_no_inline`. Called functions are erased.
 
-    Recursive functions are refused; calls of declarations stay.
+    Recursive functions are an error; calls of declarations are not replaced.
 
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -416,14 +420,14 @@ def Sdy_ImportFuncCallsPass : Sdy_ModulePass<"sdy-import-func-calls"> {
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"addDataFlowEdgesOnNamedComputations", "add-data-flow-edges-on-named-computations",
-           "bool", "true", "whether to put data-flow edges on all named computations">
+           "bool", "true", "whether to add data-flow edges to all named computations">
   ];
 }
 
 def Sdy_PreOrderFuncsPass : Sdy_ModulePass<"sdy-pre-order-funcs"> {
-  let summary = "Puts each function before those that it calls";
+  let summary = "Sorts functions so that callers precede callees";
   let description = [{
-    Moves all functions with a body to the end of the module, callers before what they call.
+    Moves all functions with a body to the end of the module, callers before their callees.
 
     ```mlir
     func.func private @f(...)
@@ -444,10 +448,10 @@ def Sdy_PreOrderFuncsPass : Sdy_ModulePass<"sdy-pre-order-funcs"> {
 //===----------------------------------------------------------------------===//
 
 def Sdy_PopulateOpShardingRulesPass : Sdy_FuncPass<"sdy-populate-op-sharding-rules"> {
-  let summary = "Gives each known operation its sharding rule";
+  let summary = "Attaches sharding rules to operations";
   let description = [{
     Attaches `sdy.sharding_rule` to each operation that has no rule and for which one is
-    registered. A rule that is there, given by the user or by an earlier pass, stays.
+    registered. Existing rules, from the user or from an earlier pass, are kept.
 
     ```mlir
     %0 = stablehlo.add %a, %b {sdy.sharding_rule =
@@ -460,13 +464,13 @@ def Sdy_PopulateOpShardingRulesPass : Sdy_FuncPass<"sdy-populate-op-sharding-rul
 def Sdy_BasicPropagatePass : Sdy_ModulePass<"sdy-basic-propagate"> {
   let summary = "Propagates shardings without resolving conflicts";
   let description = [{
-    Extends shardings from each value to those that sharding rules and data-flow edges tie to it,
-    until nothing changes.
+    Extends the shardings of values that sharding rules and data-flow edges connect, until nothing
+    changes.
 
-    - Along a factor, each tensor that has it is extended by the longest list of axes that all of
-      them agree on: the lists must be prefixes of one another up to there.
+    - Along a factor, each tensor is extended to the longest list of axes that is compatible with
+      all tensors that have the factor: up to there, their lists must be prefixes of one another.
     - Only open dimensions are extended, and only by axes that the tensor does not use.
-    - Where tensors disagree nothing is propagated along the factor from there on; it takes no side.
+    - Where tensors disagree, propagation along the factor stops; the conflict is not resolved.
 
     ```mlir
     func.func @f(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}\]>},
@@ -480,48 +484,48 @@ def Sdy_BasicPropagatePass : Sdy_ModulePass<"sdy-basic-propagate"> {
 }
 
 def Sdy_AggressivePropagatePass : Sdy_ModulePass<"sdy-aggressive-propagate"> {
-  let summary = "Propagates shardings, deciding conflicts within operations";
+  let summary = "Propagates shardings and resolves conflicts within operations";
   let description = [{
     Works like `sdy-basic-propagate`, but resolves conflicts:
 
-    - Each tensor takes of a factor's axes what it can itself; what one tensor can't take does not
-      keep it from others.
-    - Where two factors want the same axis in one tensor, the factor that comes from the larger
-      tensor goes first; among equals of an element-wise operation the one that is sharded more,
-      then the one from the earlier operand.
+    - Each tensor takes as many of a factor's axes as it can; an axis that one tensor cannot take is
+      still propagated to the others.
+    - If two factors need the same axis in one tensor, the factor whose source is the larger tensor
+      is propagated first. Ties of element-wise operations are broken in favor of the source that
+      is sharded further, then of the earlier operand.
 
     ```mlir
     // a: [{"x"}, {?}\]   b: [{?}, {"x"}\]   both 8x8
     %0 = stablehlo.dot %a, %b : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
     ```
 
-    shards `%0` as `[{"x", ?}, {?}\]`, where the basic strategy leaves it alone.
+    shards `%0` as `[{"x", ?}, {?}\]`; the basic strategy does not shard it.
   }];
   let options = !listconcat(Sdy_CommonPropagationOptions, [Sdy_PropagationStrategy]);
 }
 
 def Sdy_OpPriorityPropagatePass : Sdy_ModulePass<"sdy-op-priority-propagate"> {
-  let summary = "Propagates shardings, pass-through operations first";
+  let summary = "Propagates shardings in the order of operation priorities";
   let description = [{
-    Runs `sdy-aggressive-propagate` five times, each time through more:
+    Runs `sdy-aggressive-propagate` five times, each time through more operations and factors:
 
     0. element-wise operations, reshapes and transposes whose operands have no other use; dynamic
        slices forward;
-    1. the same whatever their operands' uses;
+    1. these operations regardless of the uses of their operands;
     2. all operations along pass-through factors, broadcasts only backward;
     3. all operations along all factors, broadcasts only backward;
-    4. everything.
+    4. all operations along all factors in both directions.
   }];
   let options = !listconcat(Sdy_CommonPropagationOptions,
                             [Sdy_PropagationStrategy, Sdy_RunOpPriorityPropagation]);
 }
 
 def Sdy_UserPriorityPropagatePass : Sdy_ModulePass<"sdy-user-priority-propagate"> {
-  let summary = "Propagates shardings by the priorities that the user gave dimensions";
+  let summary = "Propagates shardings in the order of user priorities";
   let description = [{
-    Runs `sdy-op-priority-propagate` once for each priority that occurs, the lowest number first.
-    Dimensions of later priorities are hidden: they look unsharded and closed, and their axes are
-    kept from being used by the same tensor. Dimensions without a priority have priority 0.
+    Runs `sdy-op-priority-propagate` once for each priority that occurs, from the lowest number to
+    the highest. Dimensions of later priorities are hidden: they appear unsharded and closed, and
+    the same tensor cannot use their axes. Dimensions without a priority have priority 0.
 
     ```mlir
     func.func @f(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p1, {}\]>},
@@ -529,7 +533,7 @@ def Sdy_UserPriorityPropagatePass : Sdy_ModulePass<"sdy-user-priority-propagate"
       %0 = stablehlo.add %a, %b : tensor<8x8xf32>
     ```
 
-    shards `%0` like `%b`; `%a` comes too late.
+    shards `%0` like `%b`, whose priority precedes that of `%a`.
   }];
   let options = !listconcat(Sdy_CommonPropagationOptions,
                             [Sdy_PropagationStrategy, Sdy_RunOpPriorityPropagation]);
@@ -547,11 +551,11 @@ def Sdy_DropShardingRulesPass : Sdy_FuncPass<"sdy-drop-sharding-rules"> {
 //===----------------------------------------------------------------------===//
 
 def Sdy_ConstantOrScalarMergerPass : Sdy_FuncPass<"sdy-constant-or-scalar-merger"> {
-  let summary = "Merges constants, and broadcasts of scalars, that are alike";
+  let summary = "Merges equal constants and equal broadcasts of scalars";
   let description = [{
-    Takes back what `sdy-constant-or-scalar-splitter` did, where propagation has sharded the copies
-    alike. Two operations of one region are merged if they have the same attributes, sharding
-    included, the same type, and
+    Reverts `sdy-constant-or-scalar-splitter` where propagation has given the copies the same
+    sharding. Two operations of one region are merged if they have the same attributes, including
+    the sharding, the same type, and
 
     - are constants, or
     - are `stablehlo.broadcast_in_dim` of the same scalar.
@@ -572,14 +576,14 @@ def Sdy_ConstantOrScalarMergerPass : Sdy_FuncPass<"sdy-constant-or-scalar-merger
 }
 
 def Sdy_SinkDataFlowEdgesPass : Sdy_FuncPass<"sdy-sink-data-flow-edges"> {
-  let summary = "Takes the edges in functions out again";
+  let summary = "Removes data-flow edges and moves their shardings to the owners";
   let description = [{
-    Gives the shardings of the edges at an operation to the operation, and the input of each
-    `sdy.data_flow_edge` its uses back.
+    Moves the shardings of the data-flow edges of an operation to the operation, and replaces each
+    `sdy.data_flow_edge` by its input.
 
-    - The edges on arguments of the body are one group, those on results are another.
-    - If no edge of a group has a sharding, the operation keeps what it says of that group.
-    - Otherwise each value of the group gets the sharding of its edge, or a fully open one.
+    - The edges of block arguments and the edges of results are two separate groups.
+    - If no edge of a group has a sharding, the operation keeps its shardings of that group.
+    - Otherwise each value of the group gets the sharding of its edge, or a fully open sharding.
 
     ```mlir
     %0:2 = stablehlo.optimization_barrier %a, %b : tensor<8xf32>, tensor<8xf32>
@@ -596,8 +600,8 @@ def Sdy_SinkDataFlowEdgesPass : Sdy_FuncPass<"sdy-sink-data-flow-edges"> {
     return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
     ```
 
-    With the options, what the edges know of their shardings' history goes to the operation as
-    `sdy.block_arg_sharding_origins` and `sdy.result_sharding_origins`, or
+    The options move the debug information of the edges to the operation, as
+    `sdy.block_arg_sharding_origins` and `sdy.result_sharding_origins`, or as
     `sdy.block_arg_propagation_edges` and `sdy.result_propagation_edges`.
   }];
   let options = [
@@ -609,10 +613,10 @@ def Sdy_SinkDataFlowEdgesPass : Sdy_FuncPass<"sdy-sink-data-flow-edges"> {
 }
 
 def Sdy_SinkFuncDataFlowEdgesPass : Sdy_FuncPass<"sdy-sink-func-data-flow-edges"> {
-  let summary = "Takes the edges between functions out again";
+  let summary = "Removes data-flow edges of functions and moves their shardings to the inputs";
   let description = [{
-    Gives the sharding of each `sdy.func_data_flow_edge` to its input, which takes the edge's
-    place. An input that has a sharding while its edge has none becomes fully open.
+    Moves the sharding of each `sdy.func_data_flow_edge` to its input, and replaces the edge by the
+    input. If the edge has no sharding and its input has one, that one becomes fully open.
 
     ```mlir
     %0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>
@@ -632,18 +636,18 @@ def Sdy_SinkFuncDataFlowEdgesPass : Sdy_FuncPass<"sdy-sink-func-data-flow-edges"
 }
 
 def Sdy_ExportNamedComputationsPass : Sdy_ModulePass<"sdy-export-named-computations"> {
-  let summary = "Turns named computations into functions and calls";
+  let summary = "Outlines named computations into functions";
   let description = [{
     Moves the body of each `sdy.named_computation` to a private function at the end of the module,
-    and puts a call in its place. Data-flow edges of the computation go with it.
+    and replaces the computation by a call. Data-flow edges of the computation are removed.
 
-    - The function is called as the computation, with a number if that is taken, and remembers the
-      name as `sdy.original_func_name`.
-    - Its arguments get the shardings of the edges in the body or else the `in_shardings`; the call
-      gets those of the edges behind it or else the `out_shardings`. The results of the function
-      are left to `sdy-propagate-to-func-results`.
-    - `execution_thread` goes to the function, and `sdy.func_no_inline` as `no_inline`; all other
-      attributes go to the call.
+    - The function has the name of the computation, followed by a number if the name is taken, and
+      the attribute `sdy.original_func_name`.
+    - The function's arguments get the shardings of the edges in the body, or else `in_shardings`;
+      the call gets the shardings of the edges that follow it, or else `out_shardings`. The pass
+      `sdy-propagate-to-func-results` sets the shardings of the function's results.
+    - The function gets `execution_thread`, and `sdy.func_no_inline` as `no_inline`; the call gets
+      all other attributes.
 
     ```mlir
     %0 = sdy.named_computation<"f">(%a) in_shardings=[<@mesh, [{"x"}\]>]
@@ -665,16 +669,17 @@ def Sdy_ExportNamedComputationsPass : Sdy_ModulePass<"sdy-export-named-computati
   }];
   let options = [
     Sdy_OwnOption<"keepCalls", "keep-calls", "bool", "false",
-        "whether functions get `no_inline`, and the shardings of the computations' results">
+        "whether to mark functions `no_inline` and to give them the result shardings of the "
+        "computations">
   ];
 }
 
 def Sdy_PropagateToFuncResultsPass : Sdy_ModulePass<"sdy-propagate-to-func-results"> {
-  let summary = "Shards the results of functions as the values they return";
+  let summary = "Propagates the shardings of returned values to function results";
   let description = [{
-    Sets the sharding of each result of each function but the main one to that of the value that is
-    returned, and removes it if that has none. The results of the main function belong to the user,
-    and propagation itself deals with them.
+    Sets the sharding of each function result to that of the returned value, and removes it if the
+    returned value has none. The main function is excluded: the user annotates its results, and
+    propagation includes them.
 
     ```mlir
     func.func private @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}\]>})
@@ -687,20 +692,19 @@ def Sdy_PropagateToFuncResultsPass : Sdy_ModulePass<"sdy-propagate-to-func-resul
 }
 
 def Sdy_UnflattenCallGraphPass : Sdy_ModulePass<"sdy-unflatten-call-graph"> {
-  let summary = "Lets calls share functions that are sharded alike";
+  let summary = "Merges equal functions that were cloned for their calls";
   let description = [{
-    Takes back what `sdy-flatten-call-graph` did: calls go to one of the functions that were one
-    before, and are sharded alike.
+    Reverts `sdy-flatten-call-graph` where possible: redirects calls to one of several equivalent
+    functions.
 
-    - Two functions may stand for each other if they have the same `sdy.original_func_name` (their
-      own name if absent), `sdy.func_manual_axes`, and shardings of arguments and results, and
-      compute the same.
-    - The first that is called, in the order of the text, is kept. The others are left without
-      calls, for `symbol-dce`.
-    - With `dedup-functions-fully` shardings are not asked for: the one whose shardings are those of
-      most calls is kept.
+    - Two functions are equivalent if they have the same `sdy.original_func_name` (or name, if the
+      attribute is absent), the same `sdy.func_manual_axes`, the same shardings of arguments and
+      results, and equal bodies.
+    - The function that is called first, in textual order, is kept. `symbol-dce` removes the others.
+    - With `dedup-functions-fully` shardings are not compared: the function is kept whose shardings
+      belong to most calls.
 
-    At the end `sdy.original_func_name` and `sdy.func_manual_axes` are removed.
+    Finally the pass removes `sdy.original_func_name` and `sdy.func_manual_axes`.
 
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -716,25 +720,26 @@ def Sdy_UnflattenCallGraphPass : Sdy_ModulePass<"sdy-unflatten-call-graph"> {
   }];
   let options = [
     Option<"dedupFunctionsFully", "dedup-functions-fully", "bool", "false",
-           "whether to keep one function for each original one, however they are sharded">
+           "whether to merge all copies of a function, regardless of their shardings">
   ];
 }
 
 def Sdy_RemoveShardingGroupsPass : Sdy_ModulePass<"sdy-remove-sharding-groups"> {
   let summary = "Removes sharding groups";
   let description = [{
-    Erases every `sdy.sharding_group`: once propagation is over, its members are sharded alike.
+    Erases every `sdy.sharding_group`. After propagation, the members of a group have equal
+    shardings.
 
     ```mlir
     sdy.sharding_group %0 group_id=3 : tensor<8xf32>
     ```
 
-    is gone.
+    is erased.
   }];
 }
 
 def Sdy_ShardingConstraintToReshardPass : Sdy_FuncPass<"sdy-sharding-constraint-to-reshard"> {
-  let summary = "Turns sharding constraints into reshards";
+  let summary = "Converts sharding constraints to reshards";
   let description = [{
     Replaces each `sdy.sharding_constraint` by an `sdy.reshard` with the same input, sharding and
     attributes.
@@ -754,12 +759,12 @@ def Sdy_ShardingConstraintToReshardPass : Sdy_FuncPass<"sdy-sharding-constraint-
 
 def Sdy_UpdateNonDivisibleInputOutputShardingsPass
     : Sdy_ModulePass<"sdy-update-non-divisible-input-output-shardings"> {
-  let summary = "Shortens shardings of inputs and outputs that do not divide a dimension";
+  let summary = "Shortens shardings of inputs and outputs that are not divisible";
   let description = [{
-    Shardings of arguments and results of functions, results of calls, and operands and results of
-    manual computations must split each dimension into pieces of one size. Where they don't, the
-    dimension keeps, from its first axis on, what divides it, the last axis in part if need be,
-    and loses its priority.
+    Makes the shardings of function arguments and results, call results, and operands and results of
+    manual computations split each dimension evenly. A dimension that is not split evenly keeps the
+    longest prefix of its axes that divides it, with a sub-axis at the end if necessary, and loses
+    its priority.
 
     On a mesh `<["x"=6, "y"=10]>`
 
@@ -775,20 +780,20 @@ def Sdy_UpdateNonDivisibleInputOutputShardingsPass
   }];
   let options = [
     Sdy_OwnOption<"publicFunctionsOnly", "public-functions-only", "bool", "false",
-        "whether private functions and calls of them stay as they are: they are no inputs and "
-        "outputs of the program">
+        "whether to skip private functions and their calls, since they are not inputs or outputs "
+        "of the program">
   ];
 }
 
 def Sdy_RemoveSubAxesInInputOutputShardingsPass
     : Sdy_ModulePass<"sdy-remove-sub-axes-in-input-output-shardings"> {
-  let summary = "Takes sub-axes from the open dimensions of the main function's shardings";
+  let summary = "Removes sub-axes from open dimensions of the main function's signature";
   let description = [{
-    Cuts the axes of each open dimension of an argument or a result of the main function before the
-    first sub-axis: what propagation put there need not be shown to the user as a part of an axis.
-    A closed dimension is the user's own choice and stays.
+    Truncates the axes of each open dimension of the main function's arguments and results before
+    the first sub-axis, since propagation added the axes of these dimensions. Closed dimensions are
+    the user's choice and are not changed.
 
-    The main function is the only one of the module, or the one named `main`.
+    The main function is the only function of the module, or the one named `main`.
 
     ```mlir
     %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x":(1)2, ?}, {"x":(2)2}\]>}
@@ -805,19 +810,19 @@ def Sdy_RemoveSubAxesInInputOutputShardingsPass
 def Sdy_CloseShardingsPass : Sdy_ModulePass<"sdy-close-shardings"> {
   let summary = "Closes the dimensions of all shardings";
   let description = [{
-    Makes every dimension of every sharding closed, and drops replicated axes, which mean nothing
-    to a closed sharding. Axes stay; so do unreduced axes.
+    Closes every dimension of every sharding, and drops replicated axes, which have no meaning in
+    a closed sharding. Dimensions keep their axes; unreduced axes are also kept.
 
     `<@mesh, [{"x", ?}, {?}\], replicated={"y"}>` becomes `<@mesh, [{"x"}, {}\]>`.
   }];
 }
 
 def Sdy_RemovePropagationDebugInfoPass : Sdy_ModulePass<"sdy-remove-propagation-debug-info"> {
-  let summary = "Removes what propagation noted for debugging";
+  let summary = "Removes the debug information of propagation";
   let description = [{
-    Removes `sdy.propagation_edges` and `sdy.sharding_origins` from operations and from arguments
-    and results of functions, and their forms for the arguments of a body (`sdy.block_arg_...`) and
-    the results (`sdy.result_...`) of operations with regions. `sdy.sharding_origin_name` stays.
+    Removes `sdy.propagation_edges` and `sdy.sharding_origins` from operations, function arguments
+    and function results, and their variants for block arguments (`sdy.block_arg_...`) and results
+    (`sdy.result_...`) of operations with regions. `sdy.sharding_origin_name` is kept.
 
     ```mlir
     %0 = stablehlo.negate %a {sdy.sharding_origins = [{x = "input: 0"}\]} : tensor<8xf32>
@@ -833,15 +838,17 @@ def Sdy_RemovePropagationDebugInfoPass : Sdy_ModulePass<"sdy-remove-propagation-
 
 def Sdy_RemoveAllGatherReduceScatterForCMV1Pass
     : Sdy_FuncPass<"sdy-remove-all-gather-reduce-scatter-for-cmv1"> {
-  let summary = "Leaves gathers before and scatters after matrix products to a later compiler";
+  let summary = "Removes all-gathers and reduce-scatters around matrix products";
   let description = [{
-    A compiler that overlaps communication with the matrix product itself (collective matmul, v1)
-    wants to see the product without its collectives. For each `stablehlo.dot` and
+    Prepares matrix products for a compiler that overlaps communication with the product itself
+    (collective matmul, v1) and inserts the collectives. For each `stablehlo.dot` and
     `stablehlo.dot_general`:
 
-    - each operand that is an `sdy.all_gather` without another use is replaced by the input of that;
-    - if there is none, and the only use of the result is an `sdy.reduce_scatter`, the product takes
-      over the sharding and the place of that, unless it has unreduced axes.
+    - each operand that is an `sdy.all_gather` with a single use is replaced by the input of the
+      all-gather;
+    - if there is no such operand, and the only use of the result is an `sdy.reduce_scatter`, the
+      product replaces the reduce-scatter and takes over its sharding, unless that has unreduced
+      axes.
 
     ```mlir
     %0 = sdy.all_gather [{"x"}, {}\] %b out_sharding=<@mesh, [{}, {}\]> : tensor<8x8xf32>
@@ -857,15 +864,16 @@ def Sdy_RemoveAllGatherReduceScatterForCMV1Pass
 }
 
 def Sdy_VerifyUnreducedAxesPass : Sdy_FuncPass<"sdy-verify-unreduced-axes", Sdy_012> {
-  let summary = "Checks that unreduced axes come and go only where they may";
+  let summary = "Verifies where unreduced axes begin and end";
   let description = [{
-    An axis that is unreduced in the operands of an operation must be so in its results, or a
-    reduction is missing. Only `sdy.reshard`, `sdy.sharding_constraint` and collectives may end it;
-    what comes from one of the first two may be unreduced along any axes. What begins is a sum, or
-    the reduction that the body of `stablehlo.reduce` does.
+    An axis that is unreduced in the operands of an operation must be unreduced in its results;
+    otherwise a reduction is missing. Only `sdy.reshard`, `sdy.sharding_constraint` and collectives
+    may remove an unreduced axis. The results of the first two may be unreduced along any axes. The
+    reduction kind of a new unreduced axis is a sum, or the reduction in the body of a
+    `stablehlo.reduce`.
 
-    Calls and what regions and functions return must have exactly the unreduced axes of the place
-    that they lead to. Nothing is changed.
+    The unreduced axes of call operands and of values that regions and functions return must equal
+    those of the values that they are passed to. The pass changes nothing.
 
     ```mlir
     // %a is sharded as <@mesh, [{}\], unreduced={"x"}>, the result as <@mesh, [{}\]>
@@ -879,15 +887,16 @@ def Sdy_VerifyUnreducedAxesPass : Sdy_FuncPass<"sdy-verify-unreduced-axes", Sdy_
     %1 = stablehlo.negate %0
     ```
 
-    is right.
+    is valid.
   }];
 }
 
 def Sdy_InlineMeshesPass : Sdy_ModulePass<"sdy-inline-meshes"> {
-  let summary = "Holds each mesh where it is used";
+  let summary = "Replaces mesh symbols by the meshes";
   let description = [{
-    Replaces the name of a mesh in each sharding, and in `replica_groups` that name axes, by the
-    mesh itself, and erases all `sdy.mesh`. Takes `sdy-lift-inlined-meshes` back, but for names.
+    Replaces the mesh symbol in each sharding, and in `replica_groups` that are given by axes, by
+    the mesh itself, and erases all `sdy.mesh`. This reverts `sdy-lift-inlined-meshes`, except for
+    the names of the meshes.
 
     ```mlir
     sdy.mesh @mesh = <["x"=2]>
@@ -905,15 +914,14 @@ def Sdy_InlineMeshesPass : Sdy_ModulePass<"sdy-inline-meshes"> {
 def Sdy_SaveModulePass : Sdy_ModulePass<"sdy-save-module", Sdy_Own> {
   let summary = "Writes the module to a file";
   let description = [{
-    Writes the module as it is at this place of a pipeline to `<directory>/<index>.<name>.mlir`,
-    the index in two digits: `02.after_propagation.mlir`. Without a directory nothing is written.
-    The directory must exist. If the file can't be written, that is a warning, and the pipeline
-    goes on.
+    Writes the module in its current state to `<directory>/<index>.<name>.mlir`, the index with two
+    digits: `02.after_propagation.mlir`. With an empty directory nothing is written. The directory
+    must exist. If the file cannot be written, the pass emits a warning and the pipeline continues.
   }];
   let options = [
-    Option<"directory", "directory", "std::string", "\"\"", "where to write">,
-    Option<"name", "name", "std::string", "\"module\"", "what the module is at this place">,
-    Option<"index", "index", "int64_t", "0", "the number of the file in its pipeline">
+    Option<"directory", "directory", "std::string", "\"\"", "directory to write to">,
+    Option<"name", "name", "std::string", "\"module\"", "stage of the pipeline, for the file name">,
+    Option<"index", "index", "int64_t", "0", "number of the file within the pipeline">
   ];
 }
 
@@ -922,12 +930,12 @@ def Sdy_SaveModulePass : Sdy_ModulePass<"sdy-save-module", Sdy_Own> {
 //===----------------------------------------------------------------------===//
 
 def Sdy_InsertFuncCallReshardsPass : Sdy_ModulePass<"sdy-insert-func-call-reshards"> {
-  let summary = "Gives calls the result shardings of their callees";
+  let summary = "Inserts reshards between callee results and call results";
   let description = [{
-    A result of a call whose sharding is not equivalent to that of the callee's result gets the
-    latter, and a reshard behind the call leads back to what it had. Results of a callee without a
-    sharding are whole, and so is what a call without shardings gives. Operands of calls are left to
-    `sdy-insert-explicit-reshards`.
+    A call result whose sharding is not equivalent to that of the callee's result gets the sharding
+    of the callee's result, followed by a reshard to its former sharding. Callee results without
+    a sharding, and results of calls without shardings, are replicated. Operands of calls are
+    handled by `sdy-insert-explicit-reshards`.
 
     ```mlir
     // the result of @f is sharded by [{"x"}\]
@@ -944,10 +952,10 @@ def Sdy_InsertFuncCallReshardsPass : Sdy_ModulePass<"sdy-insert-func-call-reshar
 }
 
 def Sdy_CallShardedCompositesPass : Sdy_ModulePass<"sdy-call-sharded-composites", Sdy_Own> {
-  let summary = "Calls the functions of composites in which values are sharded";
+  let summary = "Replaces composites by calls if their decompositions are sharded";
   let description = [{
-    A composite is one operation on whole tensors. If values are sharded in the function that says
-    what it is made of, devices do what the function does.
+    Replaces a `stablehlo.composite` by a call of its decomposition if a value in the decomposition
+    is sharded. Other composites are computed on replicated tensors.
 
     ```mlir
     %0 = stablehlo.composite "my.norm" %a {decomposition = @norm} : (tensor<8xf32>) -> tensor<8xf32>
@@ -962,14 +970,16 @@ def Sdy_CallShardedCompositesPass : Sdy_ModulePass<"sdy-call-sharded-composites"
 }
 
 def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", Sdy_Own> {
-  let summary = "Puts the bodies of small functions in the place of their calls";
+  let summary = "Inlines small functions";
   let description = [{
-    What a function takes and returns is laid out as its signature says, and evenly; inside the
-    caller nothing has to be. Private functions that are called once or have few operations are
-    inlined, and those with an argument or a result that is sharded unevenly; those with the
-    attribute `no_inline` are not, nor calls with `no_inline`, `inlineable = "false"` or
-    `_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`). `symbol-dce` erases what
-    is not called any more. Reshards that were made for an argument get the attribute `sdy.at_call`.
+    Inlines calls of private functions that are called once, that have at most `max-operations`
+    operations, or that have an unevenly sharded argument or result. A function signature fixes
+    shardings and requires even ones; inside the caller, values can have any sharding.
+
+    Functions with the attribute `no_inline` are not inlined, nor calls with `no_inline`,
+    `inlineable = "false"` or `_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`).
+    `symbol-dce` erases functions that are no longer called. Reshards of arguments at an inlined
+    call get the attribute `sdy.at_call`.
 
     ```mlir
     %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>
@@ -983,18 +993,18 @@ def Sdy_InlineSmallFunctionsPass : Sdy_ModulePass<"sdy-inline-small-functions", 
   }];
   let options = [
     Option<"maxOperations", "max-operations", "int64_t", "40",
-           "the operations of a function that is inlined although it is called more than once">
+           "maximum number of operations of an inlined function that is called more than once">
   ];
 }
 
 def Sdy_PropagatePastCallsPass : Sdy_ModulePass<"sdy-propagate-past-calls", Sdy_Own> {
-  let summary = "Carries shardings on where propagation stopped at a call";
+  let summary = "Propagates shardings past calls that have been inlined";
   let description = [{
-    Propagation may leave an argument of a function whole although what is passed is sharded: where
-    a function is called several times, or where a loop passes what it carries. Once the function is
-    inlined, the reshard that gathers the argument, marked by `sdy-inline-small-functions`, is
-    dropped, and what is computed from it is sharded as far as shardings propagate. All else keeps
-    the axes that it has. If devices would not send fewer bytes, everything stays as it is.
+    Propagation may leave a function argument unsharded although the operand of a call is sharded,
+    for example if the function is called several times or in a loop. After inlining, the pass drops
+    the reshard that gathers the argument, which `sdy-inline-small-functions` marks by
+    `sdy.at_call`, and propagates the sharding of the operand. All other values keep their axes. The
+    pass changes nothing unless devices send fewer bytes.
 
     ```mlir
     // %w is sharded as [{"x"}, {}\]
@@ -1012,12 +1022,12 @@ def Sdy_PropagatePastCallsPass : Sdy_ModulePass<"sdy-propagate-past-calls", Sdy_
 }
 
 def Sdy_CollectivesToReshardsPass : Sdy_FuncPass<"sdy-collectives-to-reshards", Sdy_Own> {
-  let summary = "Replaces collectives whose operands may come to be sharded otherwise";
+  let summary = "Converts collectives to reshards if the sharding of their operand may change";
   let description = [{
-    A collective in a global program counts on how its operand is sharded. Partitioning shards some
-    values otherwise than they are written: those with dimensions that their axes don't divide, and
-    those behind propagation barriers. Their collectives become reshards, and so do all that
-    complete partial results:
+    A collective in a global program assumes a sharding of its operand. Partitioning changes some
+    shardings: those of dimensions that their axes do not divide, and those of values behind
+    propagation barriers. The pass replaces their collectives, and all collectives that complete
+    partial results, by reshards:
 
     ```mlir
     // %0 is sharded as <@mesh, [{}\], unreduced={"x"}>
@@ -1030,20 +1040,20 @@ def Sdy_CollectivesToReshardsPass : Sdy_FuncPass<"sdy-collectives-to-reshards", 
     %1 = sdy.reshard %0 <@mesh, [{}\]> : tensor<8xf32>
     ```
 
-    A sum of values that are complete already would multiply them, and is refused. An operand is
-    partial along the axes along which it is declared unreduced, and along those along which the
-    operation that makes it contracts.
+    A sum over values that are not partial would multiply them, and is an error. An operand is
+    partial along its unreduced axes, and along the axes that shard the contracting dimensions of
+    the operation that defines it.
   }];
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
 def Sdy_StaticUpdatesToPadsPass : Sdy_FuncPass<"sdy-static-updates-to-pads", Sdy_Own> {
-  let summary = "Writes updates at constant indices as pads and selects";
+  let summary = "Rewrites updates at constant indices as pads and selects";
   let description = [{
-    Where a `stablehlo.dynamic_update_slice` or a `stablehlo.scatter` of one window updates a part of a
-    sharded dimension at constant indices, the update is padded to the size of the tensor and
-    selected, so that devices exchange only the elements that move to another shard. On 4 devices, with
-    constant indices 1, as JAX lowers `x.at[1:15].set(y)`,
+    Rewrites a `stablehlo.dynamic_update_slice`, or a `stablehlo.scatter` of a single window, that
+    updates a part of a sharded dimension at constant indices: pads the update to the size of the
+    tensor and selects between both, so that devices exchange only the elements that move to another
+    shard. JAX lowers `x.at[1:15].set(y)` to such an update. On 4 devices, with constant indices 1,
 
     ```mlir
     %0 = stablehlo.dynamic_update_slice %x, %y, %one
@@ -1064,10 +1074,10 @@ def Sdy_StaticUpdatesToPadsPass : Sdy_FuncPass<"sdy-static-updates-to-pads", Sdy
 def Sdy_UnshardUnevenRegionsPass : Sdy_FuncPass<"sdy-unshard-uneven-regions", Sdy_Own> {
   let summary = "Drops uneven shardings that only add communication";
   let description = [{
-    Where the sharding of an argument was dropped, since it doesn't divide the argument evenly, what
-    propagation derived from it is left. Operations in between whose inputs and outputs aren't sharded
-    along these axes are computed on each device, unless that is more work than the gathers cost. On
-    4 devices,
+    If the sharding of an argument was dropped because it is not divisible, the shardings that
+    propagation derived from it remain. The pass replicates a region of operations whose inputs and
+    outputs are not sharded along these axes, unless computing the region on all devices costs more
+    than the gathers. On 4 devices,
 
     ```mlir
     %0 = stablehlo.negate %a
@@ -1088,17 +1098,16 @@ def Sdy_UnshardUnevenRegionsPass : Sdy_FuncPass<"sdy-unshard-uneven-regions", Sd
 def Sdy_RemovePropagationBarriersPass : Sdy_FuncPass<"sdy-remove-propagation-barriers", Sdy_Own> {
   let summary = "Removes propagation barriers";
   let description = [{
-    Puts the operand of each `sdy.propagation_barrier` in its place. Nothing needs them after
-    propagation, and to devices both are one value.
+    Replaces each `sdy.propagation_barrier` by its operand. Barriers only affect propagation.
   }];
 }
 
 def Sdy_UnshardShortDimensionsPass : Sdy_FuncPass<"sdy-unshard-short-dimensions", Sdy_Own> {
-  let summary = "Takes axes from dimensions of one element";
+  let summary = "Unshards dimensions of size 1";
   let description = [{
-    A dimension of size 1 isn't sharded any more. A slice that takes one element of a sharded
-    dimension becomes a `stablehlo.dynamic_slice`, so that the device that has the element hands it
-    to all others.
+    Removes the axes from dimensions of size 1. A slice that takes one element of a sharded
+    dimension becomes a `stablehlo.dynamic_slice`, so that the device that holds the element
+    broadcasts it to the others.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"x"}, {}\]> on <["x"=4]>
@@ -1118,14 +1127,14 @@ def Sdy_UnshardShortDimensionsPass : Sdy_FuncPass<"sdy-unshard-short-dimensions"
 }
 
 def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"> {
-  let summary = "Inserts reshards so that each operation can execute as it is sharded";
+  let summary = "Inserts reshards so that the shardings of each operation are compatible";
   let description = [{
-    Makes the shardings around each operation compatible with its sharding rule, by resharding
-    operands before it and results after it.
+    Makes the shardings of each operation compatible with its sharding rule, by reshards of its
+    operands and results.
 
-    Before: constraints are reshards, data-flow edges are gone, and meshes have names. After, in
-    the full version, each operation with a rule that is not custom, whose shardings are on one
-    mesh, satisfies:
+    Precondition: constraints are reshards, data-flow edges have been removed, and meshes are
+    symbols. Postcondition of the full version: each operation that has a rule that is not custom,
+    and whose shardings have the same mesh, satisfies:
 
     - a factor is sharded by the same axes in every operand and result that has it;
     - factors that need replication are not sharded;
@@ -1133,7 +1142,7 @@ def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"
     - an `sdy.all_reduce` follows it for the axes that shard its reduction factors, except those
       along which its result is declared unreduced.
 
-    The version that is not full treats only operations that cannot be left to a later
+    Without `enable-full-version`, the pass treats only operations that cannot be left to a later
     partitioner.
 
     ```mlir
@@ -1151,24 +1160,25 @@ def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"enableFullVersion", "enable-full-version", "bool", "false",
-           "whether to make every operation compatible">,
+           "whether to make the shardings of all operations compatible">,
     Sdy_Option012<"markPartialResultWithUnreducedAxes", "mark-partial-result-with-unreduced-axes",
            "bool", "false",
-           "whether the sharding of a partial result says so: the axes of the all-reduce after it "
-           "are its unreduced axes">,
+           "whether to mark partial results: the axes of the all-reduce that follows become "
+           "unreduced axes of the sharding">,
     Sdy_OwnOption<"replicateWithoutLocalForm", "replicate-without-local-form", "bool", "false",
-        "whether to go by the local forms of sdy-convert-global-to-local: tensors agree on what "
-        "sends the fewest bytes, and what has no local form is computed on whole tensors">
+        "whether to choose the cheapest compatible shardings for which "
+        "sdy-convert-global-to-local has a local form, and to replicate the operands of "
+        "operations without a local form">
   ];
 }
 
 def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-factors"> {
-  let summary = "Lets shards exchange the data that operations need of each other";
+  let summary = "Replaces operations that need elements of other shards by halo exchanges";
   let description = [{
-    Looks at operations that are sharded along dimensions where a shard of the result isn't computed
-    from the same shard of the operands alone: pads, slices, reversals, concatenations, convolutions,
-    and windows. Each one becomes local code in a `sdy.manual_computation`, in which devices send
-    each other just the elements that they need.
+    Handles operations that are sharded along a dimension where a shard of the result depends on
+    other shards of the operands: pads, slices, reversals, concatenations, convolutions and windows.
+    Replaces each by an `sdy.manual_computation` in which devices exchange only the elements that
+    they need.
 
     ```mlir
     // %0 and %1 are sharded by [{"x"}\] on <["x"=2]>
@@ -1189,9 +1199,9 @@ def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-
     %2 = stablehlo.slice %1 [0:7] : (tensor<8xf32>) -> tensor<7xf32>
     ```
 
-    A dimension becomes whole where that sends less, where an operation has no such form, and
-    without `enable-halo-exchange`. So do the dimensions of a `stablehlo.reshape` if the shards of
-    its operand and those of its result don't hold the same data:
+    A dimension is unsharded if that sends fewer bytes, if the operation has no halo exchange, and
+    without `enable-halo-exchange`. Dimensions of a `stablehlo.reshape` are unsharded if the shards
+    of its operand and of its result do not hold the same data:
 
     ```mlir
     // %0 is sharded by [{}, {"x"}\]
@@ -1208,7 +1218,7 @@ def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"enableHaloExchange", "enable-halo-exchange", "bool", "true",
-           "exchange what shards need of each other">,
+           "whether to exchange elements between shards instead of unsharding dimensions">,
     Sdy_ReplicaCount,
     Sdy_PartitionCount,
     Sdy_RngBitGeneratorUnsafe
@@ -1216,12 +1226,12 @@ def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-
 }
 
 def Sdy_OptimizeReshardsPass : Sdy_FuncPass<"sdy-optimize-reshards", Sdy_Own> {
-  let summary = "Lets devices send fewer bytes for the same shardings";
+  let summary = "Reduces the communication of reshards";
   let description = [{
-    What each device can make by itself is made in the sharding that a reshard wants. A reshard moves
-    behind an elementwise operation, or before it, where devices send fewer bytes there. Of several
-    reshards of one value, and of its transposes, reshapes and conversions, a later one starts from an
-    earlier one where that is cheaper.
+    Computes constants, iotas and other values that need no communication in the sharding that a
+    reshard requires. Moves reshards across element-wise operations if that sends fewer bytes.
+    Reuses an earlier reshard of a value, or of its transposes, reshapes and conversions, as the
+    source of a later one if that is cheaper.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"x"}, {}\]>
@@ -1240,16 +1250,15 @@ def Sdy_OptimizeReshardsPass : Sdy_FuncPass<"sdy-optimize-reshards", Sdy_Own> {
 }
 
 def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
-  let summary = "Turns reshards into collectives";
+  let summary = "Converts reshards to collectives";
   let description = [{
     Replaces each `sdy.reshard` by a chain of `sdy.all_slice`, `sdy.collective_permute`,
-    `sdy.all_to_all` and `sdy.all_gather` that leads from the sharding of the input to that of the
-    result.
+    `sdy.all_to_all` and `sdy.all_gather` from the sharding of the input to that of the result.
 
-    A reshard is left as it is when it involves a single device, or meshes of different numbers of
-    devices. To and from a single device, only whole tensors go: what is sharded is gathered before,
-    or sliced afterwards. Between meshes of the same devices that have other axes, it is a layout
-    that both can express; the reshard that is left changes nothing on the devices.
+    Reshards from or to a single device, and between meshes with different numbers of devices, are
+    kept. Values are replicated before they move to a single device, and sliced after they move from
+    one. For meshes with the same devices but different axes, the value is first resharded to
+    a layout that both meshes can express; the remaining reshard changes nothing on the devices.
 
     ```mlir
     // %0 is sharded as <@mesh, [{"x"}, {}\]>
@@ -1265,17 +1274,18 @@ def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"keepRedundantReshards", "keep-redundant-reshards", "bool", "false",
-           "whether to keep reshards that change nothing">
+           "whether to keep reshards that have no effect">
   ];
 }
 
 def Sdy_OptimizeCollectivesPass : Sdy_FuncPass<"sdy-optimize-collectives", Sdy_012> {
-  let summary = "Replaces permutes before all-to-alls by all-to-alls of single axes";
+  let summary = "Replaces permutes that precede all-to-alls by all-to-alls of single axes";
   let description = [{
-    An all-to-all moves the last axes of a dimension, so that moving another axis first needs a
-    collective-permute, in which each device sends its whole shard. Where the dimension can be split
-    into one for each axis, the axis is moved out of its own dimension, and the axes behind it
-    follow. Each of these all-to-alls keeps a part of the shard on the device.
+    An all-to-all moves the last axes of a dimension; moving another axis requires
+    a collective-permute first, in which each device sends its entire shard. If the dimension can be
+    reshaped so that each axis has its own dimension, the pass moves the axis from its own
+    dimension, followed by the remaining axes. In each of these all-to-alls, a part of the shard
+    stays on the device.
 
     ```mlir
     // on <["x"=2, "y"=4]>, %0 is sharded as [{}, {"y", "x"}\]
@@ -1296,12 +1306,13 @@ def Sdy_OptimizeCollectivesPass : Sdy_FuncPass<"sdy-optimize-collectives", Sdy_0
 }
 
 def Sdy_HoistReshardsPass : Sdy_FuncPass<"sdy-hoist-reshards", Sdy_Own> {
-  let summary = "Reshards what a loop does not change once, before the loop";
+  let summary = "Hoists reshards of loop invariants";
   let description = [{
-    A reshard in the body of a `stablehlo.while` moves in front of the loop if its operand comes from
-    there, or is an argument that each trip returns as it is. The resharded value occupies memory
-    during the whole loop. Where the body computes the operand from such values, the computation
-    moves, too; all-reduces move likewise. A loop that is known to run once stays as it is.
+    Moves a reshard in the body of a `stablehlo.while` before the loop if its operand is defined
+    outside of the loop, is an argument that each iteration returns unchanged, or is computed from
+    such values; the computation is hoisted as well. All-reduces are hoisted in the same way. The
+    hoisted value occupies memory during the entire loop. A loop that is known to run once is not
+    changed.
 
     ```mlir
     %0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {
@@ -1324,19 +1335,20 @@ def Sdy_HoistReshardsPass : Sdy_FuncPass<"sdy-hoist-reshards", Sdy_Own> {
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"maxBytes", "max-bytes", "int64_t", "1073741824",
-           "the bytes that a value may have on each device to be kept during a loop">
+           "maximum number of bytes of a hoisted value on each device">
   ];
 }
 
 def Sdy_ReassociateReductionsPass : Sdy_FuncPass<"sdy-reassociate-reductions", Sdy_Own> {
-  let summary = "Adds partial results up once, after what is linear in them";
+  let summary = "Completes partial results after linear operations on them";
   let description = [{
-    Where the results of all-reduces are only added, subtracted or concatenated, the partial results
-    are, and one all-reduce completes the outcome. Negations, products with complete values, exact
-    conversions, transposes, reshapes, slices, broadcasts, sums of elements and pads with zeros may
-    be in between.
-    Reduce-scatters that scatter alike are merged, too. A loop that only adds up results of
-    all-reduces adds up partial ones, which are completed after it.
+    Replaces several all-reduces whose results are only added, subtracted or concatenated by
+    a single all-reduce after these operations. Negations, products with complete values, exact
+    conversions, transposes, reshapes, slices, broadcasts, sums over dimensions and pads with zeros
+    may occur in between.
+    Reduce-scatters along the same dimensions and axes are merged as well. A loop that only
+    accumulates results of all-reduces accumulates partial results instead, and one all-reduce
+    completes them after the loop.
 
     ```mlir
     %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}\]> : tensor<8xf32>
@@ -1356,17 +1368,18 @@ def Sdy_ReassociateReductionsPass : Sdy_FuncPass<"sdy-reassociate-reductions", S
 }
 
 def Sdy_PadForDivisibilityPass : Sdy_ModulePass<"sdy-pad-for-divisibility"> {
-  let summary = "Pads the dimensions that their axes do not divide";
+  let summary = "Pads dimensions that are not divisible by their number of shards";
   let description = [{
-    Rounds every sharded dimension of every value up to a multiple of the number of its pieces. The
-    padding is at the end. What it holds is not known, so that it is overwritten by a neutral value
-    where an operation would notice: in the reduced dimensions of contractions and reductions, and
-    in divisors. What is gathered is cut to its own size again. An operation that can't be computed
-    on padded dimensions, such as a reshape that splits one, gets them whole.
+    Rounds the size of every sharded dimension up to a multiple of its number of shards. The padding
+    is at the end, and its contents are undefined. It is overwritten by the identity of the
+    operation where it would affect a result: in reduced dimensions of contractions and reductions,
+    and in divisors. Gathered dimensions are sliced to their original size. The dimensions of an
+    operation that cannot be computed on padded dimensions, such as a reshape that splits one, are
+    unsharded.
 
-    Before: reshards are collectives, the tensors of each operation agree, and the dimensions of
-    inputs and outputs of functions, calls and manual computations are divided by their axes. After:
-    all dimensions are.
+    Precondition: reshards have been converted to collectives, the shardings of each operation are
+    compatible, and the dimensions of inputs and outputs of functions, calls and manual computations
+    are divisible. Postcondition: all dimensions are divisible.
 
     ```mlir
     // on a mesh <["x"=4]>
@@ -1384,11 +1397,11 @@ def Sdy_PadForDivisibilityPass : Sdy_ModulePass<"sdy-pad-for-divisibility"> {
 }
 
 def Sdy_ResolveSingleDeviceShardingPass : Sdy_FuncPass<"sdy-resolve-single-device-sharding", Sdy_012> {
-  let summary = "Runs operations on the single device that they are sharded on";
+  let summary = "Runs operations with a single-device sharding on that device only";
   let description = [{
-    An operation with a result on a single device becomes a conditional, which all devices but that
-    one go past. What it computes is broadcast: the others contribute nothing to an `sdy.all_reduce`
-    over all axes of the mesh of the function: the first one with axes that is in use there.
+    Wraps an operation whose result is on a single device in a conditional that only this device
+    executes. The result is broadcast by an `sdy.all_reduce` to which the other devices contribute
+    zeros, over all axes of the first mesh with axes that the function uses.
 
     ```mlir
     %1 = sdy.reshard %0 <@device_1, []> : tensor<8xf32>
@@ -1418,19 +1431,20 @@ def Sdy_ResolveSingleDeviceShardingPass : Sdy_FuncPass<"sdy-resolve-single-devic
 }
 
 def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local"> {
-  let summary = "Turns the global program into that of one device";
+  let summary = "Converts the global program to the local program";
   let description = [{
-    Gives every value its local type, each dimension divided by the number of pieces it is split
-    into, and turns sdy collectives into StableHLO ones. Partial results that no collective
-    completes, as those of a product that is sharded along what it contracts, get an all-reduce.
+    Gives every value its local type, in which each dimension is divided by its number of shards,
+    and converts sdy collectives to StableHLO collectives. Partial results that no collective
+    completes, such as those of a product that is sharded along a contracting dimension, get an
+    all-reduce.
 
-    Before: each operation can execute on shards alone, and every sharded dimension is divisible.
-    After: there are local types everywhere and no sdy collectives; shardings stay on the
-    operations. An operation without a conversion makes the pass fail.
+    Precondition: each operation can be computed on shards, and every sharded dimension is
+    divisible. Postcondition: all types are local, and no sdy collectives remain; operations keep
+    their shardings. The pass fails if an operation has no local form.
 
-    The module gets the shardings of the arguments and the results of `@main` as
-    `sdy.parameters_shardings` and `sdy.output_shardings`, with their meshes; a value without a
-    sharding is replicated.
+    The module gets the shardings of the arguments and results of `@main` as
+    `sdy.parameters_shardings` and `sdy.output_shardings`, with inlined meshes; a value without
+    a sharding is replicated.
 
     ```mlir
     // on a mesh of size 2
@@ -1446,29 +1460,29 @@ def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local">
   }];
   let options = [
     Option<"perDimAllGather", "per-dim-all-gather", "bool", "false",
-           "whether an all-gather of several dimensions becomes one for each">,
+           "whether to emit one all-gather per dimension">,
     Option<"combineMultiDimensionReduceScatter", "combine-multi-dimension-reduce-scatter", "bool",
            "false",
-           "whether a reduce-scatter of several dimensions becomes one of all of them, instead of "
-           "an all-reduce and a slice">,
+           "whether to emit a single reduce-scatter for several dimensions instead of an "
+           "all-reduce and a slice">,
     Option<"enableRgv3", "enable-rgv3", "bool", "true",
-           "whether replica groups along whole axes are given by the axes of the mesh">,
+           "whether to express replica groups along full axes by mesh axes">,
     Sdy_ReplicaCount,
     Sdy_PartitionCount
   ];
 }
 
 def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-partitioning", Sdy_012> {
-  let summary = "Partitions single operations, and leaves the rest of the program global";
+  let summary = "Partitions single operations and keeps the rest of the program global";
   let description = [{
-    Turns operations, one by one, into their local form within an `sdy.manual_computation`, which
-    has the shardings of the operation. All that surrounds it stays as it is, so that a fault of
-    the partitioner can be tracked down to an operation.
+    Converts single operations to their local form within an `sdy.manual_computation` with the
+    shardings of the operation. The surrounding program stays global, so that a partitioner bug can
+    be bisected to an operation.
 
-    Operations directly in functions that have a sharded operand or result are candidates. They are
-    numbered from 0 through the module. `filter` is a list of conditions: `selectLow=N` and
-    `selectHigh=N` bound the numbers, both inclusive, and any other word is a part of the name of
-    operations to be chosen. An empty filter chooses all candidates.
+    Candidates are operations directly in functions that have a sharded operand or result. They are
+    numbered from 0 throughout the module. `filter` is a list of conditions: `selectLow=N` and
+    `selectHigh=N` are inclusive bounds of the number, and any other word selects operations whose
+    name contains it. An empty filter selects all candidates.
 
     ```mlir
     %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}\]>\]>}
@@ -1487,9 +1501,10 @@ def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-par
   }];
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
-    Sdy_Option012<"filter", "filter", "std::string", "\"\"", "which operations to partition">,
+    Sdy_Option012<"filter", "filter", "std::string", "\"\"",
+        "conditions that select the operations to partition">,
     Option<"enableHaloExchange", "enable-halo-exchange", "bool", "true",
-           "whether shards exchange what they need of their neighbours">,
+           "whether to exchange elements between shards instead of unsharding dimensions">,
     Sdy_ReplicaCount,
     Sdy_PartitionCount,
     Sdy_RngBitGeneratorUnsafe
@@ -1497,10 +1512,10 @@ def Sdy_PerInstructionPartitioningPass : Sdy_ModulePass<"sdy-per-instruction-par
 }
 
 def Sdy_CombineCollectivesPass : Sdy_FuncPass<"sdy-combine-collectives", Sdy_Own> {
-  let summary = "Combines collectives that do not need each other's results";
+  let summary = "Combines independent collectives";
   let description = [{
-    All-reduces and all-gathers of a local program that differ only in the shapes of their operands
-    become one at the place of the last.
+    Merges all-reduces and all-gathers of a local program that differ only in their operands and do
+    not depend on each other into one collective, at the position of the last one.
 
     ```mlir
     %1 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]\]>}> ({ ... })
@@ -1517,7 +1532,7 @@ def Sdy_CombineCollectivesPass : Sdy_FuncPass<"sdy-combine-collectives", Sdy_Own
   }];
   let options = [
     Option<"maxBytes", "max-bytes", "int64_t", "33554432",
-           "the bytes of the operands of a combined collective on each device">
+           "maximum number of bytes of the operands of a combined collective on each device">
   ];
 }
 
@@ -1525,15 +1540,16 @@ def Sdy_DropShardingAndMeshPass : Sdy_ModulePass<"sdy-drop-sharding-and-mesh"> {
   let summary = "Removes shardings and meshes";
   let description = [{
     Removes the attribute `sdy.sharding` from operations, function arguments and function results,
-    and all `sdy.mesh` operations. Shardings that sdy operations hold as their own attributes
-    stay, so no such operation should be left.
+    and erases all `sdy.mesh` operations. Shardings that are attributes of sdy operations are not
+    removed; the program should not contain such operations.
 
-    The module loses `sdy.parameters_shardings` and `sdy.output_shardings`, which
-    `sdy-convert-global-to-local` has given it, unless they are to be kept.
+    Also removes `sdy.parameters_shardings` and `sdy.output_shardings`, which
+    `sdy-convert-global-to-local` attaches to the module, unless
+    `keep-module-sharding-metadata` is set.
   }];
   let options = [
     Sdy_Option012<"keepModuleShardingMetadata", "keep-module-sharding-metadata", "bool", "false",
-           "whether the module keeps sdy.parameters_shardings and sdy.output_shardings">
+           "whether to keep sdy.parameters_shardings and sdy.output_shardings on the module">
   ];
 }
 

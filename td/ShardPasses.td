@@ -17,17 +17,17 @@ include "mlir/Pass/PassBase.td"
 //===----------------------------------------------------------------------===//
 
 def Shard_ConvertShardToSdyPass : Pass<"convert-shard-to-sdy", "ModuleOp"> {
-  let summary = "Turns grids and annotations into meshes and shardings";
+  let summary = "Converts grids and annotations to meshes and shardings";
   let description = [{
-    Makes of a program annotated with the `shard` dialect one that Shardy propagates and
-    partitions.
+    Converts a program that is annotated with the `shard` dialect to a program that Shardy can
+    propagate and partition.
 
-    - A `shard.grid` becomes an `sdy.mesh`. Its axes are named as the attribute `sdy.axis_names` of
-      the grid says, or `axis0`, `axis1` and so on.
-    - An annotation of what makes a value (`shard.shard` without `annotate_for_users`) becomes the
-      sharding of that value, closed in every dimension.
-    - An annotation of what uses a value becomes an `sdy.sharding_constraint`, or the sharding of a
-      function's result if that is what uses it, or nothing if the value is sharded like that.
+    - A `shard.grid` becomes an `sdy.mesh`. The attribute `sdy.axis_names` of the grid names its
+      axes; without it, they are `axis0`, `axis1` and so on.
+    - An annotation of a definition (`shard.shard` without `annotate_for_users`) becomes the
+      sharding of the value, closed in every dimension.
+    - An annotation of a use becomes an `sdy.sharding_constraint`, or the sharding of a function
+      result if the use is a return. It is dropped if the value already has the sharding.
 
     ```mlir
     shard.grid @grid(shape = 2x4)
@@ -43,16 +43,16 @@ def Shard_ConvertShardToSdyPass : Pass<"convert-shard-to-sdy", "ModuleOp"> {
     func.func @f(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@grid, [{"axis0"}, {"axis1"}\]>})
     ```
 
-    Halos, offsets other than those of pieces of equal size, grids of unknown size, annotations
-    that contradict each other, and collectives have no equivalent: each is an error.
+    Halos, offsets other than those of equal shards, grids of dynamic size, contradictory
+    annotations, and collectives have no equivalent and are errors.
   }];
 }
 
 def Shard_ConvertSdyToShardPass : Pass<"convert-sdy-to-shard", "ModuleOp"> {
-  let summary = "Turns meshes and shardings into grids and annotations";
+  let summary = "Converts meshes and shardings to grids and annotations";
   let description = [{
-    The inverse of `convert-shard-to-sdy`. An axis of which sub-axes are in use becomes several axes
-    of the grid, so that each sub-axis is made of whole ones:
+    The inverse of `convert-shard-to-sdy`. An axis whose sub-axes are used becomes several axes of
+    the grid, so that each sub-axis is a list of full grid axes:
 
     ```mlir
     sdy.mesh @mesh = <["x"=8]>
@@ -68,14 +68,15 @@ def Shard_ConvertSdyToShardPass : Pass<"convert-sdy-to-shard", "ModuleOp"> {
       %0 = shard.shard %a to %s : tensor<8x4xf32>
     ```
 
-    What an annotation can't say is an error that names it. `lossy` drops open dimensions, priorities,
-    explicitly replicated axes, barriers and groups. Errors in any case: unreduced axes, orders of
-    devices, meshes without axes, inlined meshes, dimensions along several axes that are not divided
-    evenly, and operations of the `sdy` dialect other than constants, constraints and reshards.
+    Features that annotations cannot express are errors. With `lossy`, open dimensions, priorities,
+    explicitly replicated axes, barriers and groups are dropped instead. The following are always
+    errors: unreduced axes, device orders, meshes without axes, inlined meshes, dimensions that
+    several axes split unevenly, and `sdy` operations other than constants, constraints and
+    reshards.
   }];
   let options = [
     Option<"lossy", "lossy", "bool", "false",
-           "whether to drop what tells propagation only how to go on: open dimensions, priorities, "
+           "whether to drop annotations that only affect propagation: open dimensions, priorities, "
            "explicitly replicated axes, barriers, and groups">
   ];
 }
@@ -85,18 +86,17 @@ def Shard_ConvertSdyToShardPass : Pass<"convert-sdy-to-shard", "ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def Shard_ShardToStablehloPass : Pass<"shard-to-stablehlo", "ModuleOp"> {
-  let summary = "Turns the collectives and queries of the shard dialect into StableHLO";
+  let summary = "Lowers collectives and queries of the shard dialect to StableHLO";
   let description = [{
-    Lowers a program for one device, written with collectives of the `shard` dialect, to StableHLO,
-    which XLA and others run. Grids give way to device ids: device `i` is the process with the linear
-    index `i`.
+    Lowers a local program with collectives of the `shard` dialect to StableHLO. Grids are replaced
+    by device ids: device `i` is the process with the linear index `i`.
 
-    - What a device alone knows (its indices, those of neighbours, shapes of shards, and integers
-      computed from them) becomes a table with an entry for each device.
-    - `gather` and `reduce` give all devices what only the root needs.
+    - Values that depend on the device (its indices, those of its neighbors, shapes of shards, and
+      integers computed from them) become tables with an entry for each device.
+    - `gather` and `reduce` return the result on all devices, not only on the root.
     - A `send` and a `recv` become one `collective_permute` if their partners are known: each message
-      that is both sent and awaited is a pair. An `scf.if` around them is resolved.
-    - A device that gets nothing, by `shift` or `recv`, holds zeros.
+      that is both sent and received is a pair. An `scf.if` around them is resolved.
+    - A device that receives nothing, by `shift` or `recv`, holds zeros.
 
     ```mlir
     shard.grid @grid(shape = 2x2)
@@ -115,15 +115,15 @@ def Shard_ShardToStablehloPass : Pass<"shard-to-stablehlo", "ModuleOp"> {
   }];
   let options = [
     Option<"replicas", "replicas", "bool", "false",
-           "whether devices are the replicas of one program rather than its partitions">
+           "whether devices are replicas of the program rather than partitions">
   ];
 }
 
 def Shard_StablehloToShardPass : Pass<"stablehlo-to-shard", "ModuleOp"> {
-  let summary = "Turns the collectives of a StableHLO program into those of the shard dialect";
+  let summary = "Raises StableHLO collectives to the shard dialect";
   let description = [{
-    The inverse of `shard-to-stablehlo`, for programs of one device that are already partitioned. The
-    grid is found from the groups of devices: its axes are the coarsest along which all groups run.
+    The inverse of `shard-to-stablehlo`, for local programs. The grid is inferred from the groups of
+    devices: it has the coarsest axes by which all groups can be expressed.
 
     ```mlir
     %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 2], [1, 3]]>
@@ -138,58 +138,59 @@ def Shard_StablehloToShardPass : Pass<"stablehlo-to-shard", "ModuleOp"> {
         : tensor<2xf32> -> tensor<4xf32>
     ```
 
-    A `collective_permute` gathers and takes the piece of its source. So do collectives whose groups
-    are not along axes of a grid, or not in their order, as on meshes that order their devices.
+    A `collective_permute` becomes an all-gather and a slice. So do collectives whose groups are not
+    along axes of a grid, or not in their order, as on meshes with device ids.
   }];
   let options = [
     Option<"devices", "devices", "int64_t", "0",
-           "the number of devices; 0 for the number of those that the groups name">
+           "number of devices; 0 to count the devices in the groups">
   ];
 }
 
 def Shard_ShardPrepareForMpiPass : Pass<"shard-prepare-for-mpi", "ModuleOp"> {
-  let summary = "Rewrites collectives to those that convert-shard-to-mpi lowers soundly";
+  let summary = "Rewrites collectives into those that convert-shard-to-mpi lowers correctly";
   let description = [{
-    Upstream's `convert-shard-to-mpi` lowers a part of the dialect, and some of that to wrong code.
-    This pass comes before it:
+    Upstream's `convert-shard-to-mpi` lowers a part of the dialect, and some of it incorrectly. This
+    pass runs before it:
 
-    - Collectives over no axes, or over a single device, become their operand.
-    - A collective over all axes would ignore their order: the grid gets one more axis, of size 1.
+    - Collectives over no axes, or over a single device, are replaced by their operands.
+    - If a collective uses all axes, the grid gets an additional axis of size 1, since upstream
+      ignores the order of the axes otherwise.
     - `all_to_all`, `broadcast`, `gather`, `reduce`, `scatter` and `shift` become all-gathers and
       all-reduces, with a slice for each process.
     - An average becomes a sum and a division.
-    - What stays wrong or unsupported is an error with the reason: generic reductions, sends and
-      receives, halos along several axes, grids of unknown size, annotations.
+    - All other unsupported operations are errors: generic reductions, sends and receives, halos
+      along several axes, grids of dynamic size, annotations.
   }];
 }
 
 //===----------------------------------------------------------------------===//
-// Upstream's own
+// Upstream passes with a check
 //===----------------------------------------------------------------------===//
 
 def Shard_ShardPartitionPass : Pass<"shard-partition", "func::FuncOp"> {
-  let summary = "Upstream's partitioning by annotations, where it is right";
+  let summary = "Runs upstream's partitioning by annotations if it is correct";
   let description = [{
-    Upstream's pass for functions of linalg, tosa and tensor operations. It is refused for dimensions
-    that don't divide evenly, reshards that upstream gets wrong, `linalg.index`, and sums of
-    `tosa.matmul` along a sharded dimension.
+    Runs upstream's pass for functions of linalg, tosa and tensor operations. Programs that upstream
+    partitions incorrectly are errors: uneven dimensions, some reshards, `linalg.index`, and
+    `tosa.matmul` with a sharded contracting dimension.
   }];
 }
 
 def Shard_ShardSimplifyPass : Pass<"shard-simplify", "ModuleOp"> {
-  let summary = "Upstream's simplification of collectives, where it is right";
+  let summary = "Runs upstream's simplification of collectives if it is correct";
   let description = [{
-    Upstream's pass. It is refused if there is a gather of slices, which it takes for what was sliced
-    whether or not all members of a group have the same.
+    Runs upstream's pass. An all-gather of slices is an error: upstream replaces it by the operand of
+    the slices, even if that differs between the devices of a group.
   }];
 }
 
 def Shard_ConvertShardToMpiPass : Pass<"convert-shard-to-mpi", "ModuleOp"> {
-  let summary = "Upstream's lowering of collectives to MPI, where it is right";
+  let summary = "Runs upstream's lowering of collectives to MPI if it is correct";
   let description = [{
-    Upstream's pass. It is refused for collectives over no axes, or over all of them in another order,
-    for averages and generic reductions, and for shapes of pieces of dimensions along several axes.
-    `shard-prepare-for-mpi` expresses most of these otherwise.
+    Runs upstream's pass. Operations that upstream lowers incorrectly are errors: collectives over no
+    axes, or over all axes in another order, averages and generic reductions, and shapes of shards of
+    dimensions along several axes. `shard-prepare-for-mpi` rewrites most of them.
   }];
 }
 

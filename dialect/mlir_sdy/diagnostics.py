@@ -116,7 +116,7 @@ class PassError(SdyError):
 def nesting_error(location: SourceLocation | None = None) -> Diagnostic:
     """Return the diagnostic that stands for a `RecursionError`."""
     limit = sys.getrecursionlimit()
-    message = f"the program is nested too deeply for Python's limit of {limit} calls in one another"
+    message = f"the program is nested too deeply for Python's recursion limit of {limit}"
     return error(message, location, [note("'sys.setrecursionlimit' changes the limit", location)])
 
 

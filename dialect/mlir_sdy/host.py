@@ -107,7 +107,7 @@ class MissingFunctionsError(RuntimeError):
     """
 
     def __init__(self, functions: Sequence[str]):
-        super().__init__(f"the code needs functions that aren't there: {', '.join(functions)}")
+        super().__init__(f"the code calls undefined functions: {', '.join(functions)}")
         self.functions = tuple(functions)
 
 
@@ -249,7 +249,7 @@ def current_context() -> ir.Context:
     """
     context = ir.Context.current
     if context is None:
-        raise ValueError("no context is current: enter one with 'with context:', or pass it")
+        raise ValueError("no current context: enter one with 'with context:', or pass one")
     return context
 
 

@@ -65,9 +65,9 @@ class _Loader(importlib.machinery.ExtensionFileLoader):
             return super().create_module(spec)
         if _is_malloc_replaced():
             raise ImportError(
-                f"can't load {spec.name}: the process holds another LLVM, that of TensorFlow for "
-                "example, and another malloc than that of the C library (LD_PRELOAD?); import "
-                "pyshardy first, or leave malloc as it is",
+                f"cannot load {spec.name}: the process has loaded another LLVM, such as that of "
+                "TensorFlow, and replaces malloc of the C library (LD_PRELOAD?); import pyshardy "
+                "first, or do not replace malloc",
                 name=spec.name,
             )
         flags = sys.getdlopenflags()

@@ -58,7 +58,7 @@ def parse(
         data = path.read_bytes()
     except OSError as reason:
         place = SourceLocation(str(path), 0, 0)
-        raise UsageError(error(f"the file can't be read: {reason}", place)) from None
+        raise UsageError(error(f"cannot read the file: {reason}", place)) from None
     return load(data, context, str(path))
 
 
@@ -103,7 +103,7 @@ def write(
         Path(path).write_bytes(data)
     except OSError as reason:
         place = SourceLocation(str(path), 0, 0)
-        raise UsageError(error(f"the file can't be written: {reason}", place)) from None
+        raise UsageError(error(f"cannot write the file: {reason}", place)) from None
 
 
 def sharding(text: str) -> TensorSharding:

@@ -180,7 +180,7 @@ def test_an_inlined_mesh_is_in_the_title():
         ("<@m, []>", (4,), "has 0 dimensions, the shape 4 has 1"),
         ('<@m, [{"w"}]>', (4,), 'unknown axis name: "w"'),
         ('<@m, [{"y":(3)2}]>', (4,), "does not divide its axis"),
-        ('<@m, [{"x"}, {"x"}]>', (4, 4), "can't both be used"),
+        ('<@m, [{"x"}, {"x"}]>', (4, 4), "cannot both be used"),
         ('<@m, [{"x"}]>', (-1,), "dynamic shape"),
     ],
 )
@@ -190,7 +190,7 @@ def test_what_has_no_picture(text, shape, reason):
 
 
 def test_a_mesh_is_needed():
-    with pytest.raises(sdy.ModelError, match='pass the one that @"a b" stands for'):
+    with pytest.raises(sdy.ModelError, match='pass the mesh @"a b"'):
         sdy.draw(sdy.TensorSharding.fully_open(1, "a b"), (4,))
 
 
@@ -337,7 +337,7 @@ assert not {"torch_mlir", "numpy", "rich"} & set(sys.modules)
     [
         (sdy.Mesh.of({"x": 2}, [1, 0]), {'"x"=0': (1,), '"x"=1': (0,)}, "2 devices"),
         (sdy.Mesh.of({}, [7]), {"": (7,)}, "device 7 alone"),
-        (sdy.Mesh.of({}), {}, "no axes and no devices: goes with any mesh"),
+        (sdy.Mesh.of({}), {}, "no axes and no devices: compatible with any mesh"),
     ],
 )
 def test_mesh(mesh, places, subtitle):

@@ -45,7 +45,7 @@ def test_all_else_is_as_without_a_guard(context, capfd):
     with pytest.raises(sdy.ParseError) as caught:
         sdy.parse("func.func @f(", context, guard=True)
     assert len(caught.value.diagnostics) == 1
-    with pytest.raises(UsageError, match="can't be read"):
+    with pytest.raises(UsageError, match="cannot read the file"):
         sdy.parse("no/such/file.mlir", context, guard=True)
     assert capfd.readouterr() == ("", "")
 

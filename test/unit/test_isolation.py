@@ -69,7 +69,7 @@ def test_another_malloc_beside_another_mlir_is_an_error():
     else:
         done = run("-c", USE, LD_PRELOAD=library)
     assert done.returncode == 1
-    assert "another malloc" in done.stderr.splitlines()[-1]
+    assert "replaces malloc" in done.stderr.splitlines()[-1]
     assert "import pyshardy first" in done.stderr.splitlines()[-1]
 
 

@@ -128,7 +128,7 @@ def nested(depth):
 @pytest.mark.parametrize("depth", [350, 2000])
 def test_nesting(context, depth):
     """Too deep to print, and too deep to read."""
-    with pytest.raises(sdy.SdyError, match="nested too deeply for Python's limit of") as caught:
+    with pytest.raises(sdy.SdyError, match="too deeply for Python's recursion limit of") as caught:
         sdy.asm(sdy.parse(nested(depth), context))
     assert caught.value.diagnostics[0].location.filename == "-"
 

@@ -24,7 +24,7 @@ def _section(info: PipelineInfo) -> str:
     lines = [
         f"### `-{info.argument}`\n",
         f"_{info.summary.removesuffix('.')}_\n",
-        f"With its default options it stands for\n\n```\n{steps}\n```\n",
+        f"With default options, the pipeline runs:\n\n```\n{steps}\n```\n",
     ]
     if info.options:
         lines += ["#### Options\n", "```", *_option_lines(info.options), "```\n"]
@@ -54,7 +54,7 @@ def release_reference(declared: Iterable[PassDecl]) -> str:
     return "\n".join(
         [
             "# Passes and options by release\n",
-            f"Shardy has all others from jaxlib {OLDEST} on.\n",
+            f"All other passes and options are in Shardy from jaxlib {OLDEST} on.\n",
             "| pass or pipeline | option | in |",
             "|---|---|---|",
             *rows,

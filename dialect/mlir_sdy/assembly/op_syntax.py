@@ -71,7 +71,7 @@ class _OperationReader:
                 case ods.AttributeVariable(name):
                     if isinstance(previous, ods.OperandVariable) and cursor.peek("#"):
                         raise cursor.error(
-                            "'#' behind an operand would number a result: write the attribute "
+                            "'#' after an operand denotes a result number: write the attribute "
                             "in its short form, without '#sdy' and its name"
                         )
                     self._store(name, self._attribute(self.declaration.attribute(name).kind))

@@ -72,7 +72,7 @@ def draw(sharding: TensorSharding, shape: Sequence[int], mesh: Mesh | None = Non
     if mesh is None:
         if isinstance(sharding.mesh_or_ref, str):
             name = symbol(sharding.mesh_or_ref)
-            raise ModelError(f"{sharding} only names its mesh: pass the one that {name} stands for")
+            raise ModelError(f"{sharding} refers to its mesh by a symbol: pass the mesh {name}")
         mesh = sharding.mesh_or_ref
     return Drawing(tensor_figure(sharding, tuple(shape), mesh))
 

@@ -24,7 +24,7 @@ def mesh_figure(mesh: Mesh) -> Figure:
         return Tile((device_at[index],), color, place(index))
 
     if mesh.is_empty:
-        subtitle = "no axes and no devices: goes with any mesh"
+        subtitle = "no axes and no devices: compatible with any mesh"
     elif mesh.is_maximal:
         subtitle = f"device {mesh.maximal_id} alone"
     else:

@@ -73,7 +73,7 @@ def tensor_figure(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> Figure:
 def _check(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> None:
     for size in shape:
         if size < 0:
-            raise ModelError("a tensor of dynamic shape has no picture: give its sizes")
+            raise ModelError("cannot draw a tensor of dynamic shape: pass its sizes")
     if len(shape) != sharding.rank and not mesh.is_maximal:
         raise ModelError(
             f"{sharding} has {sharding.rank} dimensions, the shape {by(shape)} has {len(shape)}"
@@ -87,7 +87,7 @@ def _check(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> None:
             mesh.sub_axis(axis.name, info.pre_size, info.size)
     for one, other in itertools.combinations(axes, 2):
         if one.overlaps(other) or not one.can_coexist(other):
-            raise ModelError(f"{one} and {other} can't both be used in {sharding}")
+            raise ModelError(f"{one} and {other} cannot both be used in {sharding}")
 
 
 def _holders(

@@ -66,5 +66,5 @@ def expanded_size(axes: AxisTuple, prefix: AxisTuple, mesh: Mesh) -> int:
     """
     size, rest = divmod(mesh.axes_size(axes), mesh.axes_size(prefix))
     if rest:
-        raise ModelError(f"{braced(prefix)} is no prefix of {braced(axes)}")
+        raise ModelError(f"{braced(prefix)} is not a prefix of {braced(axes)}")
     return size

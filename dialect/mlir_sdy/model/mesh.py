@@ -99,7 +99,7 @@ class Mesh(_AxisTableSlot):
             )
         if sorted(ids) != list(range(size)):
             raise ModelError(
-                f"the device ids must be those from 0 to {size - 1}, once each, "
+                f"the device ids must be a permutation of 0 to {size - 1}, "
                 f"got (sorted): {comma_separated(sorted(ids))}"
             )
 

@@ -195,7 +195,7 @@ class TensorSharding(HashSlot):
             raise ModelError(f"dimension {dim} of {self} is closed; open it, or pass force=True")
         self._check_free(ref)
         if dim_sharding.axes and dim_sharding.axes[-1].can_merge(ref):
-            raise ModelError(f"{ref} directly follows {dim_sharding.axes[-1]}: make them one part")
+            raise ModelError(f"{ref} directly follows {dim_sharding.axes[-1]}: merge them")
         return self.with_dim(dim, dim_sharding.with_axes((*dim_sharding.axes, ref)))
 
     def without_axis(self, axis: str | AxisRef) -> TensorSharding:
@@ -207,7 +207,7 @@ class TensorSharding(HashSlot):
         removed = _as_ref(axis)
         for used in self.all_axes():
             if used.overlaps(removed) and not removed.contains(used):
-                raise ModelError(f"{removed} can't be taken out of {used} in {self}")
+                raise ModelError(f"cannot remove {removed} from {used} in {self}")
 
         def kept(axes: tuple[AxisRef, ...]) -> tuple[AxisRef, ...]:
             return tuple(axis for axis in axes if not removed.contains(axis))
@@ -241,7 +241,7 @@ class TensorSharding(HashSlot):
                 where = "" if used == axis else f" as {used}"
                 raise ModelError(f"{what} {axis} is already used{where} in {self}")
             if not used.can_coexist(axis):
-                raise ModelError(f"sub-axes {used} and {axis} can't both be used in {self}")
+                raise ModelError(f"sub-axes {used} and {axis} cannot both be used in {self}")
 
     # --- Questions --------------------------------------------------------------------------
 

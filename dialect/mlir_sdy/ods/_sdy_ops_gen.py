@@ -29,9 +29,9 @@ def _set_group_sizes(attributes, name, types, context):
 @_ods_cext.register_operation(_Dialect)
 class AllGatherOp(_ods_ir.OpView):
   r"""
-  Gathers the pieces of a tensor along axes. For each dimension, the axes gathered are the last
-  ones that split it; removing them from the sharding of the operand gives that of the result.
-  `out_sharding` must say the same; it does not define it.
+  Gathers the shards of a tensor along axes. The gathered axes of each dimension must be a suffix
+  of the axes that shard it; removing them from the sharding of the operand gives the sharding of
+  the result, which must equal `out_sharding`.
   
   ```mlir
   // %0 is sharded as <@mesh, [{"a", "b", "c"}, {}, {"d"}]>
@@ -101,8 +101,8 @@ def all_gather(tensor, gathering_axes, out_sharding, *, results=None, loc=None, 
 @_ods_cext.register_operation(_Dialect)
 class AllReduceOp(_ods_ir.OpView):
   r"""
-  Reduces the pieces of a tensor along axes. The order of the axes does not matter to the
-  result, but it may to the order of devices in the replica groups.
+  Reduces a tensor along axes. The order of the axes does not affect the result, but may affect
+  the order of devices in the replica groups.
   
   ```mlir
   // %0 is sharded as <@mesh, [{"a"}, {}], unreduced={"b"}>
@@ -115,10 +115,10 @@ class AllReduceOp(_ods_ir.OpView):
   - Those of `CollectiveOpInterface`; the operand may have no sharding.
   - `reduction_axes` satisfies the constraints of `AxisRefListAttr` and is in the order of the
     mesh.
-  - Operand and result are sharded equivalently, unreduced axes aside.
-  - `reduction_axes` overlaps neither the axes that split the operand, nor those that explicitly
-    replicate it, nor the unreduced axes of `out_sharding`.
-  - Unreduced axes that disappear have the kind `reduction_op`; none appear.
+  - Operand and result have equivalent shardings, except for unreduced axes.
+  - `reduction_axes` overlaps neither the axes that shard the operand, nor its explicitly
+    replicated axes, nor the unreduced axes of `out_sharding`.
+  - Unreduced axes that are removed have the kind `reduction_op`; none are added.
   """
 
   OPERATION_NAME = "sdy.all_reduce"
@@ -193,9 +193,9 @@ def all_reduce(tensor, reduction_axes, out_sharding, *, reduction_op=None, resul
 @_ods_cext.register_operation(_Dialect)
 class AllSliceOp(_ods_ir.OpView):
   r"""
-  Each device keeps its slice along the given axes: the inverse of an all-gather. For each
-  dimension, appending the axes to the sharding of the operand gives that of the result.
-  `out_sharding` must say the same; it does not define it.
+  Each device keeps its slice along the given axes: the inverse of an all-gather. Appending the
+  axes of each dimension to the sharding of the operand gives the sharding of the result, which
+  must equal `out_sharding`.
   
   ```mlir
   // %0 is sharded as <@mesh, [{"a"}, {}, {}]>
@@ -265,10 +265,11 @@ def all_slice(tensor, slicing_axes, out_sharding, *, results=None, loc=None, ip=
 @_ods_cext.register_operation(_Dialect)
 class AllToAllOp(_ods_ir.OpView):
   r"""
-  For each exchange (axes, source, target), the tensor is split along the target dimension over
-  the axes, the pieces are exchanged along the axes, and put together along the source
-  dimension. It is an all-gather of the source followed by a slice of the target: the axes move
-  from the end of the source dimension's sharding to the end of the target's.
+  For each move (axes, source, target), each device splits its shard along the target dimension,
+  exchanges the parts with the other devices along the axes, and concatenates the received parts
+  along the source dimension. This is equivalent to an all-gather of the source dimension followed
+  by a slice of the target dimension: the axes move from the end of the source dimension's
+  sharding to the end of the target dimension's.
   
   ```mlir
   // %0 is sharded as <@mesh, [{"a", "b"}, {"c"}, {}, {}]>
@@ -278,9 +279,9 @@ class AllToAllOp(_ods_ir.OpView):
   **Constraints:**
   
   - Those of `CollectiveOpInterface`.
-  - There is at least one exchange.
+  - There is at least one move.
   - The axes of each satisfy the constraints of `AxisRefListAttr`; no axis occurs in two.
-  - The dimensions are in range, no dimension occurs twice among all exchanges, and the source
+  - The dimensions are in range, no dimension occurs twice among all moves, and the source
     dimensions are ascending.
   - Moving the axes in the operand's sharding gives `out_sharding`.
   """
@@ -341,9 +342,9 @@ def all_to_all(tensor, params, out_sharding, *, results=None, loc=None, ip=None)
 @_ods_cext.register_operation(_Dialect)
 class CollectivePermuteOp(_ods_ir.OpView):
   r"""
-  Each device sends its piece to another. Any sharding can become any other, as long as each
-  dimension stays split into the same number of pieces. So axes can be reordered, moved to
-  other dimensions, and exchanged for axes that replicate.
+  Each device sends its shard to one device. The result can have any sharding that splits each
+  dimension into the same number of shards. The permute can therefore reorder axes, move them to
+  other dimensions, and replace them by axes along which the operand is replicated.
   
   ```mlir
   sdy.mesh @mesh = <["a"=2, "b"=2, "c"=4, "d"=2, "e"=2, "f"=2]>
@@ -355,7 +356,7 @@ class CollectivePermuteOp(_ods_ir.OpView):
   
   - Those of `CollectiveOpInterface`; the meshes may differ.
   - If the meshes differ, they have the same axes and different device ids.
-  - Each dimension is split into as many pieces in `out_sharding` as in the operand's sharding.
+  - Each dimension has as many shards in `out_sharding` as in the operand's sharding.
   """
 
   OPERATION_NAME = "sdy.collective_permute"
@@ -401,7 +402,7 @@ def collective_permute(tensor, out_sharding, *, results=None, loc=None, ip=None)
 class ConstantOp(_ods_ir.OpView):
   r"""
   A constant tensor. Unlike `stablehlo.constant`, it is not constant-like: equal constants are
-  not merged, so each use of a constant can be sharded by itself.
+  not merged, so that each use of a constant can have its own sharding.
   
   ```mlir
   %0 = sdy.constant dense<[[0.0, 1.0], [2.0, 3.0]]> : tensor<2x2xf32>
@@ -451,9 +452,9 @@ def constant(value, *, results=None, loc=None, ip=None) -> _ods_ir.OpResult:
 @_ods_cext.register_operation(_Dialect)
 class DataFlowEdgeOp(_ods_ir.OpView):
   r"""
-  A data-flow edge of an operation X joins sources, each an operand of X or of a terminator of a
-  block of X, and targets, each a result of X or an argument of a block of X, that must all be
-  sharded alike. For example, in
+  A data-flow edge of an operation X connects sources, which are operands of X or of terminators of
+  blocks of X, to targets, which are results of X or arguments of blocks of X. All of them must
+  have the same sharding. For example, in
   
   ```
   y_0, ..., y_n = while (x_0, ..., x_n)
@@ -467,15 +468,15 @@ class DataFlowEdgeOp(_ods_ir.OpView):
   the i-th edge has the sources `x_i` and `return_value_i`, and the targets `y_i`, `pred_arg_i`
   and `body_arg_i`.
   
-  The input is the owner of the edge: one of its targets, a result where there is one. It has
-  no other use: all uses of the owner go through the edge. The optional sharding is that of all
-  targets; while there is an edge it is updated in place of theirs. So each edge is propagated
-  by itself, however many the operation has.
+  The input is the owner of the edge: one of its targets, preferably a result. It has no other
+  use: all uses of the owner go through the edge. The optional sharding is that of all targets;
+  propagation updates it instead of the shardings of the targets. Each edge is therefore
+  propagated separately from the other edges of the operation.
   
   Shardings propagate between sources and targets as through an operation whose operands are
   the sources and whose results are the targets.
   
-  The input is not defined by an sdy operation, unless that has data-flow edges itself.
+  The input must not be defined by an sdy operation that has no data-flow edges.
   
   ```mlir
   %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x"}, {?}]> : tensor<8x16xf32>
@@ -531,9 +532,9 @@ def data_flow_edge(input, *, sharding=None, results=None, loc=None, ip=None) -> 
 @_ods_cext.register_operation(_Dialect)
 class FuncDataFlowEdgeOp(_ods_ir.OpView):
   r"""
-  Joins the operands of all calls of a function with one of its arguments, or the value that a
-  function returns with one result of a call of it. The input is the argument or the result and
-  has no other use. The sharding of the edge is that of the result of this operation.
+  Connects the operands of all calls of a function to one of its arguments, or a value that a
+  function returns to a result of a call. The input is the argument or the call result, and has no
+  other use. The sharding of the edge is that of the result of this operation.
   
   ```mlir
   %1 = sdy.func_data_flow_edge %arg0 : tensor<8x16xf32>
@@ -568,10 +569,9 @@ def func_data_flow_edge(input, *, results=None, loc=None, ip=None) -> _ods_ir.Op
 @_ods_cext.register_operation(_Dialect)
 class ManualComputationOp(_ods_ir.OpView):
   r"""
-  The body is written from the point of view of one device along the manual axes, with explicit
-  collectives between the devices, and of the whole along the other, *free*, axes. The types
-  inside are local: a dimension is divided by the manual axes that split it. Shardings
-  propagate through the body along free axes.
+  Along the manual axes, the body is a local program with explicit collectives; along the other
+  axes, the *free* axes, it is global. The types inside are local: a dimension is divided by the
+  manual axes that split it. Shardings propagate through the body along free axes.
   
   ```mlir
   %1 = sdy.manual_computation(%0)
@@ -674,8 +674,8 @@ def manual_computation(results_, tensors, in_shardings, out_shardings, manual_ax
 @_ods_cext.register_operation(_Dialect)
 class MeshOp(_ods_ir.OpView):
   r"""
-  Gives a mesh a name, under which the shardings of the module refer to it. The operation is a
-  symbol and stands directly in a module.
+  Defines a mesh as a symbol, to which the shardings of the module refer. The operation must be
+  directly in a module.
   
   ```mlir
   sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -730,8 +730,8 @@ def mesh(sym_name, mesh, *, loc=None, ip=None) -> MeshOp:
 @_ods_cext.register_operation(_Dialect)
 class NamedComputationOp(_ods_ir.OpView):
   r"""
-  Groups a block of operations under a name. Shardings propagate into and out of the body as
-  though it were written in place.
+  Groups operations under a name. Shardings propagate into and out of the body as if it were
+  inlined.
   
   ```mlir
   %1 = sdy.named_computation<"foo">(%0) (%arg0: tensor<8x16xf32>) {
@@ -835,13 +835,14 @@ def named_computation(result, name, operands_, *, in_shardings=None, out_shardin
 @_ods_cext.register_operation(_Dialect)
 class PropagationBarrierOp(_ods_ir.OpView):
   r"""
-  The identity, through which shardings propagate only as allowed:
+  The result is the input. Shardings propagate through the operation only in the allowed
+  direction:
   
   - `FORWARD`: from the operand to the result;
   - `BACKWARD`: from the result to the operand;
   - `NONE`: not at all.
   
-  `BOTH` is refused: without a barrier shardings pass both ways.
+  `BOTH` is invalid, since the barrier would have no effect.
   
   ```mlir
   %1 = sdy.propagation_barrier %0 allowed_direction=FORWARD : tensor<8x16xf32>
@@ -890,8 +891,8 @@ def propagation_barrier(input, allowed_direction, *, results=None, loc=None, ip=
 @_ods_cext.register_operation(_Dialect)
 class ReduceScatterOp(_ods_ir.OpView):
   r"""
-  Reduces the pieces of a tensor along axes and scatters the result along the same axes: an
-  all-reduce followed by an all-slice.
+  Reduces a tensor along axes and scatters the result along the same axes: an all-reduce followed
+  by an all-slice.
   
   ```mlir
   // %0 is sharded as <@mesh, [{"a"}, {}, {}], unreduced={"b", "c", "d"}>
@@ -903,7 +904,7 @@ class ReduceScatterOp(_ods_ir.OpView):
   - Those of `CollectiveOpInterface`; the operand may have no sharding.
   - The elements of `reduce_scatter_axes` satisfy the constraints of `AxisRefListAttr`.
   - Appending `reduce_scatter_axes` to the operand's sharding gives `out_sharding`.
-  - Unreduced axes that disappear have the kind `reduction_op`; none appear.
+  - Unreduced axes that are removed have the kind `reduction_op`; none are added.
   """
 
   OPERATION_NAME = "sdy.reduce_scatter"
@@ -978,7 +979,7 @@ def reduce_scatter(tensor, reduce_scatter_axes, out_sharding, *, reduction_op=No
 @_ods_cext.register_operation(_Dialect)
 class ReplicatedToUnreducedOp(_ods_ir.OpView):
   r"""
-  One device along the axes keeps the tensor, and the others take the identity of the reduction:
+  One device along the axes keeps the tensor, and the others hold the identity of the reduction:
   
   all-reduce(replicated-to-unreduced(x, axes), axes) = x
   
@@ -994,7 +995,7 @@ class ReplicatedToUnreducedOp(_ods_ir.OpView):
     not empty.
   - The reduction kind of `out_sharding` is that of the operand if that has unreduced axes.
   - The dimension shardings of operand and result are equal.
-  - `axes` replicate the operand, explicitly or implicitly.
+  - The operand is replicated along `axes`, explicitly or implicitly.
   - The unreduced axes of the operand and `axes` together are those of `out_sharding`.
   """
 
@@ -1054,12 +1055,12 @@ def replicated_to_unreduced(tensor, axes, out_sharding, *, results=None, loc=Non
 @_ods_cext.register_operation(_Dialect)
 class ReshardOp(_ods_ir.OpView):
   r"""
-  The result is the input, sharded as given, which generally differs from how the input is.
+  The result is the input with the given sharding, which may differ from the sharding of the
+  input.
   
-  A sharding constraint is what a user states and what propagation works with. After
-  propagation a constraint becomes a reshard, and further reshards are inserted where an
-  operation needs its operands sharded otherwise than they are. The partitioner turns each
-  reshard into collectives.
+  Users write sharding constraints, which take part in propagation. After propagation, constraints
+  become reshards, and further reshards are inserted where an operation requires other shardings
+  of its operands. The partitioner converts each reshard to collectives.
   
   ```mlir
   %1 = sdy.reshard %0 <@mesh, [{}, {"y"}]> : tensor<8x16xf32>
@@ -1141,7 +1142,7 @@ def return_(results_, *, loc=None, ip=None) -> ReturnOp:
 @_ods_cext.register_operation(_Dialect)
 class ShardedToUnreducedOp(_ods_ir.OpView):
   r"""
-  Each device places its piece in a tensor of zeros, so that the sum over the axes is the whole:
+  Each device places its shard in a tensor of zeros, so that the sum over the axes is the tensor:
   
   all-gather(x, axes) = all-reduce(sharded-to-unreduced(x, axes), axes)
   
@@ -1215,13 +1216,13 @@ def sharded_to_unreduced(tensor, axes, out_sharding, *, results=None, loc=None, 
 @_ods_cext.register_operation(_Dialect)
 class ShardingConstraintOp(_ods_ir.OpView):
   r"""
-  States how a value in the midst of a computation is to be sharded.
+  Fixes the sharding of an intermediate value.
   
-  - If the result has no uses, the sharding is that of the input itself.
-  - If it has uses, the sharding is the one that these uses see; other uses of the input may
-    see another.
+  - If the result has no uses, the constraint applies to the input.
+  - If the result has uses, the constraint applies to these uses; other uses of the input may have
+    a different sharding.
   
-  Open dimensions may be sharded further by propagation.
+  Propagation may further shard open dimensions.
   
   ```mlir
   %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?}]> : tensor<8x16xf32>
@@ -1270,8 +1271,8 @@ def sharding_constraint(input, sharding, *, results=None, loc=None, ip=None) -> 
 @_ods_cext.register_operation(_Dialect)
 class ShardingGroupOp(_ods_ir.OpView):
   r"""
-  All values of a group are sharded alike: once propagation shards one of them, it shards the
-  others in the same way. Groups are told apart by their number. The operation has no result.
+  All values of a group have the same sharding: when propagation shards one of them, it shards the
+  others in the same way. `group_id` identifies the group. The operation has no result.
   
   ```mlir
   sdy.sharding_group %a group_id=0 : tensor<8x16xf32>

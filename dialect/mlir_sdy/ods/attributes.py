@@ -140,7 +140,7 @@ class MeshAttr(SdyAttribute):
 
 
 class SubAxisInfoAttr(SdyAttribute):
-    """How a sub-axis is derived from its full axis."""
+    """Part of a full axis that a sub-axis is."""
 
     mnemonic = "sub_axis_info"
 
@@ -195,7 +195,7 @@ class AxisRefAttr(SdyAttribute):
 
     @property
     def sub_axis_info(self) -> SubAxisInfoAttr | None:
-        """Which part of the axis; all of it when absent."""
+        """Part of the axis; the full axis if absent."""
         return self.parameter(1)
 
     @classmethod
@@ -210,7 +210,7 @@ class AxisRefAttr(SdyAttribute):
 
         Args:
             name: name of the axis.
-            sub_axis_info: which part of the axis; all of it when absent.
+            sub_axis_info: part of the axis; the full axis if absent.
             context: where the attribute lives; the current context if not given.
         """
         values = (name, sub_axis_info)
@@ -480,7 +480,7 @@ class TensorMappingAttr(SdyAttribute):
 
 
 class OpShardingRuleAttr(SdyAttribute):
-    """How an operation can be partitioned."""
+    """Mapping of the dimensions of an operation to factors."""
 
     mnemonic = "op_sharding_rule"
 
@@ -570,7 +570,7 @@ class OpShardingRuleAttr(SdyAttribute):
 
 
 class AllToAllParamAttr(SdyAttribute):
-    """One exchange of an all-to-all."""
+    """Move of axes between two dimensions in an all-to-all."""
 
     mnemonic = "all_to_all_param"
 
@@ -581,17 +581,17 @@ class AllToAllParamAttr(SdyAttribute):
 
     @property
     def axes(self) -> tuple[AxisRefAttr, ...]:
-        """Axes that move."""
+        """Moved axes."""
         return self.parameter(0)
 
     @property
     def src_dim(self) -> int:
-        """Dimension that the axes leave."""
+        """Source dimension."""
         return self.parameter(1)
 
     @property
     def tgt_dim(self) -> int:
-        """Dimension that the axes go to."""
+        """Target dimension."""
         return self.parameter(2)
 
     @classmethod
@@ -606,9 +606,9 @@ class AllToAllParamAttr(SdyAttribute):
         """The attribute with these parameters.
 
         Args:
-            axes: axes that move.
-            src_dim: dimension that the axes leave.
-            tgt_dim: dimension that the axes go to.
+            axes: moved axes.
+            src_dim: source dimension.
+            tgt_dim: target dimension.
             context: where the attribute lives; the current context if not given.
         """
         values = (axes, src_dim, tgt_dim)
@@ -616,7 +616,7 @@ class AllToAllParamAttr(SdyAttribute):
 
 
 class AllToAllParamListAttr(SdyAttribute):
-    """List of the exchanges of an all-to-all."""
+    """List of the moves of an all-to-all."""
 
     mnemonic = "all_to_all_param_list"
 
@@ -635,7 +635,7 @@ class AllToAllParamListAttr(SdyAttribute):
         """The attribute with these parameters.
 
         Args:
-            value: exchanges.
+            value: moves.
             context: where the attribute lives; the current context if not given.
         """
         values = (value,)
@@ -682,7 +682,7 @@ class EdgeValueRefAttr(SdyAttribute):
 
 
 class AxisToPropagationDetailsAttr(SdyAttribute):
-    """Where an axis came from and where it was propagated to."""
+    """Source and targets of a propagated axis."""
 
     mnemonic = "axis_to_propagation_details"
 
@@ -728,7 +728,7 @@ class AxisToPropagationDetailsAttr(SdyAttribute):
 
 
 class PropagationOneStepAttr(SdyAttribute):
-    """What one step of propagation did at an operation."""
+    """Axes that one propagation step propagated through an operation."""
 
     mnemonic = "propagation_one_step"
 
@@ -767,7 +767,7 @@ class PropagationOneStepAttr(SdyAttribute):
 
 
 class PropagationEdgesAttr(SdyAttribute):
-    """What propagation did at an operation, step by step."""
+    """Axes that propagation propagated through an operation, by step."""
 
     mnemonic = "propagation_edges"
 

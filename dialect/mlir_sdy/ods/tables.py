@@ -88,7 +88,7 @@ OPERATIONS: dict[str, OperationDecl] = {
     "sdy.sharding_group": OperationDecl(
         name="sdy.sharding_group",
         class_name="ShardingGroupOp",
-        summary="Makes a value a member of a sharding group",
+        summary="Adds a value to a sharding group",
         operands=(ValueDecl(name="input", type_constraint="AnyRankedTensor"),),
         attributes=(OpAttributeDecl(name="group_id", kind="i64"),),
         results=(),
@@ -110,7 +110,7 @@ OPERATIONS: dict[str, OperationDecl] = {
     "sdy.propagation_barrier": OperationDecl(
         name="sdy.propagation_barrier",
         class_name="PropagationBarrierOp",
-        summary="Lets shardings pass in one direction only",
+        summary="Restricts propagation to one direction",
         operands=(ValueDecl(name="input", type_constraint="AnyRankedTensor"),),
         attributes=(
             OpAttributeDecl(
@@ -137,7 +137,7 @@ OPERATIONS: dict[str, OperationDecl] = {
     "sdy.return": OperationDecl(
         name="sdy.return",
         class_name="ReturnOp",
-        summary="Ends a region of an sdy operation",
+        summary="Terminates a region of an sdy operation",
         operands=(ValueDecl(name="results", type_constraint="AnyType", variadic=True),),
         attributes=(),
         results=(),
@@ -159,7 +159,7 @@ OPERATIONS: dict[str, OperationDecl] = {
     "sdy.manual_computation": OperationDecl(
         name="sdy.manual_computation",
         class_name="ManualComputationOp",
-        summary="Computation that is written for one device along the manual axes",
+        summary="Computation that is local along the manual axes",
         operands=(ValueDecl(name="tensors", type_constraint="AnyType", variadic=True),),
         attributes=(
             OpAttributeDecl(name="in_shardings", kind="sdy.sharding_per_value"),
@@ -424,7 +424,7 @@ OPERATIONS: dict[str, OperationDecl] = {
     "sdy.all_to_all": OperationDecl(
         name="sdy.all_to_all",
         class_name="AllToAllOp",
-        summary="Moves axes from dimensions to other dimensions",
+        summary="All-to-all that moves axes between dimensions",
         operands=(ValueDecl(name="tensor", type_constraint="AnyShaped"),),
         attributes=(
             OpAttributeDecl(name="params", kind="sdy.all_to_all_param_list"),
@@ -454,7 +454,7 @@ OPERATIONS: dict[str, OperationDecl] = {
     "sdy.collective_permute": OperationDecl(
         name="sdy.collective_permute",
         class_name="CollectivePermuteOp",
-        summary="Sends pieces between devices to replace the axes of a sharding",
+        summary="Collective permute that replaces the axes of a sharding",
         operands=(ValueDecl(name="tensor", type_constraint="AnyShaped"),),
         attributes=(OpAttributeDecl(name="out_sharding", kind="sdy.sharding"),),
         results=(ValueDecl(name="result", type_constraint="AnyShaped"),),
@@ -563,7 +563,7 @@ OPERATIONS: dict[str, OperationDecl] = {
     "sdy.sharded_to_unreduced": OperationDecl(
         name="sdy.sharded_to_unreduced",
         class_name="ShardedToUnreducedOp",
-        summary="Turns axes that split the operand into unreduced axes of the result",
+        summary="Converts sharding axes of the operand to unreduced axes of the result",
         operands=(ValueDecl(name="tensor", type_constraint="AnyShaped"),),
         attributes=(
             OpAttributeDecl(name="axes", kind="sdy.list_of_axis_ref_lists"),
@@ -593,7 +593,7 @@ OPERATIONS: dict[str, OperationDecl] = {
     "sdy.replicated_to_unreduced": OperationDecl(
         name="sdy.replicated_to_unreduced",
         class_name="ReplicatedToUnreducedOp",
-        summary="Turns axes that replicate the operand into unreduced axes of the result",
+        summary="Converts replicated axes of the operand to unreduced axes of the result",
         operands=(ValueDecl(name="tensor", type_constraint="AnyShaped"),),
         attributes=(
             OpAttributeDecl(name="axes", kind="sdy.axis_ref_list"),
@@ -674,7 +674,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
     "sub_axis_info": AttributeDecl(
         mnemonic="sub_axis_info",
         class_name="SubAxisInfoAttr",
-        summary="How a sub-axis is derived from its full axis",
+        summary="Part of a full axis that a sub-axis is",
         parameters=(
             ParameterDecl(
                 name="pre_size",
@@ -701,7 +701,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
             ParameterDecl(
                 name="sub_axis_info",
                 kind="attr:sub_axis_info",
-                description="which part of the axis; all of it when absent",
+                description="part of the axis; the full axis if absent",
                 optional=True,
             ),
         ),
@@ -827,7 +827,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
     "op_sharding_rule": AttributeDecl(
         mnemonic="op_sharding_rule",
         class_name="OpShardingRuleAttr",
-        summary="How an operation can be partitioned",
+        summary="Mapping of the dimensions of an operation to factors",
         parameters=(
             ParameterDecl(
                 name="factor_sizes",
@@ -879,34 +879,34 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
     "all_to_all_param": AttributeDecl(
         mnemonic="all_to_all_param",
         class_name="AllToAllParamAttr",
-        summary="One exchange of an all-to-all",
+        summary="Move of axes between two dimensions in an all-to-all",
         parameters=(
             ParameterDecl(
                 name="axes",
                 kind="array:axis_ref",
-                description="axes that move",
+                description="moved axes",
             ),
             ParameterDecl(
                 name="src_dim",
                 kind="int",
-                description="dimension that the axes leave",
+                description="source dimension",
             ),
             ParameterDecl(
                 name="tgt_dim",
                 kind="int",
-                description="dimension that the axes go to",
+                description="target dimension",
             ),
         ),
     ),
     "all_to_all_param_list": AttributeDecl(
         mnemonic="all_to_all_param_list",
         class_name="AllToAllParamListAttr",
-        summary="List of the exchanges of an all-to-all",
+        summary="List of the moves of an all-to-all",
         parameters=(
             ParameterDecl(
                 name="value",
                 kind="array:all_to_all_param",
-                description="exchanges",
+                description="moves",
             ),
         ),
     ),
@@ -930,7 +930,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
     "axis_to_propagation_details": AttributeDecl(
         mnemonic="axis_to_propagation_details",
         class_name="AxisToPropagationDetailsAttr",
-        summary="Where an axis came from and where it was propagated to",
+        summary="Source and targets of a propagated axis",
         parameters=(
             ParameterDecl(
                 name="axis_name",
@@ -952,7 +952,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
     "propagation_one_step": AttributeDecl(
         mnemonic="propagation_one_step",
         class_name="PropagationOneStepAttr",
-        summary="What one step of propagation did at an operation",
+        summary="Axes that one propagation step propagated through an operation",
         parameters=(
             ParameterDecl(
                 name="step_index",
@@ -969,7 +969,7 @@ ATTRIBUTES: dict[str, AttributeDecl] = {
     "propagation_edges": AttributeDecl(
         mnemonic="propagation_edges",
         class_name="PropagationEdgesAttr",
-        summary="What propagation did at an operation, step by step",
+        summary="Axes that propagation propagated through an operation, by step",
         parameters=(
             ParameterDecl(
                 name="value",
@@ -1017,14 +1017,15 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-lift-inlined-meshes",
         class_name="LiftInlinedMeshesPass",
         anchor="builtin.module",
-        summary="Gives each mesh one name",
+        summary="Replaces inlined meshes by symbols and merges equal meshes",
         description=(
-                "Replaces each mesh that a sharding holds in place by the name of an `sdy.mesh`, and merges\n"
-                "meshes that are equal.\n"
+                "Replaces each mesh that a sharding contains by the symbol of an `sdy.mesh`, and merges equal\n"
+                "meshes.\n"
                 "\n"
-                "- Of several equal mesh operations the first is kept; references to the others are renamed.\n"
-                "- A mesh without an operation gets one, after the last existing one or at the start of the\n"
-                "  module, named `mesh`, `empty_mesh`, or `maximal_mesh_<device>`, with a number if taken.\n"
+                "- The first of several equal mesh operations is kept; references to the others are renamed.\n"
+                "- A mesh without an operation gets one, after the last existing mesh operation or at the start\n"
+                "  of the module. Its name is `mesh`, `empty_mesh` or `maximal_mesh_<device>`, followed by a\n"
+                "  number if the name is taken.\n"
                 "\n"
                 "```mlir\n"
                 "func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<[\"x\"=2]>, [{\"x\"}]>})\n"
@@ -1054,12 +1055,11 @@ PASSES: dict[str, PassDecl] = {
         anchor="builtin.module",
         summary="Removes axes of size 1 from shardings",
         description=(
-                "Takes each axis that the mesh of a sharding gives the size 1 out of the sharding's dimensions,\n"
-                "replicated axes and unreduced axes. A closed dimension that is left without axes loses its\n"
-                "priority.\n"
+                "Removes every axis of size 1 from the dimension shardings, replicated axes and unreduced axes of\n"
+                "all shardings. A closed dimension that has no axes left loses its priority.\n"
                 "\n"
-                "Meshes keep their axes, and so do the `manual_axes` of manual computations. If no `sdy.mesh` of\n"
-                "the module has an axis of size 1, nothing happens.\n"
+                "Meshes and the `manual_axes` of manual computations keep their axes. The pass does nothing if no\n"
+                "`sdy.mesh` of the module has an axis of size 1.\n"
                 "\n"
                 "On a mesh `<[\"a\"=1, \"b\"=2]>`, `[{\"a\"}p2, {\"a\", \"b\", ?}p1\\]` becomes `[{}, {\"b\", ?}p1\\]`."
             ),
@@ -1069,12 +1069,12 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-propagate-sharding-from-func-to-call",
         class_name="PropagateShardingFromFuncToCallPass",
         anchor="builtin.module",
-        summary="Shards calls as the results of what they call",
+        summary="Propagates the shardings of callee results to calls",
         description=(
-                "Gives each `func.call` without `sdy.sharding` the shardings of its callee's results. Results\n"
-                "without one get a fully open sharding on the mesh of the first that has one; maximal meshes\n"
-                "don't count, and if there is no other mesh the call stays as it is. So does a call with a\n"
-                "sharding, whatever that says.\n"
+                "Copies the shardings of the callee's results to each `func.call` that has no `sdy.sharding`. A\n"
+                "result without a sharding gets a fully open sharding on the mesh of the first result that has\n"
+                "a sharding on a mesh that is not maximal. If there is no such mesh, or if the call already has a\n"
+                "sharding, the call is not changed.\n"
                 "\n"
                 "```mlir\n"
                 "// the result of @f is sharded by [{\"x\"}]\n"
@@ -1094,21 +1094,22 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-constant-or-scalar-splitter",
         class_name="ConstantOrScalarSplitterPass",
         anchor="builtin.module",
-        summary="Gives each use of a constant or of a broadcast scalar its own copy",
+        summary="Copies constants and broadcast scalars for each use",
         description=(
-                "Copies constant sub-computations and broadcasts of scalars so that each use has one of its own.\n"
-                "That two operations use the same constant is no reason for sharding them alike, but propagation\n"
-                "would go from the one to the other through it.\n"
+                "Copies constant subcomputations and broadcasts of scalars, so that each use has its own copy.\n"
+                "Propagation would otherwise copy shardings between unrelated operations through a constant that\n"
+                "both use.\n"
                 "\n"
-                "A constant sub-computation is a value with all that it is computed from, which is\n"
+                "A constant subcomputation is a value together with the operations that compute it, if each of\n"
+                "them is\n"
                 "\n"
                 "- a constant or an iota,\n"
                 "- an element-wise operation, broadcast, reshape or slice of constant values, or\n"
                 "- a call or named computation on constant values that consists of such operations only.\n"
                 "\n"
-                "Scalars are not copied, as they can't be sharded. Constants and constant sub-computations that\n"
-                "nothing uses are erased. Each `stablehlo.constant` becomes an `sdy.constant`, which\n"
-                "canonicalization doesn't merge again.\n"
+                "Scalars are not copied, since they cannot be sharded. Unused constants and constant\n"
+                "subcomputations are erased. Each `stablehlo.constant` becomes an `sdy.constant`, which\n"
+                "canonicalization does not merge again.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.constant dense<2.0> : tensor<8xf32>\n"
@@ -1133,21 +1134,22 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-constant-splitter",
         class_name="ConstantSplitterPass",
         anchor="builtin.module",
-        summary="Gives each use of a constant or of a broadcast scalar its own copy",
+        summary="Copies constants and broadcast scalars for each use",
         description=(
-                "Copies constant sub-computations and broadcasts of scalars so that each use has one of its own.\n"
-                "That two operations use the same constant is no reason for sharding them alike, but propagation\n"
-                "would go from the one to the other through it.\n"
+                "Copies constant subcomputations and broadcasts of scalars, so that each use has its own copy.\n"
+                "Propagation would otherwise copy shardings between unrelated operations through a constant that\n"
+                "both use.\n"
                 "\n"
-                "A constant sub-computation is a value with all that it is computed from, which is\n"
+                "A constant subcomputation is a value together with the operations that compute it, if each of\n"
+                "them is\n"
                 "\n"
                 "- a constant or an iota,\n"
                 "- an element-wise operation, broadcast, reshape or slice of constant values, or\n"
                 "- a call or named computation on constant values that consists of such operations only.\n"
                 "\n"
-                "Scalars are not copied, as they can't be sharded. Constants and constant sub-computations that\n"
-                "nothing uses are erased. Each `stablehlo.constant` becomes an `sdy.constant`, which\n"
-                "canonicalization doesn't merge again.\n"
+                "Scalars are not copied, since they cannot be sharded. Unused constants and constant\n"
+                "subcomputations are erased. Each `stablehlo.constant` becomes an `sdy.constant`, which\n"
+                "canonicalization does not merge again.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.constant dense<2.0> : tensor<8xf32>\n"
@@ -1172,12 +1174,12 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-flatten-tuples",
         class_name="FlattenTuplesPass",
         anchor="builtin.module",
-        summary="Takes tuples apart",
+        summary="Replaces tuples by their elements",
         description=(
-                "Lets functions, calls, composites and custom calls take and make the parts of their tuples, and\n"
-                "what is put into a tuple be used where it is taken from it, as only the parts can be sharded.\n"
-                "Attributes of arguments and results become those of their parts; one that can't be split is an\n"
-                "error.\n"
+                "Replaces tuples in the signatures of functions, calls, composites and custom calls by their\n"
+                "elements, and forwards the operands of `stablehlo.tuple` to the uses of\n"
+                "`stablehlo.get_tuple_element`, since only the elements can be sharded. Attributes of arguments\n"
+                "and results are split among the elements; an attribute that cannot be split is an error.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.tuple %a, %b : tuple<tensor<8xf32>, tensor<4xf32>>\n"
@@ -1196,15 +1198,16 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-explicit-gather-scatter-batching",
         class_name="ExplicitGatherScatterBatchingPass",
         anchor="func.func",
-        summary="Makes the batch dimension of gathers and scatters explicit",
+        summary="Makes the batch dimensions of gathers and scatters explicit",
         description=(
-                "Rewrites each `stablehlo.gather` and `stablehlo.scatter` whose indices count along their own\n"
-                "dimension 0 in order to say where in dimension 0 of the operand to read or write: this dimension\n"
-                "is a batch dimension, along which indices and operand can be sharded alike.\n"
+                "Detects each `stablehlo.gather` and `stablehlo.scatter` whose dimension 0 is an implicit batch\n"
+                "dimension, and declares it as a batching dimension, along which indices and operand can then be\n"
+                "sharded alike.\n"
                 "\n"
-                "The indices count if their component for dimension 0 of the operand is an `iota` along\n"
-                "dimension 0, maybe broadcast, reshaped, clamped or selected. Dimension 0 must have the same size\n"
-                "on both sides. Operations that do nothing and that nothing uses are erased.\n"
+                "Dimension 0 is an implicit batch dimension if the index component for dimension 0 of the operand\n"
+                "is an `iota` along dimension 0 of the indices, possibly broadcast, reshaped, clamped or\n"
+                "selected, and if dimension 0 has the same size in operand and indices. Operations that are dead\n"
+                "or have no effect are erased.\n"
                 "\n"
                 "```mlir\n"
                 "%i = stablehlo.iota dim = 0 : tensor<4x2x1xi32>\n"
@@ -1227,10 +1230,10 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-manual-axes-cleanup",
         class_name="ManualAxesCleanupPass",
         anchor="builtin.module",
-        summary="Writes out the manual axes of manual computations",
+        summary="Normalizes the manual axes of manual computations",
         description=(
-                "Sorts the manual axes of each `sdy.manual_computation` as its mesh has them, and adds those that\n"
-                "an input or output sharding doesn't mention to its replicated axes.\n"
+                "Sorts the manual axes of each `sdy.manual_computation` in mesh order, and adds manual axes that\n"
+                "an input or output sharding does not mention to its replicated axes.\n"
                 "\n"
                 "A computation without inputs and outputs must have an empty body or no manual axes.\n"
                 "\n"
@@ -1243,12 +1246,12 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-add-data-flow-edges",
         class_name="AddDataFlowEdgesPass",
         anchor="builtin.module",
-        summary="Marks where values flow through an operation unchanged",
+        summary="Inserts data-flow edges for operations with regions and barriers",
         description=(
-                "Puts an `sdy.data_flow_edge` on each value that owns one and has a static shape: the results of\n"
+                "Inserts an `sdy.data_flow_edge` after each edge owner of static shape: the results of\n"
                 "`stablehlo.while`, `stablehlo.case`, `stablehlo.optimization_barrier`, `sdy.manual_computation`\n"
-                "and `sdy.named_computation`, and the arguments of the bodies of the last two. The edge takes\n"
-                "over the owner's sharding and all its uses. Owners that have an edge are left alone.\n"
+                "and `sdy.named_computation`, and the block arguments of the last two. The edge takes over the\n"
+                "sharding and all uses of the owner. Owners that already have an edge are skipped.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.optimization_barrier %a : tensor<8xf32>\n"
@@ -1269,14 +1272,14 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-add-func-data-flow-edges",
         class_name="AddFuncDataFlowEdgesPass",
         anchor="builtin.module",
-        summary="Marks where values flow into functions and out of calls",
+        summary="Inserts data-flow edges for function arguments and call results",
         description=(
-                "Puts an `sdy.func_data_flow_edge` on each argument of each function but the main one, and on\n"
-                "each result of each call, if it has a static shape. The edge takes over the value's sharding\n"
-                "and all its uses. Through the edges, propagation goes from the operands of all calls into a\n"
-                "function and from what it returns to the results of the calls.\n"
+                "Inserts an `sdy.func_data_flow_edge` after each argument of static shape of each function except\n"
+                "the main function, and after each call result of static shape. The edge takes over the sharding\n"
+                "and all uses of the value. Through the edges, shardings propagate from the operands of all calls\n"
+                "to the function's arguments, and from the returned values to the results of the calls.\n"
                 "\n"
-                "The main function is the only one of the module, or the one named `main`.\n"
+                "The main function is the only function of the module, or the one named `main`.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>\n"
@@ -1297,23 +1300,24 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-apply-sharding-constraints",
         class_name="ApplyShardingConstraintsPass",
         anchor="builtin.module",
-        summary="Lets constraints dictate the shardings of what they constrain",
+        summary="Applies sharding constraints to their inputs",
         description=(
                 "Copies the sharding of an `sdy.sharding_constraint` to its input, if\n"
                 "\n"
                 "- the input has no sharding,\n"
                 "- all dimensions of the sharding are closed, and\n"
-                "- no other constraint and no manual computation demands another sharding of the input.\n"
+                "- no other constraint and no manual computation requires another sharding of the input.\n"
                 "\n"
-                "Propagation brings the axes of a constraint to its input anyway, but not that its dimensions are\n"
-                "closed. The inputs of manual computations are treated likewise.\n"
+                "Propagation alone would copy the axes of the constraint, but would leave the dimensions open.\n"
+                "Inputs of manual computations are treated in the same way.\n"
                 "\n"
-                "Where the input comes out of a data-flow edge, which has one sharding for all that flows through\n"
-                "it, the constraint moves up to it instead and takes over its other uses.\n"
+                "If the input is the result of a data-flow edge, the sharding is not copied, since an edge has\n"
+                "one sharding for all values that it connects. Instead, the constraint is moved directly after\n"
+                "the edge and takes over the other uses of the edge's result.\n"
                 "\n"
-                "If a value is used by a chain of constraints, each with the next as its only use, then its uses\n"
-                "after the chain, in the same block, use the end of the chain instead. There must be no other\n"
-                "constraint, or manual computation, that uses the value or the end of the chain.\n"
+                "In a chain of constraints, each of which has the next one as its only use, uses of the chain's\n"
+                "input that follow the chain in the same block are replaced by the chain's result. This requires\n"
+                "that no other constraint and no manual computation uses the chain's input or result.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.tanh %a : tensor<8x8xf32>\n"
@@ -1322,20 +1326,20 @@ PASSES: dict[str, PassDecl] = {
                 "return %0 : tensor<8x8xf32>\n"
                 "```\n"
                 "\n"
-                "shards `%0` by `[{\"x\"}, {}]`. Had an `add` used `%0` after `%2`, it would use `%2` then."
+                "shards `%0` by `[{\"x\"}, {}]`. An `add` that uses `%0` after `%2` would use `%2` instead."
             ),
         options=(
             OptionDecl(
                 name="debug-sharding-origins",
                 type="bool",
                 default=False,
-                description="whether to record which sharding each axis comes from",
+                description="whether to record for each axis the sharding that it comes from",
             ),
             OptionDecl(
                 name="debug-propagation-edge-sharding",
                 type="bool",
                 default=False,
-                description="whether to record the steps by which axes came to values",
+                description="whether to record the steps that propagated each axis",
             ),
         ),
         release="0.10.2",
@@ -1344,13 +1348,13 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-sharding-group-import",
         class_name="ShardingGroupImportPass",
         anchor="builtin.module",
-        summary="Checks, unites and renumbers sharding groups",
+        summary="Verifies, merges and renumbers sharding groups",
         description=(
-                "Makes the sharding groups of a module disjoint: groups with a value in common become one, their\n"
-                "ids become 0, 1 and so on, and each value is put into its group once.\n"
+                "Makes the sharding groups of a module disjoint: merges groups that share a value, renumbers the\n"
+                "groups from 0, and removes duplicate memberships.\n"
                 "\n"
-                "All values of a group must have the same shape, and be put into it within the same manual\n"
-                "computation or all outside of any.\n"
+                "All values of a group must have the same shape, and must be members within the same manual\n"
+                "computation or all outside of manual computations.\n"
                 "\n"
                 "```mlir\n"
                 "sdy.sharding_group %a group_id=7 : tensor<8xf32>\n"
@@ -1371,13 +1375,13 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-flatten-call-graph",
         class_name="FlattenCallGraphPass",
         anchor="builtin.module",
-        summary="Gives each call a function of its own",
+        summary="Clones functions so that each has a single call",
         description=(
-                "The first call of a function keeps it; each later one gets a copy of it, with copies of all that\n"
-                "it calls. Calls are taken function by function, each after those that it calls. A copy has the\n"
-                "name of the original function in `sdy.original_func_name`.\n"
+                "The first call of a function keeps the function; each later call gets a copy, including copies\n"
+                "of all functions that it calls. The pass visits calls in post-order. The attribute\n"
+                "`sdy.original_func_name` of a copy holds the name of the original function.\n"
                 "\n"
-                "Recursive functions are refused; declarations are not copied.\n"
+                "Recursive functions are an error; declarations are not copied.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
@@ -1397,15 +1401,15 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-import-func-calls",
         class_name="ImportFuncCallsPass",
         anchor="builtin.module",
-        summary="Puts the bodies of functions in the place of their calls",
+        summary="Replaces calls by named computations",
         description=(
-                "Replaces each call by an `sdy.named_computation` with the body of the function and its original\n"
-                "name. The arguments' shardings become `in_shardings`, the sharding of the call becomes\n"
-                "`out_shardings`. The attributes of the call stay, and `execution_thread` is taken over from the\n"
-                "function, as is `no_inline` in the form of `sdy.func_no_inline`, which named computations of the\n"
-                "input get, too. Functions that were called are erased.\n"
+                "Replaces each call by an `sdy.named_computation` with the body and the original name of the\n"
+                "function. The shardings of the function's arguments become `in_shardings`, and the sharding of\n"
+                "the call becomes `out_shardings`. The computation keeps the attributes of the call, and gets\n"
+                "`execution_thread` of the function, and `no_inline` as `sdy.func_no_inline`. Named computations\n"
+                "of the input also get `sdy.func_no_inline`. Called functions are erased.\n"
                 "\n"
-                "Recursive functions are refused; calls of declarations stay.\n"
+                "Recursive functions are an error; calls of declarations are not replaced.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
@@ -1427,7 +1431,7 @@ PASSES: dict[str, PassDecl] = {
                 name="add-data-flow-edges-on-named-computations",
                 type="bool",
                 default=True,
-                description="whether to put data-flow edges on all named computations",
+                description="whether to add data-flow edges to all named computations",
             ),
         ),
         release="0.10.2",
@@ -1436,9 +1440,9 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-pre-order-funcs",
         class_name="PreOrderFuncsPass",
         anchor="builtin.module",
-        summary="Puts each function before those that it calls",
+        summary="Sorts functions so that callers precede callees",
         description=(
-                "Moves all functions with a body to the end of the module, callers before what they call.\n"
+                "Moves all functions with a body to the end of the module, callers before their callees.\n"
                 "\n"
                 "```mlir\n"
                 "func.func private @f(...)\n"
@@ -1458,10 +1462,10 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-populate-op-sharding-rules",
         class_name="PopulateOpShardingRulesPass",
         anchor="func.func",
-        summary="Gives each known operation its sharding rule",
+        summary="Attaches sharding rules to operations",
         description=(
                 "Attaches `sdy.sharding_rule` to each operation that has no rule and for which one is\n"
-                "registered. A rule that is there, given by the user or by an earlier pass, stays.\n"
+                "registered. Existing rules, from the user or from an earlier pass, are kept.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.add %a, %b {sdy.sharding_rule =\n"
@@ -1473,13 +1477,13 @@ PASSES: dict[str, PassDecl] = {
                 name="conservative-propagation",
                 type="bool",
                 default=False,
-                description="whether to propagate full axes only, and not along the dimensions of windows and padding",
+                description="whether to propagate full axes only, and not along dimensions of windows and padding",
             ),
             OptionDecl(
                 name="compatible",
                 type="bool",
                 default=False,
-                description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+                description="whether to reproduce C++ Shardy where it is wrong or lacks a sharding rule",
                 release="pyshardy",
             ),
         ),
@@ -1491,13 +1495,13 @@ PASSES: dict[str, PassDecl] = {
         anchor="builtin.module",
         summary="Propagates shardings without resolving conflicts",
         description=(
-                "Extends shardings from each value to those that sharding rules and data-flow edges tie to it,\n"
-                "until nothing changes.\n"
+                "Extends the shardings of values that sharding rules and data-flow edges connect, until nothing\n"
+                "changes.\n"
                 "\n"
-                "- Along a factor, each tensor that has it is extended by the longest list of axes that all of\n"
-                "  them agree on: the lists must be prefixes of one another up to there.\n"
+                "- Along a factor, each tensor is extended to the longest list of axes that is compatible with\n"
+                "  all tensors that have the factor: up to there, their lists must be prefixes of one another.\n"
                 "- Only open dimensions are extended, and only by axes that the tensor does not use.\n"
-                "- Where tensors disagree nothing is propagated along the factor from there on; it takes no side.\n"
+                "- Where tensors disagree, propagation along the factor stops; the conflict is not resolved.\n"
                 "\n"
                 "```mlir\n"
                 "func.func @f(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>},\n"
@@ -1512,44 +1516,44 @@ PASSES: dict[str, PassDecl] = {
                 name="keep-sharding-rules",
                 type="bool",
                 default=False,
-                description="whether to leave the sharding rules on the operations",
+                description="whether to keep the sharding rules on the operations",
             ),
             OptionDecl(
                 name="module-dump-directory",
                 type="string",
                 default="",
-                description="where to save the module before each user priority but the first; nowhere if empty",
+                description="directory to which the module is saved before each user priority except the first; empty to save nothing",
             ),
             OptionDecl(
                 name="module-dump-index",
                 type="int",
                 default=0,
-                description="the number of the first file saved",
+                description="number of the first saved file",
                 release="pyshardy",
             ),
             OptionDecl(
                 name="conservative-propagation",
                 type="bool",
                 default=False,
-                description="whether to propagate full axes only, and not along the dimensions of windows and padding",
+                description="whether to propagate full axes only, and not along dimensions of windows and padding",
             ),
             OptionDecl(
                 name="debug-sharding-origins",
                 type="bool",
                 default=False,
-                description="whether to note for each axis which of the user's shardings it comes from",
+                description="whether to record for each axis the user sharding that it comes from",
             ),
             OptionDecl(
                 name="debug-propagation-edge-sharding",
                 type="bool",
                 default=False,
-                description="whether to note for each axis through which operand or result it came",
+                description="whether to record for each axis the operand or result that it was propagated from",
             ),
             OptionDecl(
                 name="compatible",
                 type="bool",
                 default=False,
-                description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+                description="whether to reproduce C++ Shardy where it is wrong or lacks a sharding rule",
                 release="pyshardy",
             ),
         ),
@@ -1559,73 +1563,73 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-aggressive-propagate",
         class_name="AggressivePropagatePass",
         anchor="builtin.module",
-        summary="Propagates shardings, deciding conflicts within operations",
+        summary="Propagates shardings and resolves conflicts within operations",
         description=(
                 "Works like `sdy-basic-propagate`, but resolves conflicts:\n"
                 "\n"
-                "- Each tensor takes of a factor's axes what it can itself; what one tensor can't take does not\n"
-                "  keep it from others.\n"
-                "- Where two factors want the same axis in one tensor, the factor that comes from the larger\n"
-                "  tensor goes first; among equals of an element-wise operation the one that is sharded more,\n"
-                "  then the one from the earlier operand.\n"
+                "- Each tensor takes as many of a factor's axes as it can; an axis that one tensor cannot take is\n"
+                "  still propagated to the others.\n"
+                "- If two factors need the same axis in one tensor, the factor whose source is the larger tensor\n"
+                "  is propagated first. Ties of element-wise operations are broken in favor of the source that\n"
+                "  is sharded further, then of the earlier operand.\n"
                 "\n"
                 "```mlir\n"
                 "// a: [{\"x\"}, {?}]   b: [{?}, {\"x\"}]   both 8x8\n"
                 "%0 = stablehlo.dot %a, %b : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n"
                 "```\n"
                 "\n"
-                "shards `%0` as `[{\"x\", ?}, {?}]`, where the basic strategy leaves it alone."
+                "shards `%0` as `[{\"x\", ?}, {?}]`; the basic strategy does not shard it."
             ),
         options=(
             OptionDecl(
                 name="keep-sharding-rules",
                 type="bool",
                 default=False,
-                description="whether to leave the sharding rules on the operations",
+                description="whether to keep the sharding rules on the operations",
             ),
             OptionDecl(
                 name="module-dump-directory",
                 type="string",
                 default="",
-                description="where to save the module before each user priority but the first; nowhere if empty",
+                description="directory to which the module is saved before each user priority except the first; empty to save nothing",
             ),
             OptionDecl(
                 name="module-dump-index",
                 type="int",
                 default=0,
-                description="the number of the first file saved",
+                description="number of the first saved file",
                 release="pyshardy",
             ),
             OptionDecl(
                 name="conservative-propagation",
                 type="bool",
                 default=False,
-                description="whether to propagate full axes only, and not along the dimensions of windows and padding",
+                description="whether to propagate full axes only, and not along dimensions of windows and padding",
             ),
             OptionDecl(
                 name="debug-sharding-origins",
                 type="bool",
                 default=False,
-                description="whether to note for each axis which of the user's shardings it comes from",
+                description="whether to record for each axis the user sharding that it comes from",
             ),
             OptionDecl(
                 name="debug-propagation-edge-sharding",
                 type="bool",
                 default=False,
-                description="whether to note for each axis through which operand or result it came",
+                description="whether to record for each axis the operand or result that it was propagated from",
             ),
             OptionDecl(
                 name="compatible",
                 type="bool",
                 default=False,
-                description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+                description="whether to reproduce C++ Shardy where it is wrong or lacks a sharding rule",
                 release="pyshardy",
             ),
             OptionDecl(
                 name="propagation-strategy",
                 type="string",
                 default="aggressive",
-                description="how conflicts within an operation are handled",
+                description="resolution of conflicts between the factors of an operation",
                 choices=("aggressive", "basic", "basic-then-aggressive"),
             ),
         ),
@@ -1635,74 +1639,74 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-op-priority-propagate",
         class_name="OpPriorityPropagatePass",
         anchor="builtin.module",
-        summary="Propagates shardings, pass-through operations first",
+        summary="Propagates shardings in the order of operation priorities",
         description=(
-                "Runs `sdy-aggressive-propagate` five times, each time through more:\n"
+                "Runs `sdy-aggressive-propagate` five times, each time through more operations and factors:\n"
                 "\n"
                 "0. element-wise operations, reshapes and transposes whose operands have no other use; dynamic\n"
                 "   slices forward;\n"
-                "1. the same whatever their operands' uses;\n"
+                "1. these operations regardless of the uses of their operands;\n"
                 "2. all operations along pass-through factors, broadcasts only backward;\n"
                 "3. all operations along all factors, broadcasts only backward;\n"
-                "4. everything."
+                "4. all operations along all factors in both directions."
             ),
         options=(
             OptionDecl(
                 name="keep-sharding-rules",
                 type="bool",
                 default=False,
-                description="whether to leave the sharding rules on the operations",
+                description="whether to keep the sharding rules on the operations",
             ),
             OptionDecl(
                 name="module-dump-directory",
                 type="string",
                 default="",
-                description="where to save the module before each user priority but the first; nowhere if empty",
+                description="directory to which the module is saved before each user priority except the first; empty to save nothing",
             ),
             OptionDecl(
                 name="module-dump-index",
                 type="int",
                 default=0,
-                description="the number of the first file saved",
+                description="number of the first saved file",
                 release="pyshardy",
             ),
             OptionDecl(
                 name="conservative-propagation",
                 type="bool",
                 default=False,
-                description="whether to propagate full axes only, and not along the dimensions of windows and padding",
+                description="whether to propagate full axes only, and not along dimensions of windows and padding",
             ),
             OptionDecl(
                 name="debug-sharding-origins",
                 type="bool",
                 default=False,
-                description="whether to note for each axis which of the user's shardings it comes from",
+                description="whether to record for each axis the user sharding that it comes from",
             ),
             OptionDecl(
                 name="debug-propagation-edge-sharding",
                 type="bool",
                 default=False,
-                description="whether to note for each axis through which operand or result it came",
+                description="whether to record for each axis the operand or result that it was propagated from",
             ),
             OptionDecl(
                 name="compatible",
                 type="bool",
                 default=False,
-                description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+                description="whether to reproduce C++ Shardy where it is wrong or lacks a sharding rule",
                 release="pyshardy",
             ),
             OptionDecl(
                 name="propagation-strategy",
                 type="string",
                 default="aggressive",
-                description="how conflicts within an operation are handled",
+                description="resolution of conflicts between the factors of an operation",
                 choices=("aggressive", "basic", "basic-then-aggressive"),
             ),
             OptionDecl(
                 name="run-op-priority-propagation",
                 type="bool",
                 default=True,
-                description="whether operations through which shardings pass unchanged come first",
+                description="whether to propagate through pass-through operations first",
             ),
         ),
         release="0.10.2",
@@ -1711,11 +1715,11 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-user-priority-propagate",
         class_name="UserPriorityPropagatePass",
         anchor="builtin.module",
-        summary="Propagates shardings by the priorities that the user gave dimensions",
+        summary="Propagates shardings in the order of user priorities",
         description=(
-                "Runs `sdy-op-priority-propagate` once for each priority that occurs, the lowest number first.\n"
-                "Dimensions of later priorities are hidden: they look unsharded and closed, and their axes are\n"
-                "kept from being used by the same tensor. Dimensions without a priority have priority 0.\n"
+                "Runs `sdy-op-priority-propagate` once for each priority that occurs, from the lowest number to\n"
+                "the highest. Dimensions of later priorities are hidden: they appear unsharded and closed, and\n"
+                "the same tensor cannot use their axes. Dimensions without a priority have priority 0.\n"
                 "\n"
                 "```mlir\n"
                 "func.func @f(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}p1, {}]>},\n"
@@ -1723,65 +1727,65 @@ PASSES: dict[str, PassDecl] = {
                 "  %0 = stablehlo.add %a, %b : tensor<8x8xf32>\n"
                 "```\n"
                 "\n"
-                "shards `%0` like `%b`; `%a` comes too late."
+                "shards `%0` like `%b`, whose priority precedes that of `%a`."
             ),
         options=(
             OptionDecl(
                 name="keep-sharding-rules",
                 type="bool",
                 default=False,
-                description="whether to leave the sharding rules on the operations",
+                description="whether to keep the sharding rules on the operations",
             ),
             OptionDecl(
                 name="module-dump-directory",
                 type="string",
                 default="",
-                description="where to save the module before each user priority but the first; nowhere if empty",
+                description="directory to which the module is saved before each user priority except the first; empty to save nothing",
             ),
             OptionDecl(
                 name="module-dump-index",
                 type="int",
                 default=0,
-                description="the number of the first file saved",
+                description="number of the first saved file",
                 release="pyshardy",
             ),
             OptionDecl(
                 name="conservative-propagation",
                 type="bool",
                 default=False,
-                description="whether to propagate full axes only, and not along the dimensions of windows and padding",
+                description="whether to propagate full axes only, and not along dimensions of windows and padding",
             ),
             OptionDecl(
                 name="debug-sharding-origins",
                 type="bool",
                 default=False,
-                description="whether to note for each axis which of the user's shardings it comes from",
+                description="whether to record for each axis the user sharding that it comes from",
             ),
             OptionDecl(
                 name="debug-propagation-edge-sharding",
                 type="bool",
                 default=False,
-                description="whether to note for each axis through which operand or result it came",
+                description="whether to record for each axis the operand or result that it was propagated from",
             ),
             OptionDecl(
                 name="compatible",
                 type="bool",
                 default=False,
-                description="whether to do as C++ Shardy does also where that is wrong or has no rule",
+                description="whether to reproduce C++ Shardy where it is wrong or lacks a sharding rule",
                 release="pyshardy",
             ),
             OptionDecl(
                 name="propagation-strategy",
                 type="string",
                 default="aggressive",
-                description="how conflicts within an operation are handled",
+                description="resolution of conflicts between the factors of an operation",
                 choices=("aggressive", "basic", "basic-then-aggressive"),
             ),
             OptionDecl(
                 name="run-op-priority-propagation",
                 type="bool",
                 default=True,
-                description="whether operations through which shardings pass unchanged come first",
+                description="whether to propagate through pass-through operations first",
             ),
         ),
         release="0.10.2",
@@ -1798,11 +1802,11 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-constant-or-scalar-merger",
         class_name="ConstantOrScalarMergerPass",
         anchor="func.func",
-        summary="Merges constants, and broadcasts of scalars, that are alike",
+        summary="Merges equal constants and equal broadcasts of scalars",
         description=(
-                "Takes back what `sdy-constant-or-scalar-splitter` did, where propagation has sharded the copies\n"
-                "alike. Two operations of one region are merged if they have the same attributes, sharding\n"
-                "included, the same type, and\n"
+                "Reverts `sdy-constant-or-scalar-splitter` where propagation has given the copies the same\n"
+                "sharding. Two operations of one region are merged if they have the same attributes, including\n"
+                "the sharding, the same type, and\n"
                 "\n"
                 "- are constants, or\n"
                 "- are `stablehlo.broadcast_in_dim` of the same scalar.\n"
@@ -1826,14 +1830,14 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-sink-data-flow-edges",
         class_name="SinkDataFlowEdgesPass",
         anchor="func.func",
-        summary="Takes the edges in functions out again",
+        summary="Removes data-flow edges and moves their shardings to the owners",
         description=(
-                "Gives the shardings of the edges at an operation to the operation, and the input of each\n"
-                "`sdy.data_flow_edge` its uses back.\n"
+                "Moves the shardings of the data-flow edges of an operation to the operation, and replaces each\n"
+                "`sdy.data_flow_edge` by its input.\n"
                 "\n"
-                "- The edges on arguments of the body are one group, those on results are another.\n"
-                "- If no edge of a group has a sharding, the operation keeps what it says of that group.\n"
-                "- Otherwise each value of the group gets the sharding of its edge, or a fully open one.\n"
+                "- The edges of block arguments and the edges of results are two separate groups.\n"
+                "- If no edge of a group has a sharding, the operation keeps its shardings of that group.\n"
+                "- Otherwise each value of the group gets the sharding of its edge, or a fully open sharding.\n"
                 "\n"
                 "```mlir\n"
                 "%0:2 = stablehlo.optimization_barrier %a, %b : tensor<8xf32>, tensor<8xf32>\n"
@@ -1850,8 +1854,8 @@ PASSES: dict[str, PassDecl] = {
                 "return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>\n"
                 "```\n"
                 "\n"
-                "With the options, what the edges know of their shardings' history goes to the operation as\n"
-                "`sdy.block_arg_sharding_origins` and `sdy.result_sharding_origins`, or\n"
+                "The options move the debug information of the edges to the operation, as\n"
+                "`sdy.block_arg_sharding_origins` and `sdy.result_sharding_origins`, or as\n"
                 "`sdy.block_arg_propagation_edges` and `sdy.result_propagation_edges`."
             ),
         options=(
@@ -1874,10 +1878,10 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-sink-func-data-flow-edges",
         class_name="SinkFuncDataFlowEdgesPass",
         anchor="func.func",
-        summary="Takes the edges between functions out again",
+        summary="Removes data-flow edges of functions and moves their shardings to the inputs",
         description=(
-                "Gives the sharding of each `sdy.func_data_flow_edge` to its input, which takes the edge's\n"
-                "place. An input that has a sharding while its edge has none becomes fully open.\n"
+                "Moves the sharding of each `sdy.func_data_flow_edge` to its input, and replaces the edge by the\n"
+                "input. If the edge has no sharding and its input has one, that one becomes fully open.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = call @f(%b) : (tensor<8xf32>) -> tensor<8xf32>\n"
@@ -1900,18 +1904,18 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-export-named-computations",
         class_name="ExportNamedComputationsPass",
         anchor="builtin.module",
-        summary="Turns named computations into functions and calls",
+        summary="Outlines named computations into functions",
         description=(
                 "Moves the body of each `sdy.named_computation` to a private function at the end of the module,\n"
-                "and puts a call in its place. Data-flow edges of the computation go with it.\n"
+                "and replaces the computation by a call. Data-flow edges of the computation are removed.\n"
                 "\n"
-                "- The function is called as the computation, with a number if that is taken, and remembers the\n"
-                "  name as `sdy.original_func_name`.\n"
-                "- Its arguments get the shardings of the edges in the body or else the `in_shardings`; the call\n"
-                "  gets those of the edges behind it or else the `out_shardings`. The results of the function\n"
-                "  are left to `sdy-propagate-to-func-results`.\n"
-                "- `execution_thread` goes to the function, and `sdy.func_no_inline` as `no_inline`; all other\n"
-                "  attributes go to the call.\n"
+                "- The function has the name of the computation, followed by a number if the name is taken, and\n"
+                "  the attribute `sdy.original_func_name`.\n"
+                "- The function's arguments get the shardings of the edges in the body, or else `in_shardings`;\n"
+                "  the call gets the shardings of the edges that follow it, or else `out_shardings`. The pass\n"
+                "  `sdy-propagate-to-func-results` sets the shardings of the function's results.\n"
+                "- The function gets `execution_thread`, and `sdy.func_no_inline` as `no_inline`; the call gets\n"
+                "  all other attributes.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = sdy.named_computation<\"f\">(%a) in_shardings=[<@mesh, [{\"x\"}]>]\n"
@@ -1936,7 +1940,7 @@ PASSES: dict[str, PassDecl] = {
                 name="keep-calls",
                 type="bool",
                 default=False,
-                description="whether functions get `no_inline`, and the shardings of the computations' results",
+                description="whether to mark functions `no_inline` and to give them the result shardings of the computations",
                 release="pyshardy",
             ),
         ),
@@ -1946,11 +1950,11 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-propagate-to-func-results",
         class_name="PropagateToFuncResultsPass",
         anchor="builtin.module",
-        summary="Shards the results of functions as the values they return",
+        summary="Propagates the shardings of returned values to function results",
         description=(
-                "Sets the sharding of each result of each function but the main one to that of the value that is\n"
-                "returned, and removes it if that has none. The results of the main function belong to the user,\n"
-                "and propagation itself deals with them.\n"
+                "Sets the sharding of each function result to that of the returned value, and removes it if the\n"
+                "returned value has none. The main function is excluded: the user annotates its results, and\n"
+                "propagation includes them.\n"
                 "\n"
                 "```mlir\n"
                 "func.func private @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>})\n"
@@ -1966,20 +1970,19 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-unflatten-call-graph",
         class_name="UnflattenCallGraphPass",
         anchor="builtin.module",
-        summary="Lets calls share functions that are sharded alike",
+        summary="Merges equal functions that were cloned for their calls",
         description=(
-                "Takes back what `sdy-flatten-call-graph` did: calls go to one of the functions that were one\n"
-                "before, and are sharded alike.\n"
+                "Reverts `sdy-flatten-call-graph` where possible: redirects calls to one of several equivalent\n"
+                "functions.\n"
                 "\n"
-                "- Two functions may stand for each other if they have the same `sdy.original_func_name` (their\n"
-                "  own name if absent), `sdy.func_manual_axes`, and shardings of arguments and results, and\n"
-                "  compute the same.\n"
-                "- The first that is called, in the order of the text, is kept. The others are left without\n"
-                "  calls, for `symbol-dce`.\n"
-                "- With `dedup-functions-fully` shardings are not asked for: the one whose shardings are those of\n"
-                "  most calls is kept.\n"
+                "- Two functions are equivalent if they have the same `sdy.original_func_name` (or name, if the\n"
+                "  attribute is absent), the same `sdy.func_manual_axes`, the same shardings of arguments and\n"
+                "  results, and equal bodies.\n"
+                "- The function that is called first, in textual order, is kept. `symbol-dce` removes the others.\n"
+                "- With `dedup-functions-fully` shardings are not compared: the function is kept whose shardings\n"
+                "  belong to most calls.\n"
                 "\n"
-                "At the end `sdy.original_func_name` and `sdy.func_manual_axes` are removed.\n"
+                "Finally the pass removes `sdy.original_func_name` and `sdy.func_manual_axes`.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>\n"
@@ -1998,7 +2001,7 @@ PASSES: dict[str, PassDecl] = {
                 name="dedup-functions-fully",
                 type="bool",
                 default=False,
-                description="whether to keep one function for each original one, however they are sharded",
+                description="whether to merge all copies of a function, regardless of their shardings",
             ),
         ),
         release="0.10.2",
@@ -2009,13 +2012,14 @@ PASSES: dict[str, PassDecl] = {
         anchor="builtin.module",
         summary="Removes sharding groups",
         description=(
-                "Erases every `sdy.sharding_group`: once propagation is over, its members are sharded alike.\n"
+                "Erases every `sdy.sharding_group`. After propagation, the members of a group have equal\n"
+                "shardings.\n"
                 "\n"
                 "```mlir\n"
                 "sdy.sharding_group %0 group_id=3 : tensor<8xf32>\n"
                 "```\n"
                 "\n"
-                "is gone."
+                "is erased."
             ),
         release="0.10.2",
     ),
@@ -2023,7 +2027,7 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-sharding-constraint-to-reshard",
         class_name="ShardingConstraintToReshardPass",
         anchor="func.func",
-        summary="Turns sharding constraints into reshards",
+        summary="Converts sharding constraints to reshards",
         description=(
                 "Replaces each `sdy.sharding_constraint` by an `sdy.reshard` with the same input, sharding and\n"
                 "attributes.\n"
@@ -2044,12 +2048,12 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-update-non-divisible-input-output-shardings",
         class_name="UpdateNonDivisibleInputOutputShardingsPass",
         anchor="builtin.module",
-        summary="Shortens shardings of inputs and outputs that do not divide a dimension",
+        summary="Shortens shardings of inputs and outputs that are not divisible",
         description=(
-                "Shardings of arguments and results of functions, results of calls, and operands and results of\n"
-                "manual computations must split each dimension into pieces of one size. Where they don't, the\n"
-                "dimension keeps, from its first axis on, what divides it, the last axis in part if need be,\n"
-                "and loses its priority.\n"
+                "Makes the shardings of function arguments and results, call results, and operands and results of\n"
+                "manual computations split each dimension evenly. A dimension that is not split evenly keeps the\n"
+                "longest prefix of its axes that divides it, with a sub-axis at the end if necessary, and loses\n"
+                "its priority.\n"
                 "\n"
                 "On a mesh `<[\"x\"=6, \"y\"=10]>`\n"
                 "\n"
@@ -2068,7 +2072,7 @@ PASSES: dict[str, PassDecl] = {
                 name="public-functions-only",
                 type="bool",
                 default=False,
-                description="whether private functions and calls of them stay as they are: they are no inputs and outputs of the program",
+                description="whether to skip private functions and their calls, since they are not inputs or outputs of the program",
                 release="pyshardy",
             ),
         ),
@@ -2078,13 +2082,13 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-remove-sub-axes-in-input-output-shardings",
         class_name="RemoveSubAxesInInputOutputShardingsPass",
         anchor="builtin.module",
-        summary="Takes sub-axes from the open dimensions of the main function's shardings",
+        summary="Removes sub-axes from open dimensions of the main function's signature",
         description=(
-                "Cuts the axes of each open dimension of an argument or a result of the main function before the\n"
-                "first sub-axis: what propagation put there need not be shown to the user as a part of an axis.\n"
-                "A closed dimension is the user's own choice and stays.\n"
+                "Truncates the axes of each open dimension of the main function's arguments and results before\n"
+                "the first sub-axis, since propagation added the axes of these dimensions. Closed dimensions are\n"
+                "the user's choice and are not changed.\n"
                 "\n"
-                "The main function is the only one of the module, or the one named `main`.\n"
+                "The main function is the only function of the module, or the one named `main`.\n"
                 "\n"
                 "```mlir\n"
                 "%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"y\", \"x\":(1)2, ?}, {\"x\":(2)2}]>}\n"
@@ -2104,8 +2108,8 @@ PASSES: dict[str, PassDecl] = {
         anchor="builtin.module",
         summary="Closes the dimensions of all shardings",
         description=(
-                "Makes every dimension of every sharding closed, and drops replicated axes, which mean nothing\n"
-                "to a closed sharding. Axes stay; so do unreduced axes.\n"
+                "Closes every dimension of every sharding, and drops replicated axes, which have no meaning in\n"
+                "a closed sharding. Dimensions keep their axes; unreduced axes are also kept.\n"
                 "\n"
                 "`<@mesh, [{\"x\", ?}, {?}], replicated={\"y\"}>` becomes `<@mesh, [{\"x\"}, {}]>`."
             ),
@@ -2115,11 +2119,11 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-remove-propagation-debug-info",
         class_name="RemovePropagationDebugInfoPass",
         anchor="builtin.module",
-        summary="Removes what propagation noted for debugging",
+        summary="Removes the debug information of propagation",
         description=(
-                "Removes `sdy.propagation_edges` and `sdy.sharding_origins` from operations and from arguments\n"
-                "and results of functions, and their forms for the arguments of a body (`sdy.block_arg_...`) and\n"
-                "the results (`sdy.result_...`) of operations with regions. `sdy.sharding_origin_name` stays.\n"
+                "Removes `sdy.propagation_edges` and `sdy.sharding_origins` from operations, function arguments\n"
+                "and function results, and their variants for block arguments (`sdy.block_arg_...`) and results\n"
+                "(`sdy.result_...`) of operations with regions. `sdy.sharding_origin_name` is kept.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.negate %a {sdy.sharding_origins = [{x = \"input: 0\"}]} : tensor<8xf32>\n"
@@ -2137,15 +2141,17 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-remove-all-gather-reduce-scatter-for-cmv1",
         class_name="RemoveAllGatherReduceScatterForCMV1Pass",
         anchor="func.func",
-        summary="Leaves gathers before and scatters after matrix products to a later compiler",
+        summary="Removes all-gathers and reduce-scatters around matrix products",
         description=(
-                "A compiler that overlaps communication with the matrix product itself (collective matmul, v1)\n"
-                "wants to see the product without its collectives. For each `stablehlo.dot` and\n"
+                "Prepares matrix products for a compiler that overlaps communication with the product itself\n"
+                "(collective matmul, v1) and inserts the collectives. For each `stablehlo.dot` and\n"
                 "`stablehlo.dot_general`:\n"
                 "\n"
-                "- each operand that is an `sdy.all_gather` without another use is replaced by the input of that;\n"
-                "- if there is none, and the only use of the result is an `sdy.reduce_scatter`, the product takes\n"
-                "  over the sharding and the place of that, unless it has unreduced axes.\n"
+                "- each operand that is an `sdy.all_gather` with a single use is replaced by the input of the\n"
+                "  all-gather;\n"
+                "- if there is no such operand, and the only use of the result is an `sdy.reduce_scatter`, the\n"
+                "  product replaces the reduce-scatter and takes over its sharding, unless that has unreduced\n"
+                "  axes.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = sdy.all_gather [{\"x\"}, {}] %b out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>\n"
@@ -2164,15 +2170,16 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-verify-unreduced-axes",
         class_name="VerifyUnreducedAxesPass",
         anchor="func.func",
-        summary="Checks that unreduced axes come and go only where they may",
+        summary="Verifies where unreduced axes begin and end",
         description=(
-                "An axis that is unreduced in the operands of an operation must be so in its results, or a\n"
-                "reduction is missing. Only `sdy.reshard`, `sdy.sharding_constraint` and collectives may end it;\n"
-                "what comes from one of the first two may be unreduced along any axes. What begins is a sum, or\n"
-                "the reduction that the body of `stablehlo.reduce` does.\n"
+                "An axis that is unreduced in the operands of an operation must be unreduced in its results;\n"
+                "otherwise a reduction is missing. Only `sdy.reshard`, `sdy.sharding_constraint` and collectives\n"
+                "may remove an unreduced axis. The results of the first two may be unreduced along any axes. The\n"
+                "reduction kind of a new unreduced axis is a sum, or the reduction in the body of a\n"
+                "`stablehlo.reduce`.\n"
                 "\n"
-                "Calls and what regions and functions return must have exactly the unreduced axes of the place\n"
-                "that they lead to. Nothing is changed.\n"
+                "The unreduced axes of call operands and of values that regions and functions return must equal\n"
+                "those of the values that they are passed to. The pass changes nothing.\n"
                 "\n"
                 "```mlir\n"
                 "// %a is sharded as <@mesh, [{}], unreduced={\"x\"}>, the result as <@mesh, [{}]>\n"
@@ -2186,7 +2193,7 @@ PASSES: dict[str, PassDecl] = {
                 "%1 = stablehlo.negate %0\n"
                 "```\n"
                 "\n"
-                "is right."
+                "is valid."
             ),
         release="0.12",
     ),
@@ -2194,10 +2201,11 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-inline-meshes",
         class_name="InlineMeshesPass",
         anchor="builtin.module",
-        summary="Holds each mesh where it is used",
+        summary="Replaces mesh symbols by the meshes",
         description=(
-                "Replaces the name of a mesh in each sharding, and in `replica_groups` that name axes, by the\n"
-                "mesh itself, and erases all `sdy.mesh`. Takes `sdy-lift-inlined-meshes` back, but for names.\n"
+                "Replaces the mesh symbol in each sharding, and in `replica_groups` that are given by axes, by\n"
+                "the mesh itself, and erases all `sdy.mesh`. This reverts `sdy-lift-inlined-meshes`, except for\n"
+                "the names of the meshes.\n"
                 "\n"
                 "```mlir\n"
                 "sdy.mesh @mesh = <[\"x\"=2]>\n"
@@ -2218,29 +2226,28 @@ PASSES: dict[str, PassDecl] = {
         anchor="builtin.module",
         summary="Writes the module to a file",
         description=(
-                "Writes the module as it is at this place of a pipeline to `<directory>/<index>.<name>.mlir`,\n"
-                "the index in two digits: `02.after_propagation.mlir`. Without a directory nothing is written.\n"
-                "The directory must exist. If the file can't be written, that is a warning, and the pipeline\n"
-                "goes on."
+                "Writes the module in its current state to `<directory>/<index>.<name>.mlir`, the index with two\n"
+                "digits: `02.after_propagation.mlir`. With an empty directory nothing is written. The directory\n"
+                "must exist. If the file cannot be written, the pass emits a warning and the pipeline continues."
             ),
         options=(
             OptionDecl(
                 name="directory",
                 type="string",
                 default="",
-                description="where to write",
+                description="directory to write to",
             ),
             OptionDecl(
                 name="name",
                 type="string",
                 default="module",
-                description="what the module is at this place",
+                description="stage of the pipeline, for the file name",
             ),
             OptionDecl(
                 name="index",
                 type="int",
                 default=0,
-                description="the number of the file in its pipeline",
+                description="number of the file within the pipeline",
             ),
         ),
         release="pyshardy",
@@ -2249,12 +2256,12 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-insert-func-call-reshards",
         class_name="InsertFuncCallReshardsPass",
         anchor="builtin.module",
-        summary="Gives calls the result shardings of their callees",
+        summary="Inserts reshards between callee results and call results",
         description=(
-                "A result of a call whose sharding is not equivalent to that of the callee's result gets the\n"
-                "latter, and a reshard behind the call leads back to what it had. Results of a callee without a\n"
-                "sharding are whole, and so is what a call without shardings gives. Operands of calls are left to\n"
-                "`sdy-insert-explicit-reshards`.\n"
+                "A call result whose sharding is not equivalent to that of the callee's result gets the sharding\n"
+                "of the callee's result, followed by a reshard to its former sharding. Callee results without\n"
+                "a sharding, and results of calls without shardings, are replicated. Operands of calls are\n"
+                "handled by `sdy-insert-explicit-reshards`.\n"
                 "\n"
                 "```mlir\n"
                 "// the result of @f is sharded by [{\"x\"}]\n"
@@ -2274,10 +2281,10 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-call-sharded-composites",
         class_name="CallShardedCompositesPass",
         anchor="builtin.module",
-        summary="Calls the functions of composites in which values are sharded",
+        summary="Replaces composites by calls if their decompositions are sharded",
         description=(
-                "A composite is one operation on whole tensors. If values are sharded in the function that says\n"
-                "what it is made of, devices do what the function does.\n"
+                "Replaces a `stablehlo.composite` by a call of its decomposition if a value in the decomposition\n"
+                "is sharded. Other composites are computed on replicated tensors.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.composite \"my.norm\" %a {decomposition = @norm} : (tensor<8xf32>) -> tensor<8xf32>\n"
@@ -2295,14 +2302,16 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-inline-small-functions",
         class_name="InlineSmallFunctionsPass",
         anchor="builtin.module",
-        summary="Puts the bodies of small functions in the place of their calls",
+        summary="Inlines small functions",
         description=(
-                "What a function takes and returns is laid out as its signature says, and evenly; inside the\n"
-                "caller nothing has to be. Private functions that are called once or have few operations are\n"
-                "inlined, and those with an argument or a result that is sharded unevenly; those with the\n"
-                "attribute `no_inline` are not, nor calls with `no_inline`, `inlineable = \"false\"` or\n"
-                "`_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`). `symbol-dce` erases what\n"
-                "is not called any more. Reshards that were made for an argument get the attribute `sdy.at_call`.\n"
+                "Inlines calls of private functions that are called once, that have at most `max-operations`\n"
+                "operations, or that have an unevenly sharded argument or result. A function signature fixes\n"
+                "shardings and requires even ones; inside the caller, values can have any sharding.\n"
+                "\n"
+                "Functions with the attribute `no_inline` are not inlined, nor calls with `no_inline`,\n"
+                "`inlineable = \"false\"` or `_xla_compute_type` (as attributes or in `mhlo.frontend_attributes`).\n"
+                "`symbol-dce` erases functions that are no longer called. Reshards of arguments at an inlined\n"
+                "call get the attribute `sdy.at_call`.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>\n"
@@ -2319,7 +2328,7 @@ PASSES: dict[str, PassDecl] = {
                 name="max-operations",
                 type="int",
                 default=40,
-                description="the operations of a function that is inlined although it is called more than once",
+                description="maximum number of operations of an inlined function that is called more than once",
             ),
         ),
         release="pyshardy",
@@ -2328,13 +2337,13 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-propagate-past-calls",
         class_name="PropagatePastCallsPass",
         anchor="builtin.module",
-        summary="Carries shardings on where propagation stopped at a call",
+        summary="Propagates shardings past calls that have been inlined",
         description=(
-                "Propagation may leave an argument of a function whole although what is passed is sharded: where\n"
-                "a function is called several times, or where a loop passes what it carries. Once the function is\n"
-                "inlined, the reshard that gathers the argument, marked by `sdy-inline-small-functions`, is\n"
-                "dropped, and what is computed from it is sharded as far as shardings propagate. All else keeps\n"
-                "the axes that it has. If devices would not send fewer bytes, everything stays as it is.\n"
+                "Propagation may leave a function argument unsharded although the operand of a call is sharded,\n"
+                "for example if the function is called several times or in a loop. After inlining, the pass drops\n"
+                "the reshard that gathers the argument, which `sdy-inline-small-functions` marks by\n"
+                "`sdy.at_call`, and propagates the sharding of the operand. All other values keep their axes. The\n"
+                "pass changes nothing unless devices send fewer bytes.\n"
                 "\n"
                 "```mlir\n"
                 "// %w is sharded as [{\"x\"}, {}]\n"
@@ -2354,12 +2363,12 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-collectives-to-reshards",
         class_name="CollectivesToReshardsPass",
         anchor="func.func",
-        summary="Replaces collectives whose operands may come to be sharded otherwise",
+        summary="Converts collectives to reshards if the sharding of their operand may change",
         description=(
-                "A collective in a global program counts on how its operand is sharded. Partitioning shards some\n"
-                "values otherwise than they are written: those with dimensions that their axes don't divide, and\n"
-                "those behind propagation barriers. Their collectives become reshards, and so do all that\n"
-                "complete partial results:\n"
+                "A collective in a global program assumes a sharding of its operand. Partitioning changes some\n"
+                "shardings: those of dimensions that their axes do not divide, and those of values behind\n"
+                "propagation barriers. The pass replaces their collectives, and all collectives that complete\n"
+                "partial results, by reshards:\n"
                 "\n"
                 "```mlir\n"
                 "// %0 is sharded as <@mesh, [{}], unreduced={\"x\"}>\n"
@@ -2372,9 +2381,9 @@ PASSES: dict[str, PassDecl] = {
                 "%1 = sdy.reshard %0 <@mesh, [{}]> : tensor<8xf32>\n"
                 "```\n"
                 "\n"
-                "A sum of values that are complete already would multiply them, and is refused. An operand is\n"
-                "partial along the axes along which it is declared unreduced, and along those along which the\n"
-                "operation that makes it contracts."
+                "A sum over values that are not partial would multiply them, and is an error. An operand is\n"
+                "partial along its unreduced axes, and along the axes that shard the contracting dimensions of\n"
+                "the operation that defines it."
             ),
         release="pyshardy",
     ),
@@ -2382,12 +2391,12 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-static-updates-to-pads",
         class_name="StaticUpdatesToPadsPass",
         anchor="func.func",
-        summary="Writes updates at constant indices as pads and selects",
+        summary="Rewrites updates at constant indices as pads and selects",
         description=(
-                "Where a `stablehlo.dynamic_update_slice` or a `stablehlo.scatter` of one window updates a part of a\n"
-                "sharded dimension at constant indices, the update is padded to the size of the tensor and\n"
-                "selected, so that devices exchange only the elements that move to another shard. On 4 devices, with\n"
-                "constant indices 1, as JAX lowers `x.at[1:15].set(y)`,\n"
+                "Rewrites a `stablehlo.dynamic_update_slice`, or a `stablehlo.scatter` of a single window, that\n"
+                "updates a part of a sharded dimension at constant indices: pads the update to the size of the\n"
+                "tensor and selects between both, so that devices exchange only the elements that move to another\n"
+                "shard. JAX lowers `x.at[1:15].set(y)` to such an update. On 4 devices, with constant indices 1,\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.dynamic_update_slice %x, %y, %one\n"
@@ -2410,10 +2419,10 @@ PASSES: dict[str, PassDecl] = {
         anchor="func.func",
         summary="Drops uneven shardings that only add communication",
         description=(
-                "Where the sharding of an argument was dropped, since it doesn't divide the argument evenly, what\n"
-                "propagation derived from it is left. Operations in between whose inputs and outputs aren't sharded\n"
-                "along these axes are computed on each device, unless that is more work than the gathers cost. On\n"
-                "4 devices,\n"
+                "If the sharding of an argument was dropped because it is not divisible, the shardings that\n"
+                "propagation derived from it remain. The pass replicates a region of operations whose inputs and\n"
+                "outputs are not sharded along these axes, unless computing the region on all devices costs more\n"
+                "than the gathers. On 4 devices,\n"
                 "\n"
                 "```mlir\n"
                 "%0 = stablehlo.negate %a\n"
@@ -2436,21 +2445,18 @@ PASSES: dict[str, PassDecl] = {
         class_name="RemovePropagationBarriersPass",
         anchor="func.func",
         summary="Removes propagation barriers",
-        description=(
-                "Puts the operand of each `sdy.propagation_barrier` in its place. Nothing needs them after\n"
-                "propagation, and to devices both are one value."
-            ),
+        description="Replaces each `sdy.propagation_barrier` by its operand. Barriers only affect propagation.",
         release="pyshardy",
     ),
     "sdy-unshard-short-dimensions": PassDecl(
         argument="sdy-unshard-short-dimensions",
         class_name="UnshardShortDimensionsPass",
         anchor="func.func",
-        summary="Takes axes from dimensions of one element",
+        summary="Unshards dimensions of size 1",
         description=(
-                "A dimension of size 1 isn't sharded any more. A slice that takes one element of a sharded\n"
-                "dimension becomes a `stablehlo.dynamic_slice`, so that the device that has the element hands it\n"
-                "to all others.\n"
+                "Removes the axes from dimensions of size 1. A slice that takes one element of a sharded\n"
+                "dimension becomes a `stablehlo.dynamic_slice`, so that the device that holds the element\n"
+                "broadcasts it to the others.\n"
                 "\n"
                 "```mlir\n"
                 "// %0 is sharded as <@mesh, [{\"x\"}, {}]> on <[\"x\"=4]>\n"
@@ -2472,14 +2478,14 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-insert-explicit-reshards",
         class_name="InsertExplicitReshardsPass",
         anchor="func.func",
-        summary="Inserts reshards so that each operation can execute as it is sharded",
+        summary="Inserts reshards so that the shardings of each operation are compatible",
         description=(
-                "Makes the shardings around each operation compatible with its sharding rule, by resharding\n"
-                "operands before it and results after it.\n"
+                "Makes the shardings of each operation compatible with its sharding rule, by reshards of its\n"
+                "operands and results.\n"
                 "\n"
-                "Before: constraints are reshards, data-flow edges are gone, and meshes have names. After, in\n"
-                "the full version, each operation with a rule that is not custom, whose shardings are on one\n"
-                "mesh, satisfies:\n"
+                "Precondition: constraints are reshards, data-flow edges have been removed, and meshes are\n"
+                "symbols. Postcondition of the full version: each operation that has a rule that is not custom,\n"
+                "and whose shardings have the same mesh, satisfies:\n"
                 "\n"
                 "- a factor is sharded by the same axes in every operand and result that has it;\n"
                 "- factors that need replication are not sharded;\n"
@@ -2487,7 +2493,7 @@ PASSES: dict[str, PassDecl] = {
                 "- an `sdy.all_reduce` follows it for the axes that shard its reduction factors, except those\n"
                 "  along which its result is declared unreduced.\n"
                 "\n"
-                "The version that is not full treats only operations that cannot be left to a later\n"
+                "Without `enable-full-version`, the pass treats only operations that cannot be left to a later\n"
                 "partitioner.\n"
                 "\n"
                 "```mlir\n"
@@ -2507,20 +2513,20 @@ PASSES: dict[str, PassDecl] = {
                 name="enable-full-version",
                 type="bool",
                 default=False,
-                description="whether to make every operation compatible",
+                description="whether to make the shardings of all operations compatible",
             ),
             OptionDecl(
                 name="mark-partial-result-with-unreduced-axes",
                 type="bool",
                 default=False,
-                description="whether the sharding of a partial result says so: the axes of the all-reduce after it are its unreduced axes",
+                description="whether to mark partial results: the axes of the all-reduce that follows become unreduced axes of the sharding",
                 release="0.12",
             ),
             OptionDecl(
                 name="replicate-without-local-form",
                 type="bool",
                 default=False,
-                description="whether to go by the local forms of sdy-convert-global-to-local: tensors agree on what sends the fewest bytes, and what has no local form is computed on whole tensors",
+                description="whether to choose the cheapest compatible shardings for which sdy-convert-global-to-local has a local form, and to replicate the operands of operations without a local form",
                 release="pyshardy",
             ),
         ),
@@ -2530,12 +2536,12 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-resolve-permutation-factors",
         class_name="ResolvePermutationFactorsPass",
         anchor="builtin.module",
-        summary="Lets shards exchange the data that operations need of each other",
+        summary="Replaces operations that need elements of other shards by halo exchanges",
         description=(
-                "Looks at operations that are sharded along dimensions where a shard of the result isn't computed\n"
-                "from the same shard of the operands alone: pads, slices, reversals, concatenations, convolutions,\n"
-                "and windows. Each one becomes local code in a `sdy.manual_computation`, in which devices send\n"
-                "each other just the elements that they need.\n"
+                "Handles operations that are sharded along a dimension where a shard of the result depends on\n"
+                "other shards of the operands: pads, slices, reversals, concatenations, convolutions and windows.\n"
+                "Replaces each by an `sdy.manual_computation` in which devices exchange only the elements that\n"
+                "they need.\n"
                 "\n"
                 "```mlir\n"
                 "// %0 and %1 are sharded by [{\"x\"}] on <[\"x\"=2]>\n"
@@ -2556,9 +2562,9 @@ PASSES: dict[str, PassDecl] = {
                 "%2 = stablehlo.slice %1 [0:7] : (tensor<8xf32>) -> tensor<7xf32>\n"
                 "```\n"
                 "\n"
-                "A dimension becomes whole where that sends less, where an operation has no such form, and\n"
-                "without `enable-halo-exchange`. So do the dimensions of a `stablehlo.reshape` if the shards of\n"
-                "its operand and those of its result don't hold the same data:\n"
+                "A dimension is unsharded if that sends fewer bytes, if the operation has no halo exchange, and\n"
+                "without `enable-halo-exchange`. Dimensions of a `stablehlo.reshape` are unsharded if the shards\n"
+                "of its operand and of its result do not hold the same data:\n"
                 "\n"
                 "```mlir\n"
                 "// %0 is sharded by [{}, {\"x\"}]\n"
@@ -2577,7 +2583,7 @@ PASSES: dict[str, PassDecl] = {
                 name="enable-halo-exchange",
                 type="bool",
                 default=True,
-                description="exchange what shards need of each other",
+                description="whether to exchange elements between shards instead of unsharding dimensions",
             ),
             OptionDecl(
                 name="replica-count",
@@ -2597,7 +2603,7 @@ PASSES: dict[str, PassDecl] = {
                 name="rng-bit-generator-unsafe",
                 type="bool",
                 default=False,
-                description="whether each shard of a stablehlo.rng_bit_generator generates its own bits, from a state of its own: no device generates all bits, but they depend on the sharding",
+                description="whether each device generates only its shard of a stablehlo.rng_bit_generator, from its own state; the bits then depend on the sharding",
                 release="0.12",
             ),
         ),
@@ -2607,12 +2613,12 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-optimize-reshards",
         class_name="OptimizeReshardsPass",
         anchor="func.func",
-        summary="Lets devices send fewer bytes for the same shardings",
+        summary="Reduces the communication of reshards",
         description=(
-                "What each device can make by itself is made in the sharding that a reshard wants. A reshard moves\n"
-                "behind an elementwise operation, or before it, where devices send fewer bytes there. Of several\n"
-                "reshards of one value, and of its transposes, reshapes and conversions, a later one starts from an\n"
-                "earlier one where that is cheaper.\n"
+                "Computes constants, iotas and other values that need no communication in the sharding that a\n"
+                "reshard requires. Moves reshards across element-wise operations if that sends fewer bytes.\n"
+                "Reuses an earlier reshard of a value, or of its transposes, reshapes and conversions, as the\n"
+                "source of a later one if that is cheaper.\n"
                 "\n"
                 "```mlir\n"
                 "// %0 is sharded as <@mesh, [{\"x\"}, {}]>\n"
@@ -2633,16 +2639,15 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-reshard-to-collectives",
         class_name="ReshardToCollectivesPass",
         anchor="func.func",
-        summary="Turns reshards into collectives",
+        summary="Converts reshards to collectives",
         description=(
                 "Replaces each `sdy.reshard` by a chain of `sdy.all_slice`, `sdy.collective_permute`,\n"
-                "`sdy.all_to_all` and `sdy.all_gather` that leads from the sharding of the input to that of the\n"
-                "result.\n"
+                "`sdy.all_to_all` and `sdy.all_gather` from the sharding of the input to that of the result.\n"
                 "\n"
-                "A reshard is left as it is when it involves a single device, or meshes of different numbers of\n"
-                "devices. To and from a single device, only whole tensors go: what is sharded is gathered before,\n"
-                "or sliced afterwards. Between meshes of the same devices that have other axes, it is a layout\n"
-                "that both can express; the reshard that is left changes nothing on the devices.\n"
+                "Reshards from or to a single device, and between meshes with different numbers of devices, are\n"
+                "kept. Values are replicated before they move to a single device, and sliced after they move from\n"
+                "one. For meshes with the same devices but different axes, the value is first resharded to\n"
+                "a layout that both meshes can express; the remaining reshard changes nothing on the devices.\n"
                 "\n"
                 "```mlir\n"
                 "// %0 is sharded as <@mesh, [{\"x\"}, {}]>\n"
@@ -2660,7 +2665,7 @@ PASSES: dict[str, PassDecl] = {
                 name="keep-redundant-reshards",
                 type="bool",
                 default=False,
-                description="whether to keep reshards that change nothing",
+                description="whether to keep reshards that have no effect",
             ),
         ),
         release="0.10.2",
@@ -2669,12 +2674,13 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-optimize-collectives",
         class_name="OptimizeCollectivesPass",
         anchor="func.func",
-        summary="Replaces permutes before all-to-alls by all-to-alls of single axes",
+        summary="Replaces permutes that precede all-to-alls by all-to-alls of single axes",
         description=(
-                "An all-to-all moves the last axes of a dimension, so that moving another axis first needs a\n"
-                "collective-permute, in which each device sends its whole shard. Where the dimension can be split\n"
-                "into one for each axis, the axis is moved out of its own dimension, and the axes behind it\n"
-                "follow. Each of these all-to-alls keeps a part of the shard on the device.\n"
+                "An all-to-all moves the last axes of a dimension; moving another axis requires\n"
+                "a collective-permute first, in which each device sends its entire shard. If the dimension can be\n"
+                "reshaped so that each axis has its own dimension, the pass moves the axis from its own\n"
+                "dimension, followed by the remaining axes. In each of these all-to-alls, a part of the shard\n"
+                "stays on the device.\n"
                 "\n"
                 "```mlir\n"
                 "// on <[\"x\"=2, \"y\"=4]>, %0 is sharded as [{}, {\"y\", \"x\"}]\n"
@@ -2697,12 +2703,13 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-hoist-reshards",
         class_name="HoistReshardsPass",
         anchor="func.func",
-        summary="Reshards what a loop does not change once, before the loop",
+        summary="Hoists reshards of loop invariants",
         description=(
-                "A reshard in the body of a `stablehlo.while` moves in front of the loop if its operand comes from\n"
-                "there, or is an argument that each trip returns as it is. The resharded value occupies memory\n"
-                "during the whole loop. Where the body computes the operand from such values, the computation\n"
-                "moves, too; all-reduces move likewise. A loop that is known to run once stays as it is.\n"
+                "Moves a reshard in the body of a `stablehlo.while` before the loop if its operand is defined\n"
+                "outside of the loop, is an argument that each iteration returns unchanged, or is computed from\n"
+                "such values; the computation is hoisted as well. All-reduces are hoisted in the same way. The\n"
+                "hoisted value occupies memory during the entire loop. A loop that is known to run once is not\n"
+                "changed.\n"
                 "\n"
                 "```mlir\n"
                 "%0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {\n"
@@ -2727,7 +2734,7 @@ PASSES: dict[str, PassDecl] = {
                 name="max-bytes",
                 type="int",
                 default=1073741824,
-                description="the bytes that a value may have on each device to be kept during a loop",
+                description="maximum number of bytes of a hoisted value on each device",
             ),
         ),
         release="pyshardy",
@@ -2736,14 +2743,15 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-reassociate-reductions",
         class_name="ReassociateReductionsPass",
         anchor="func.func",
-        summary="Adds partial results up once, after what is linear in them",
+        summary="Completes partial results after linear operations on them",
         description=(
-                "Where the results of all-reduces are only added, subtracted or concatenated, the partial results\n"
-                "are, and one all-reduce completes the outcome. Negations, products with complete values, exact\n"
-                "conversions, transposes, reshapes, slices, broadcasts, sums of elements and pads with zeros may\n"
-                "be in between.\n"
-                "Reduce-scatters that scatter alike are merged, too. A loop that only adds up results of\n"
-                "all-reduces adds up partial ones, which are completed after it.\n"
+                "Replaces several all-reduces whose results are only added, subtracted or concatenated by\n"
+                "a single all-reduce after these operations. Negations, products with complete values, exact\n"
+                "conversions, transposes, reshapes, slices, broadcasts, sums over dimensions and pads with zeros\n"
+                "may occur in between.\n"
+                "Reduce-scatters along the same dimensions and axes are merged as well. A loop that only\n"
+                "accumulates results of all-reduces accumulates partial results instead, and one all-reduce\n"
+                "completes them after the loop.\n"
                 "\n"
                 "```mlir\n"
                 "%1 = sdy.all_reduce {\"x\"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>\n"
@@ -2765,17 +2773,18 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-pad-for-divisibility",
         class_name="PadForDivisibilityPass",
         anchor="builtin.module",
-        summary="Pads the dimensions that their axes do not divide",
+        summary="Pads dimensions that are not divisible by their number of shards",
         description=(
-                "Rounds every sharded dimension of every value up to a multiple of the number of its pieces. The\n"
-                "padding is at the end. What it holds is not known, so that it is overwritten by a neutral value\n"
-                "where an operation would notice: in the reduced dimensions of contractions and reductions, and\n"
-                "in divisors. What is gathered is cut to its own size again. An operation that can't be computed\n"
-                "on padded dimensions, such as a reshape that splits one, gets them whole.\n"
+                "Rounds the size of every sharded dimension up to a multiple of its number of shards. The padding\n"
+                "is at the end, and its contents are undefined. It is overwritten by the identity of the\n"
+                "operation where it would affect a result: in reduced dimensions of contractions and reductions,\n"
+                "and in divisors. Gathered dimensions are sliced to their original size. The dimensions of an\n"
+                "operation that cannot be computed on padded dimensions, such as a reshape that splits one, are\n"
+                "unsharded.\n"
                 "\n"
-                "Before: reshards are collectives, the tensors of each operation agree, and the dimensions of\n"
-                "inputs and outputs of functions, calls and manual computations are divided by their axes. After:\n"
-                "all dimensions are.\n"
+                "Precondition: reshards have been converted to collectives, the shardings of each operation are\n"
+                "compatible, and the dimensions of inputs and outputs of functions, calls and manual computations\n"
+                "are divisible. Postcondition: all dimensions are divisible.\n"
                 "\n"
                 "```mlir\n"
                 "// on a mesh <[\"x\"=4]>\n"
@@ -2795,11 +2804,11 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-resolve-single-device-sharding",
         class_name="ResolveSingleDeviceShardingPass",
         anchor="func.func",
-        summary="Runs operations on the single device that they are sharded on",
+        summary="Runs operations with a single-device sharding on that device only",
         description=(
-                "An operation with a result on a single device becomes a conditional, which all devices but that\n"
-                "one go past. What it computes is broadcast: the others contribute nothing to an `sdy.all_reduce`\n"
-                "over all axes of the mesh of the function: the first one with axes that is in use there.\n"
+                "Wraps an operation whose result is on a single device in a conditional that only this device\n"
+                "executes. The result is broadcast by an `sdy.all_reduce` to which the other devices contribute\n"
+                "zeros, over all axes of the first mesh with axes that the function uses.\n"
                 "\n"
                 "```mlir\n"
                 "%1 = sdy.reshard %0 <@device_1, []> : tensor<8xf32>\n"
@@ -2843,19 +2852,20 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-convert-global-to-local",
         class_name="ConvertGlobalToLocalPass",
         anchor="builtin.module",
-        summary="Turns the global program into that of one device",
+        summary="Converts the global program to the local program",
         description=(
-                "Gives every value its local type, each dimension divided by the number of pieces it is split\n"
-                "into, and turns sdy collectives into StableHLO ones. Partial results that no collective\n"
-                "completes, as those of a product that is sharded along what it contracts, get an all-reduce.\n"
+                "Gives every value its local type, in which each dimension is divided by its number of shards,\n"
+                "and converts sdy collectives to StableHLO collectives. Partial results that no collective\n"
+                "completes, such as those of a product that is sharded along a contracting dimension, get an\n"
+                "all-reduce.\n"
                 "\n"
-                "Before: each operation can execute on shards alone, and every sharded dimension is divisible.\n"
-                "After: there are local types everywhere and no sdy collectives; shardings stay on the\n"
-                "operations. An operation without a conversion makes the pass fail.\n"
+                "Precondition: each operation can be computed on shards, and every sharded dimension is\n"
+                "divisible. Postcondition: all types are local, and no sdy collectives remain; operations keep\n"
+                "their shardings. The pass fails if an operation has no local form.\n"
                 "\n"
-                "The module gets the shardings of the arguments and the results of `@main` as\n"
-                "`sdy.parameters_shardings` and `sdy.output_shardings`, with their meshes; a value without a\n"
-                "sharding is replicated.\n"
+                "The module gets the shardings of the arguments and results of `@main` as\n"
+                "`sdy.parameters_shardings` and `sdy.output_shardings`, with inlined meshes; a value without\n"
+                "a sharding is replicated.\n"
                 "\n"
                 "```mlir\n"
                 "// on a mesh of size 2\n"
@@ -2874,19 +2884,19 @@ PASSES: dict[str, PassDecl] = {
                 name="per-dim-all-gather",
                 type="bool",
                 default=False,
-                description="whether an all-gather of several dimensions becomes one for each",
+                description="whether to emit one all-gather per dimension",
             ),
             OptionDecl(
                 name="combine-multi-dimension-reduce-scatter",
                 type="bool",
                 default=False,
-                description="whether a reduce-scatter of several dimensions becomes one of all of them, instead of an all-reduce and a slice",
+                description="whether to emit a single reduce-scatter for several dimensions instead of an all-reduce and a slice",
             ),
             OptionDecl(
                 name="enable-rgv3",
                 type="bool",
                 default=True,
-                description="whether replica groups along whole axes are given by the axes of the mesh",
+                description="whether to express replica groups along full axes by mesh axes",
             ),
             OptionDecl(
                 name="replica-count",
@@ -2909,16 +2919,16 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-per-instruction-partitioning",
         class_name="PerInstructionPartitioningPass",
         anchor="builtin.module",
-        summary="Partitions single operations, and leaves the rest of the program global",
+        summary="Partitions single operations and keeps the rest of the program global",
         description=(
-                "Turns operations, one by one, into their local form within an `sdy.manual_computation`, which\n"
-                "has the shardings of the operation. All that surrounds it stays as it is, so that a fault of\n"
-                "the partitioner can be tracked down to an operation.\n"
+                "Converts single operations to their local form within an `sdy.manual_computation` with the\n"
+                "shardings of the operation. The surrounding program stays global, so that a partitioner bug can\n"
+                "be bisected to an operation.\n"
                 "\n"
-                "Operations directly in functions that have a sharded operand or result are candidates. They are\n"
-                "numbered from 0 through the module. `filter` is a list of conditions: `selectLow=N` and\n"
-                "`selectHigh=N` bound the numbers, both inclusive, and any other word is a part of the name of\n"
-                "operations to be chosen. An empty filter chooses all candidates.\n"
+                "Candidates are operations directly in functions that have a sharded operand or result. They are\n"
+                "numbered from 0 throughout the module. `filter` is a list of conditions: `selectLow=N` and\n"
+                "`selectHigh=N` are inclusive bounds of the number, and any other word selects operations whose\n"
+                "name contains it. An empty filter selects all candidates.\n"
                 "\n"
                 "```mlir\n"
                 "%1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\"}]>\\]>}\n"
@@ -2940,14 +2950,14 @@ PASSES: dict[str, PassDecl] = {
                 name="filter",
                 type="string",
                 default="",
-                description="which operations to partition",
+                description="conditions that select the operations to partition",
                 release="0.12",
             ),
             OptionDecl(
                 name="enable-halo-exchange",
                 type="bool",
                 default=True,
-                description="whether shards exchange what they need of their neighbours",
+                description="whether to exchange elements between shards instead of unsharding dimensions",
             ),
             OptionDecl(
                 name="replica-count",
@@ -2967,7 +2977,7 @@ PASSES: dict[str, PassDecl] = {
                 name="rng-bit-generator-unsafe",
                 type="bool",
                 default=False,
-                description="whether each shard of a stablehlo.rng_bit_generator generates its own bits, from a state of its own: no device generates all bits, but they depend on the sharding",
+                description="whether each device generates only its shard of a stablehlo.rng_bit_generator, from its own state; the bits then depend on the sharding",
                 release="0.12",
             ),
         ),
@@ -2977,10 +2987,10 @@ PASSES: dict[str, PassDecl] = {
         argument="sdy-combine-collectives",
         class_name="CombineCollectivesPass",
         anchor="func.func",
-        summary="Combines collectives that do not need each other's results",
+        summary="Combines independent collectives",
         description=(
-                "All-reduces and all-gathers of a local program that differ only in the shapes of their operands\n"
-                "become one at the place of the last.\n"
+                "Merges all-reduces and all-gathers of a local program that differ only in their operands and do\n"
+                "not depend on each other into one collective, at the position of the last one.\n"
                 "\n"
                 "```mlir\n"
                 "%1 = \"stablehlo.all_reduce\"(%a) <{replica_groups = dense<[[0, 1]\\]>}> ({ ... })\n"
@@ -3000,7 +3010,7 @@ PASSES: dict[str, PassDecl] = {
                 name="max-bytes",
                 type="int",
                 default=33554432,
-                description="the bytes of the operands of a combined collective on each device",
+                description="maximum number of bytes of the operands of a combined collective on each device",
             ),
         ),
         release="pyshardy",
@@ -3012,18 +3022,19 @@ PASSES: dict[str, PassDecl] = {
         summary="Removes shardings and meshes",
         description=(
                 "Removes the attribute `sdy.sharding` from operations, function arguments and function results,\n"
-                "and all `sdy.mesh` operations. Shardings that sdy operations hold as their own attributes\n"
-                "stay, so no such operation should be left.\n"
+                "and erases all `sdy.mesh` operations. Shardings that are attributes of sdy operations are not\n"
+                "removed; the program should not contain such operations.\n"
                 "\n"
-                "The module loses `sdy.parameters_shardings` and `sdy.output_shardings`, which\n"
-                "`sdy-convert-global-to-local` has given it, unless they are to be kept."
+                "Also removes `sdy.parameters_shardings` and `sdy.output_shardings`, which\n"
+                "`sdy-convert-global-to-local` attaches to the module, unless\n"
+                "`keep-module-sharding-metadata` is set."
             ),
         options=(
             OptionDecl(
                 name="keep-module-sharding-metadata",
                 type="bool",
                 default=False,
-                description="whether the module keeps sdy.parameters_shardings and sdy.output_shardings",
+                description="whether to keep sdy.parameters_shardings and sdy.output_shardings on the module",
                 release="0.12",
             ),
         ),
@@ -3033,17 +3044,17 @@ PASSES: dict[str, PassDecl] = {
         argument="convert-shard-to-sdy",
         class_name="ConvertShardToSdyPass",
         anchor="builtin.module",
-        summary="Turns grids and annotations into meshes and shardings",
+        summary="Converts grids and annotations to meshes and shardings",
         description=(
-                "Makes of a program annotated with the `shard` dialect one that Shardy propagates and\n"
-                "partitions.\n"
+                "Converts a program that is annotated with the `shard` dialect to a program that Shardy can\n"
+                "propagate and partition.\n"
                 "\n"
-                "- A `shard.grid` becomes an `sdy.mesh`. Its axes are named as the attribute `sdy.axis_names` of\n"
-                "  the grid says, or `axis0`, `axis1` and so on.\n"
-                "- An annotation of what makes a value (`shard.shard` without `annotate_for_users`) becomes the\n"
-                "  sharding of that value, closed in every dimension.\n"
-                "- An annotation of what uses a value becomes an `sdy.sharding_constraint`, or the sharding of a\n"
-                "  function's result if that is what uses it, or nothing if the value is sharded like that.\n"
+                "- A `shard.grid` becomes an `sdy.mesh`. The attribute `sdy.axis_names` of the grid names its\n"
+                "  axes; without it, they are `axis0`, `axis1` and so on.\n"
+                "- An annotation of a definition (`shard.shard` without `annotate_for_users`) becomes the\n"
+                "  sharding of the value, closed in every dimension.\n"
+                "- An annotation of a use becomes an `sdy.sharding_constraint`, or the sharding of a function\n"
+                "  result if the use is a return. It is dropped if the value already has the sharding.\n"
                 "\n"
                 "```mlir\n"
                 "shard.grid @grid(shape = 2x4)\n"
@@ -3059,18 +3070,18 @@ PASSES: dict[str, PassDecl] = {
                 "func.func @f(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@grid, [{\"axis0\"}, {\"axis1\"}]>})\n"
                 "```\n"
                 "\n"
-                "Halos, offsets other than those of pieces of equal size, grids of unknown size, annotations\n"
-                "that contradict each other, and collectives have no equivalent: each is an error."
+                "Halos, offsets other than those of equal shards, grids of dynamic size, contradictory\n"
+                "annotations, and collectives have no equivalent and are errors."
             ),
     ),
     "convert-sdy-to-shard": PassDecl(
         argument="convert-sdy-to-shard",
         class_name="ConvertSdyToShardPass",
         anchor="builtin.module",
-        summary="Turns meshes and shardings into grids and annotations",
+        summary="Converts meshes and shardings to grids and annotations",
         description=(
-                "The inverse of `convert-shard-to-sdy`. An axis of which sub-axes are in use becomes several axes\n"
-                "of the grid, so that each sub-axis is made of whole ones:\n"
+                "The inverse of `convert-shard-to-sdy`. An axis whose sub-axes are used becomes several axes of\n"
+                "the grid, so that each sub-axis is a list of full grid axes:\n"
                 "\n"
                 "```mlir\n"
                 "sdy.mesh @mesh = <[\"x\"=8]>\n"
@@ -3086,17 +3097,18 @@ PASSES: dict[str, PassDecl] = {
                 "  %0 = shard.shard %a to %s : tensor<8x4xf32>\n"
                 "```\n"
                 "\n"
-                "What an annotation can't say is an error that names it. `lossy` drops open dimensions, priorities,\n"
-                "explicitly replicated axes, barriers and groups. Errors in any case: unreduced axes, orders of\n"
-                "devices, meshes without axes, inlined meshes, dimensions along several axes that are not divided\n"
-                "evenly, and operations of the `sdy` dialect other than constants, constraints and reshards."
+                "Features that annotations cannot express are errors. With `lossy`, open dimensions, priorities,\n"
+                "explicitly replicated axes, barriers and groups are dropped instead. The following are always\n"
+                "errors: unreduced axes, device orders, meshes without axes, inlined meshes, dimensions that\n"
+                "several axes split unevenly, and `sdy` operations other than constants, constraints and\n"
+                "reshards."
             ),
         options=(
             OptionDecl(
                 name="lossy",
                 type="bool",
                 default=False,
-                description="whether to drop what tells propagation only how to go on: open dimensions, priorities, explicitly replicated axes, barriers, and groups",
+                description="whether to drop annotations that only affect propagation: open dimensions, priorities, explicitly replicated axes, barriers, and groups",
             ),
         ),
     ),
@@ -3104,18 +3116,17 @@ PASSES: dict[str, PassDecl] = {
         argument="shard-to-stablehlo",
         class_name="ShardToStablehloPass",
         anchor="builtin.module",
-        summary="Turns the collectives and queries of the shard dialect into StableHLO",
+        summary="Lowers collectives and queries of the shard dialect to StableHLO",
         description=(
-                "Lowers a program for one device, written with collectives of the `shard` dialect, to StableHLO,\n"
-                "which XLA and others run. Grids give way to device ids: device `i` is the process with the linear\n"
-                "index `i`.\n"
+                "Lowers a local program with collectives of the `shard` dialect to StableHLO. Grids are replaced\n"
+                "by device ids: device `i` is the process with the linear index `i`.\n"
                 "\n"
-                "- What a device alone knows (its indices, those of neighbours, shapes of shards, and integers\n"
-                "  computed from them) becomes a table with an entry for each device.\n"
-                "- `gather` and `reduce` give all devices what only the root needs.\n"
+                "- Values that depend on the device (its indices, those of its neighbors, shapes of shards, and\n"
+                "  integers computed from them) become tables with an entry for each device.\n"
+                "- `gather` and `reduce` return the result on all devices, not only on the root.\n"
                 "- A `send` and a `recv` become one `collective_permute` if their partners are known: each message\n"
-                "  that is both sent and awaited is a pair. An `scf.if` around them is resolved.\n"
-                "- A device that gets nothing, by `shift` or `recv`, holds zeros.\n"
+                "  that is both sent and received is a pair. An `scf.if` around them is resolved.\n"
+                "- A device that receives nothing, by `shift` or `recv`, holds zeros.\n"
                 "\n"
                 "```mlir\n"
                 "shard.grid @grid(shape = 2x2)\n"
@@ -3137,7 +3148,7 @@ PASSES: dict[str, PassDecl] = {
                 name="replicas",
                 type="bool",
                 default=False,
-                description="whether devices are the replicas of one program rather than its partitions",
+                description="whether devices are replicas of the program rather than partitions",
             ),
         ),
     ),
@@ -3145,10 +3156,10 @@ PASSES: dict[str, PassDecl] = {
         argument="stablehlo-to-shard",
         class_name="StablehloToShardPass",
         anchor="builtin.module",
-        summary="Turns the collectives of a StableHLO program into those of the shard dialect",
+        summary="Raises StableHLO collectives to the shard dialect",
         description=(
-                "The inverse of `shard-to-stablehlo`, for programs of one device that are already partitioned. The\n"
-                "grid is found from the groups of devices: its axes are the coarsest along which all groups run.\n"
+                "The inverse of `shard-to-stablehlo`, for local programs. The grid is inferred from the groups of\n"
+                "devices: it has the coarsest axes by which all groups can be expressed.\n"
                 "\n"
                 "```mlir\n"
                 "%0 = \"stablehlo.all_gather\"(%a) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 2], [1, 3]]>\n"
@@ -3163,15 +3174,15 @@ PASSES: dict[str, PassDecl] = {
                 "    : tensor<2xf32> -> tensor<4xf32>\n"
                 "```\n"
                 "\n"
-                "A `collective_permute` gathers and takes the piece of its source. So do collectives whose groups\n"
-                "are not along axes of a grid, or not in their order, as on meshes that order their devices."
+                "A `collective_permute` becomes an all-gather and a slice. So do collectives whose groups are not\n"
+                "along axes of a grid, or not in their order, as on meshes with device ids."
             ),
         options=(
             OptionDecl(
                 name="devices",
                 type="int",
                 default=0,
-                description="the number of devices; 0 for the number of those that the groups name",
+                description="number of devices; 0 to count the devices in the groups",
             ),
         ),
     ),
@@ -3179,50 +3190,51 @@ PASSES: dict[str, PassDecl] = {
         argument="shard-prepare-for-mpi",
         class_name="ShardPrepareForMpiPass",
         anchor="builtin.module",
-        summary="Rewrites collectives to those that convert-shard-to-mpi lowers soundly",
+        summary="Rewrites collectives into those that convert-shard-to-mpi lowers correctly",
         description=(
-                "Upstream's `convert-shard-to-mpi` lowers a part of the dialect, and some of that to wrong code.\n"
-                "This pass comes before it:\n"
+                "Upstream's `convert-shard-to-mpi` lowers a part of the dialect, and some of it incorrectly. This\n"
+                "pass runs before it:\n"
                 "\n"
-                "- Collectives over no axes, or over a single device, become their operand.\n"
-                "- A collective over all axes would ignore their order: the grid gets one more axis, of size 1.\n"
+                "- Collectives over no axes, or over a single device, are replaced by their operands.\n"
+                "- If a collective uses all axes, the grid gets an additional axis of size 1, since upstream\n"
+                "  ignores the order of the axes otherwise.\n"
                 "- `all_to_all`, `broadcast`, `gather`, `reduce`, `scatter` and `shift` become all-gathers and\n"
                 "  all-reduces, with a slice for each process.\n"
                 "- An average becomes a sum and a division.\n"
-                "- What stays wrong or unsupported is an error with the reason: generic reductions, sends and\n"
-                "  receives, halos along several axes, grids of unknown size, annotations."
+                "- All other unsupported operations are errors: generic reductions, sends and receives, halos\n"
+                "  along several axes, grids of dynamic size, annotations."
             ),
     ),
     "shard-partition": PassDecl(
         argument="shard-partition",
         class_name="ShardPartitionPass",
         anchor="func.func",
-        summary="Upstream's partitioning by annotations, where it is right",
+        summary="Runs upstream's partitioning by annotations if it is correct",
         description=(
-                "Upstream's pass for functions of linalg, tosa and tensor operations. It is refused for dimensions\n"
-                "that don't divide evenly, reshards that upstream gets wrong, `linalg.index`, and sums of\n"
-                "`tosa.matmul` along a sharded dimension."
+                "Runs upstream's pass for functions of linalg, tosa and tensor operations. Programs that upstream\n"
+                "partitions incorrectly are errors: uneven dimensions, some reshards, `linalg.index`, and\n"
+                "`tosa.matmul` with a sharded contracting dimension."
             ),
     ),
     "shard-simplify": PassDecl(
         argument="shard-simplify",
         class_name="ShardSimplifyPass",
         anchor="builtin.module",
-        summary="Upstream's simplification of collectives, where it is right",
+        summary="Runs upstream's simplification of collectives if it is correct",
         description=(
-                "Upstream's pass. It is refused if there is a gather of slices, which it takes for what was sliced\n"
-                "whether or not all members of a group have the same."
+                "Runs upstream's pass. An all-gather of slices is an error: upstream replaces it by the operand of\n"
+                "the slices, even if that differs between the devices of a group."
             ),
     ),
     "convert-shard-to-mpi": PassDecl(
         argument="convert-shard-to-mpi",
         class_name="ConvertShardToMpiPass",
         anchor="builtin.module",
-        summary="Upstream's lowering of collectives to MPI, where it is right",
+        summary="Runs upstream's lowering of collectives to MPI if it is correct",
         description=(
-                "Upstream's pass. It is refused for collectives over no axes, or over all of them in another order,\n"
-                "for averages and generic reductions, and for shapes of pieces of dimensions along several axes.\n"
-                "`shard-prepare-for-mpi` expresses most of these otherwise."
+                "Runs upstream's pass. Operations that upstream lowers incorrectly are errors: collectives over no\n"
+                "axes, or over all axes in another order, averages and generic reductions, and shapes of shards of\n"
+                "dimensions along several axes. `shard-prepare-for-mpi` rewrites most of them."
             ),
     ),
 }

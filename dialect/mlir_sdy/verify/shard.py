@@ -148,7 +148,7 @@ class _Grids:
 def _check_grid(operation: ir.Operation, _: _Grids) -> None:
     for axis, size in enumerate(read_grid(operation).shape):
         if size == 0:
-            raise Violation(f"axis {axis} has size 0: a grid needs a device along each axis")
+            raise Violation(f"axis {axis} has size 0: sizes of a grid must be positive")
 
 
 @_checks("shard.sharding")
@@ -163,20 +163,20 @@ def _check_sharding(operation: ir.Operation, grids: _Grids) -> None:
         axes = sharding.split_axes[dim]
         if len(axes) > 1:
             raise Violation(
-                f"gives offsets for dimension {dim}, which is split along {len(axes)} axes: they "
-                "can be given for dimensions split along one axis only"
+                f"has offsets for dimension {dim}, which is split along {len(axes)} axes: offsets "
+                "are only allowed for dimensions split along one axis"
             )
         expected += grid.axes_size(axes) + 1
     found = len(sharding.sharded_dims_offsets)
     if found != expected:
         raise Violation(
-            f"has {found} sharded_dims_offsets, but one for each piece and one for the end of each "
-            f"split dimension make {expected}"
+            f"has {found} sharded_dims_offsets, expected {expected}: one for each shard and one "
+            "for the end of each split dimension"
         )
     for dim, offsets in sharding.offsets(grid).items():
         if offsets[0] not in {0, DYNAMIC}:
             raise Violation(
-                f"the first piece of dimension {dim} begins at {offsets[0]}: it must begin at 0"
+                f"the first shard of dimension {dim} begins at {offsets[0]}: it must begin at 0"
             )
 
 
@@ -198,7 +198,7 @@ def _check_annotation(operation: ir.Operation, grids: _Grids) -> None:
     for dim, offsets in sharding.offsets(grid).items():
         if shape[dim] >= 0 and offsets[-1] not in {shape[dim], DYNAMIC}:
             raise Violation(
-                f"the last piece of dimension {dim} ends at {offsets[-1]}, but the dimension has "
+                f"the last shard of dimension {dim} ends at {offsets[-1]}, but the dimension has "
                 f"{shape[dim]} elements"
             )
 
@@ -225,8 +225,7 @@ def _check_neighbors(operation: ir.Operation, grids: _Grids) -> None:
     grid = grids.named(operation)
     if len(operation.operands) != grid.rank:
         raise Violation(
-            f"names a device by {len(operation.operands)} indices, but the grid has {grid.rank} "
-            "axes"
+            f"has {len(operation.operands)} device indices, but the grid has {grid.rank} axes"
         )
     axes = grid_axes(operation, "split_axes")
     _check_axes((axes,), grid, "split_axes")
@@ -259,7 +258,7 @@ def _check_all_to_all(operation: ir.Operation, grids: _Grids) -> None:
     devices = grid.axes_size(grid_axes(operation)) if grid.is_static else 1
     if size >= 0 and size % devices:
         raise Violation(
-            f"can't split dimension {dim} of size {size} evenly over {devices} devices: pad it to "
+            f"cannot split dimension {dim} of size {size} evenly over {devices} devices: pad it to "
             f"{-(-size // devices) * devices}"
         )
 
@@ -284,8 +283,8 @@ def _check_update_halo(operation: ir.Operation, grids: _Grids) -> None:
     dims = [dim for dim, axes in enumerate(split_axes) if axes]
     if len(sizes) != 2 * len(dims):
         raise Violation(
-            f"has {len(sizes)} halo_sizes, but two for each of {len(dims)} split dimensions make "
-            f"{2 * len(dims)}"
+            f"has {len(sizes)} halo_sizes, expected {2 * len(dims)}: two for each of {len(dims)} "
+            "split dimensions"
         )
     for dim, low, high in zip(dims, sizes[::2], sizes[1::2], strict=True):
         if DYNAMIC in (low, high):
@@ -297,8 +296,8 @@ def _check_update_halo(operation: ir.Operation, grids: _Grids) -> None:
         if not target.is_dynamic_size(size) and max(low, high) > core:
             raise Violation(
                 f"dimension {dim} of size {size} has a core of {core} elements between halos of "
-                f"{low} and {high}: a halo is taken from the core of one neighbour, which must be "
-                "as large"
+                f"{low} and {high}: a halo is copied from the core of a single neighbor, which "
+                "must be at least as large"
             )
 
 
@@ -315,11 +314,11 @@ def _check_axes(lists: Iterable[Sequence[int]], grid: Grid, name: str) -> None:
         for axis in axes:
             if not 0 <= axis < grid.rank:
                 raise Violation(
-                    f"{name} names axis {axis}, but the grid {grid} has the axes 0 to "
+                    f"{name} contains axis {axis}, but the grid {grid} has the axes 0 to "
                     f"{grid.rank - 1}"
                 )
             if axis in seen:
-                raise Violation(f"{name} names axis {axis} twice")
+                raise Violation(f"{name} contains axis {axis} twice")
             seen.add(axis)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The diagnostic of a crash, with files that reproduce it."""
+"""Diagnostics of crashes, with files that reproduce them."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class CrashReport:
         self._standard_input = memory_file("pyshardy-stdin")
 
     def keep_standard_input(self, data: bytes) -> None:
-        """Remember, in the child, what it has read and nobody can read again."""
+        """Save the standard input that the child has read, since it can be read only once."""
         self._standard_input.write(data)
 
     def diagnostic(self, crash: Crash) -> Diagnostic:
-        """The error to show, with notes that name the files it writes."""
+        """Return the error for a crash, with notes on the files written."""
         import shlex  # noqa: PLC0415 (not for runs that don't crash)
 
         notes: list[Diagnostic] = []
@@ -70,13 +70,13 @@ class CrashReport:
             for file in self._inputs:
                 kept = self._keep(file)
                 command = _with_input(command, file, kept)
-                notes.append(note(f"the input is kept in '{kept}'"))
+                notes.append(note(f"the input was saved to '{kept}'"))
             shown = shlex.join([self._tool, "--no-guard", *command])
             notes.append(note(f"to reproduce the crash: {shown}"))
             notes += self._pass_reproducer_notes(crash)
         except OSError as refusal:
             reason = refusal.strerror or refusal
-            notes.append(note(f"the input could not be kept: {reason}"))
+            notes.append(note(f"the input could not be saved: {reason}"))
         return error(crash.message, notes=notes)
 
     def _pass_reproducer_notes(self, crash: Crash) -> list[Diagnostic]:
@@ -111,7 +111,7 @@ class CrashReport:
 
 
 def _with_input(arguments: Sequence[str], file: str, kept: str) -> list[str]:
-    """The arguments with `kept` in place of `file`, which may also stand behind a flag."""
+    """Return the arguments with `file`, also as the value of a flag, replaced by `kept`."""
     replaced = [
         kept
         if argument == file

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `sdy-opt` does with an input: read, run passes, check diagnostics, write."""
+"""The driver of `sdy-opt`: read the input, run passes, check diagnostics, write."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from pyshardy.rules import load_rules, strict_rules
 
 
 class Driver:
-    """One run of the tool, as `arguments` ask for it.
+    """A run of the tool.
 
     Args:
         arguments: the command line.
-        tool: reads the input, and gets the texts that diagnostics point into.
+        tool: reads the input, and keeps the source texts for diagnostics.
     """
 
     def __init__(self, arguments: Arguments, tool: Tool):
@@ -66,7 +66,7 @@ class Driver:
         """Do the work; returns the exit status.
 
         Raises:
-            UsageError: the command line asks for what can't be done.
+            UsageError: the command line is invalid.
         """
         if self._arguments.show_dialects:
             sys.stdout.write(_dialects())
@@ -90,7 +90,7 @@ class Driver:
         return 0 if ok and not self._expectations_failed else 1
 
     def _check_names(self) -> None:
-        """Fail when the command line names a pass that nobody has."""
+        """Raise an error if the command line names an unknown pass."""
         arguments = self._arguments
         known = {**passes(), **pipelines()}
         for flag in arguments.passes:
@@ -101,10 +101,12 @@ class Driver:
         for name in (*arguments.mlir_print_ir_before, *arguments.mlir_print_ir_after):
             if name not in known and not knows(name):
                 advice = did_you_mean(name, {**known, **WELL_KNOWN_HOST_PASSES})
-                raise UsageError(error(f"unknown pass '{name}' to print the IR around{advice}"))
+                raise UsageError(
+                    error(f"unknown pass '{name}' in '--mlir-print-ir-before/-after'{advice}")
+                )
 
     def _check_pipeline(self) -> None:
-        """Fail before any input is read when the passes can't run."""
+        """Raise an error for an invalid pipeline before reading the input."""
         self._sources.add(SOURCE_NAME, self._pipeline)
         plan_pipeline(self._pipeline)
 
@@ -113,14 +115,16 @@ class Driver:
             text = data.decode()
         except UnicodeDecodeError as broken:
             line = data.count(b"\n", 0, broken.start) + 1
-            message = f"the input is not text in UTF-8: {broken.reason}"
+            message = f"the input is not UTF-8 text: {broken.reason}"
             place = SourceLocation(self._filename, line, 0)
             raise UsageError(error(message, place)) from None
         self._sources.add(self._filename, text)
         if self._arguments.run_reproducer:
             reproducer = read_reproducer(text)
             if reproducer is None:
-                raise UsageError(error(f"'{self._filename}' carries no pipeline to reproduce"))
+                raise UsageError(
+                    error(f"'{self._filename}' is not a reproducer: it has no pipeline")
+                )
             text = reproducer.module_text
             self._pipeline, self._verify_each = reproducer.pipeline, reproducer.verify_each
             self._check_pipeline()
@@ -131,7 +135,7 @@ class Driver:
         return split_input(text)
 
     def _output_for(self, source: Piece | bytes, context: Context) -> bytes | None:
-        """What becomes of one module, or None when that failed and nobody expected it."""
+        """Return the output for one module, or None after an unexpected failure."""
         if not self._arguments.verify_diagnostics:
             with redirect(self._show), host.diagnostics_emitted(context):
                 return self._transformed(source, context)
@@ -239,7 +243,7 @@ class Driver:
 
 
 def _dialects() -> str:
-    """The names of the dialects that a new context knows."""
+    """Return the names of the dialects that a new context has."""
     context = Context()
     package = import_module(host.ods_common.__name__.rpartition(".")[0])
     candidates = {module.name for module in pkgutil.iter_modules(package.__path__)}

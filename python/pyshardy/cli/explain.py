@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-explain`: why a value is sharded as it is, and where collectives come from.
+"""`sdy-explain`: explain shardings and collectives.
 
     sdy-explain program.mlir
     sdy-explain program.mlir --value=%5 --value="params['w']" --value=model.py:40
@@ -7,7 +7,7 @@
     sdy-explain program.mlir --html=report.html
     sdy-explain program.mlir --diff=other.mlir --hardware=tpu-v5e
 
-The program is propagated and partitioned; nothing is run.
+Propagates and partitions the program, but does not run it.
 
 Exit status: 0 when all went well, else 1.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _NUM_VALUES = 50
-"""How many of the largest values are written as JSON."""
+"""The number of largest values in the JSON output."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,38 +50,35 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="sdy-explain",
-        description="Propagates and partitions a program, and says why its values are sharded as "
-        "they are, where its collectives come from, and what they cost.",
+        description="Propagates and partitions a program. Reports why values have their "
+        "shardings, why collectives exist, and how much they cost.",
     )
-    parser.add_argument("file", nargs="?", default="-", help="the program; - for standard input")
+    parser.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
     parser.add_argument(
         "--value",
         action="append",
         default=[],
         metavar="VALUE",
-        help="explain a value: '%%5' or '%%name' in the text, 'arg2', 'result 0', the name of an "
-        "argument, or a line of the source, '12' or 'model.py:40'; may be repeated",
+        help="explain a value: a name in the text ('%%5', '%%name'), 'arg2', 'result 0', the name "
+        "of an argument, or a source line ('12', 'model.py:40'); may be repeated",
     )
     parser.add_argument(
-        "--collectives", action="store_true", help="explain each collective at length"
+        "--collectives", action="store_true", help="explain each collective in detail"
     )
     parser.add_argument(
         "--hardware",
         default="h100",
         metavar="NAME|FILE.toml",
-        help="what costs are estimated for: the name of a preset, or a description "
-        "(default: %(default)s)",
+        help="hardware for cost estimates: a preset or a TOML file (default: %(default)s)",
     )
     parser.add_argument(
-        "--diff", metavar="FILE", help="compare with another plan for the same program"
+        "--diff", metavar="FILE", help="compare costs and shardings with those of another plan"
     )
+    parser.add_argument("--html", metavar="FILE", help="write an HTML report of the program")
     parser.add_argument(
-        "--html", metavar="FILE", help="write a report of the whole program as one page"
+        "--model-explorer", metavar="FILE", help="write a graph for the viewer Model Explorer"
     )
-    parser.add_argument(
-        "--model-explorer", metavar="FILE", help="write the graph for the viewer Model Explorer"
-    )
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--json", action="store_true", help="print the output as JSON")
     parser.add_guard_flag()
     return parser
 
@@ -134,7 +131,7 @@ def _shown(file: str) -> str:
 
 
 def _explained(file: str, tool: Tool) -> tuple[ExplainedProgram, ValueFinder]:
-    """The program of a file, and what finds its values."""
+    """Return the explained program of a file, and a finder for its values."""
     from mlir_sdy.dialect import Context  # noqa: PLC0415
     from pyshardy.explain.find import ValueFinder  # noqa: PLC0415
     from pyshardy.explain.program import explain_program  # noqa: PLC0415

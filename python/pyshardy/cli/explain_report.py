@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `sdy-explain` prints: explanations as text, and tables of a program."""
+"""The output of `sdy-explain`: explanations as text, and tables of a program."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Report:
         self._line(f"{title}: {mesh.total_size} devices, mesh {mesh}")
 
     def print_values(self, word: str, explanations: Sequence[ValueExplanation]) -> None:
-        """Print why the values that a word stands for are sharded as they are."""
+        """Print explanations of the values that a word identifies."""
         for explanation in explanations:
             self._line(f"\n{word} is {explanation}")
 
     def print_program(self) -> None:
-        """Print how arguments and results are laid out, and a line for each collective."""
+        """Print the shardings of arguments and results, and a line for each collective."""
         program = self._explained.program
         self._ports("Inputs", program.inputs)
         self._ports("Outputs", program.outputs)
@@ -55,7 +55,7 @@ class Report:
             self._line("\nNo collectives")
             return
         table = _table()
-        for heading in ("collective", "axes", "at", "why"):
+        for heading in ("collective", "axes", "location", "reason"):
             table.add_column(heading, overflow="fold")
         for heading in ("times", "bytes sent"):
             table.add_column(heading, justify="right")
@@ -65,15 +65,15 @@ class Report:
             axes = "" if one.axes is None else ", ".join(one.axes)
             cells = (one.kind, axes, str(one.location or ""), each.reason, times)
             table.add_row(*map(Text, cells), f"{each.nbytes_total:,}")
-        self._titled("Collectives (bytes that each device sends)", table)
+        self._titled("Collectives (bytes sent by each device)", table)
 
     def print_reasons(self) -> None:
-        """Print why there is each collective, those that send the most first."""
+        """Print the reasons of all collectives, sorted by bytes sent."""
         for each in self._by_bytes():
             self._line(f"\n{each}")
 
     def print_cost(self, cost: Estimate) -> None:
-        """Print what a run is estimated to take."""
+        """Print the estimated cost of a run."""
         table = _table()
         for heading in ("", "on each device"):
             table.add_column(heading, justify="right" if heading else "left")
@@ -82,7 +82,7 @@ class Report:
         self._titled(f"Estimate for {cost.hardware}", table)
 
     def print_difference(self, difference: Difference, names: tuple[str, str]) -> None:
-        """Print what differs between two plans."""
+        """Print the differences between two plans."""
         table = _table()
         table.add_column("")
         for name in names:
@@ -97,12 +97,12 @@ class Report:
             for heading in ("collective", "axes"):
                 table.add_column(heading)
             for name in names:
-                table.add_column(f"bytes sent by {name}", justify="right", overflow="fold")
+                table.add_column(f"bytes sent (count), {name}", justify="right", overflow="fold")
             for each in difference.collectives:
                 ends = zip(each.counts, each.nbytes_sent, strict=True)
-                cells = (f"{nbytes:,} in {count}" for count, nbytes in ends)
+                cells = (f"{nbytes:,} ({count})" for count, nbytes in ends)
                 table.add_row(each.kind, Text(each.axes), *cells)
-            self._titled("Collectives that differ", table)
+            self._titled("Different collectives", table)
         if difference.ports:
             table = _table()
             table.add_column("argument or result")
@@ -111,7 +111,7 @@ class Report:
             for port in difference.ports:
                 cells = (port.name, port.first or "replicated", port.second or "replicated")
                 table.add_row(*(Text(str(cell)) for cell in cells))
-            self._titled("Shardings that differ", table)
+            self._titled("Different shardings", table)
 
     def _by_bytes(self) -> list[CollectiveExplanation]:
         return sorted(self._explained.collectives, key=lambda each: -each.nbytes_total)
@@ -129,7 +129,7 @@ class Report:
 
     def _large_values(self) -> None:
         table = _table()
-        for heading in ("value", "at", "global", "sharding", "on each device"):
+        for heading in ("value", "location", "global", "sharding", "on each device"):
             table.add_column(heading, overflow="fold")
         table.add_column("bytes", justify="right")
         values = largest_values(self._explained, _NUM_VALUES)
@@ -154,17 +154,20 @@ class Report:
 
 
 def _costs(cost: Estimate, axes: Iterable[str]) -> list[tuple[str, str]]:
-    """What a run takes, each in its unit; the bytes that are sent also along some axes."""
+    """Return the costs of a run with their labels, including the bytes sent along `axes`."""
     return [
         ("operations", f"{cost.operations:,.0f}"),
         ("bytes read and written", f"{cost.nbytes_accessed:,.0f}"),
         ("bytes sent", f"{cost.nbytes_sent:,}"),
         *((f"  along {each}", f"{cost.bytes_by_axes.get(each, 0):,}") for each in sorted(axes)),
-        ("time of computation", _time(cost.compute_seconds)),
-        ("time of communication", _time(cost.communication_seconds)),
-        ("time of a run", f"{_time(cost.overlapped)} to {_time(cost.seconds)}"),
-        ("memory of arguments", f"{cost.argument_bytes:,}"),
-        ("memory at its peak", f"{cost.peak_bytes:,}" + ("" if cost.fits else ", too much")),
+        ("computation time", _time(cost.compute_seconds)),
+        ("communication time", _time(cost.communication_seconds)),
+        ("total time", f"{_time(cost.overlapped)} to {_time(cost.seconds)}"),
+        ("argument memory", f"{cost.argument_bytes:,}"),
+        (
+            "peak memory",
+            f"{cost.peak_bytes:,}" + ("" if cost.fits else ", exceeds the device memory"),
+        ),
     ]
 
 

@@ -35,7 +35,7 @@ Kind = Literal["switch", "text", "mode", "names"]
 def _flag(
     kind: Kind, group: str, description: str, *, name: str = "", metavar: str = ""
 ) -> dict[str, str]:
-    """What is said of a flag beside its default; `name` when dashes for underscores won't do."""
+    """Return the metadata of a flag; `name` overrides the field name with dashes."""
     return {
         "kind": kind,
         "group": group,
@@ -74,68 +74,68 @@ _ABOUT = "About the tool"
 
 @dataclass(slots=True)
 class Arguments:
-    """What the command line asks for; each field but the first two is a flag."""
+    """The parsed command line; each field except the first two is a flag."""
 
     input: str = "-"
     passes: list[PassFlag] = field(default_factory=list[PassFlag])
 
-    output: str = text(_TEXT, "where to write the result", "file", default="-", name="o")
+    output: str = text(_TEXT, "output file", "file", default="-", name="o")
     split_input_file: bool = switch(
-        _TEXT, "treat the parts between lines '// -----' one by one, each as a module"
+        _TEXT, "split the input at lines '// -----' and process each part as a module"
     )
     verify_diagnostics: str = mode(
         _TEXT,
-        "check the diagnostics against the comments expected-error@+1 {{...}} and alike",
+        "check diagnostics against comments such as expected-error@+1 {{...}}",
         "all|only-expected",
     )
-    allow_unregistered_dialect: bool = switch(
-        _TEXT, "accept operations of dialects that nobody registered"
-    )
+    allow_unregistered_dialect: bool = switch(_TEXT, "accept operations of unregistered dialects")
     mlir_print_op_generic: bool = switch(_TEXT, "print operations in generic form")
     mlir_print_debuginfo: bool = switch(_TEXT, "print locations")
     emit_bytecode: bool = switch(_TEXT, "write MLIR bytecode instead of text")
 
     pass_pipeline: str = text(
-        _RUN, "the passes as a textual pipeline, instead of flags", "pipeline"
+        _RUN, "run this textual pass pipeline instead of pass flags", "pipeline"
     )
     verify_each: bool = switch(_RUN, "verify after each pass", default=True)
     verify_inside_pipelines: bool = switch(
         _RUN, "verify also between the passes of a named pipeline"
     )
-    load_rules: tuple[str, ...] = names(
-        _RUN, "run these Python files, which register sharding rules", "file"
-    )
-    strict_rules: bool = switch(_RUN, "make an operation without a sharding rule an error")
-    run_reproducer: bool = switch(_RUN, "run the pipeline that the input file carries")
+    load_rules: tuple[str, ...] = names(_RUN, "load sharding rules from these Python files", "file")
+    strict_rules: bool = switch(_RUN, "report operations without a sharding rule as errors")
+    run_reproducer: bool = switch(_RUN, "run the pipeline of the input file, a reproducer")
     no_guard: bool = switch(_RUN, NO_GUARD)
 
     mlir_print_ir_before: tuple[str, ...] = names(_WATCH, "print the IR before these passes")
     mlir_print_ir_after: tuple[str, ...] = names(_WATCH, "print the IR after these passes")
     mlir_print_ir_before_all: bool = switch(_WATCH, "print the IR before each pass")
     mlir_print_ir_after_all: bool = switch(_WATCH, "print the IR after each pass")
-    mlir_print_ir_after_change: bool = switch(_WATCH, "after a pass, print only what it changed")
-    mlir_print_ir_after_failure: bool = switch(_WATCH, "print the IR after a pass that failed")
-    mlir_print_ir_module_scope: bool = switch(
-        _WATCH, "print the whole module, also around passes on functions"
+    mlir_print_ir_after_change: bool = switch(
+        _WATCH, "print the IR after each pass that changes it"
     )
-    remarks: bool = switch(_WATCH, "tell what is computed on whole data, and what that costs")
-    mlir_timing: bool = switch(_WATCH, "print how long each pass took")
+    mlir_print_ir_after_failure: bool = switch(_WATCH, "print the IR after a pass that fails")
+    mlir_print_ir_module_scope: bool = switch(
+        _WATCH, "print the entire module, also for passes on functions"
+    )
+    remarks: bool = switch(
+        _WATCH, "report operations that cannot be computed on shards, and their cost"
+    )
+    mlir_timing: bool = switch(_WATCH, "print the execution time of each pass")
     mlir_pass_pipeline_crash_reproducer: str = text(
-        _WATCH, "when a pass fails, write a file that makes it fail again", "file"
+        _WATCH, "write a reproducer to this file if a pass fails", "file"
     )
     mlir_print_stacktrace_on_diagnostic: bool = switch(
-        _WATCH, "print the Python traceback of a pass that failed"
+        _WATCH, "print the Python traceback of a pass that fails"
     )
 
     help: bool = switch(_ABOUT, "print this help")
     version: bool = switch(_ABOUT, "print the version")
     list_passes: bool = switch(_ABOUT, "print the names of passes and pipelines")
-    show_dialects: bool = switch(_ABOUT, "print the names of the dialects that can be read")
+    show_dialects: bool = switch(_ABOUT, "print the names of the available dialects")
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One flag of the table."""
+    """A flag of the table."""
 
     name: str
     field: str
@@ -192,9 +192,11 @@ def parse_arguments(arguments: Sequence[str]) -> Arguments:
     if inputs:
         result.input = inputs[0]
     if result.passes and result.pass_pipeline:
-        raise _error("'--pass-pipeline' can't be used together with flags of passes")
+        raise _error("'--pass-pipeline' cannot be combined with pass flags")
     if result.run_reproducer and (result.passes or result.pass_pipeline):
-        raise _error("'--run-reproducer' takes its passes from the input file, not from flags")
+        raise _error(
+            "'--run-reproducer' cannot be combined with passes: the input file contains them"
+        )
     return result
 
 
@@ -208,7 +210,7 @@ def _read_flag(argument: str, remaining: Iterator[str], result: Arguments) -> No
     if flag.kind in ("text", "names") and not equals:
         following = next(remaining, None)
         if following is None:
-            raise _error(f"'{written}' needs a value: {flag}")
+            raise _error(f"'{written}' requires a value: {flag}")
         value = following
     setattr(result, flag.field, _value(flag, value, getattr(result, flag.field)))
 

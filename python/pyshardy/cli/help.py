@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The help of `sdy-opt`, made from its table of flags and the declarations of the passes."""
+"""The help of `sdy-opt`, generated from the flags and the declarations of the passes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _COLUMN = 44
 _WIDTH = 100
 
 _OVERVIEW = """\
-OVERVIEW: runs passes on programs in sdy, StableHLO and upstream's dialects
+OVERVIEW: runs passes on programs in the sdy, StableHLO and upstream MLIR dialects
 
 USAGE: sdy-opt [flags] [<input file>]
 
-Reads standard input when no file is named. Flags take one or two dashes; those of passes run in
-the order given, with their options behind '=': --sdy-basic-propagate='keep-sharding-rules=true'.
+Reads standard input if no file is given. Flags start with one or two dashes. Passes run in the
+given order; options follow '=': --sdy-basic-propagate='keep-sharding-rules=true'.
 """
 
 
 def help_text() -> str:
-    """What `--help` prints."""
+    """Return the text of `--help`."""
     lines = [_OVERVIEW]
     for group, flags in itertools.groupby(FLAGS.values(), key=lambda flag: flag.group):
         lines.append(f"{group}:\n")
@@ -38,22 +38,25 @@ def help_text() -> str:
         lines += _option_entries(info.options)
     lines += ["", "Pipelines:\n"]
     for name, info in sorted(pipelines().items()):
-        lines.append(_entry(2, f"--{name}", f"{info.summary}{origin_text(info.release)}"))
+        summary = info.summary.removesuffix(".")
+        lines.append(_entry(2, f"--{name}", f"{summary}{origin_text(info.release)}"))
         lines.append(_entry(2, "", f"Runs {', '.join(info.default_steps())}."))
         lines += _option_entries(info.options)
-    lines += ["", "Passes of the MLIR host, among many more:\n"]
+    lines += ["", "Common passes of the MLIR host:\n"]
     lines += [_entry(2, f"--{name}", text) for name, text in WELL_KNOWN_HOST_PASSES.items()]
     return "\n".join(lines) + "\n"
 
 
 def pass_list() -> str:
-    """What `--list-passes` prints: a name and its summary a line."""
+    """Return the text of `--list-passes`: a line with name and summary per pass."""
     summaries = {
         **{name: info.summary for name, info in sorted(passes().items())},
         **{name: info.summary for name, info in sorted(pipelines().items())},
         **WELL_KNOWN_HOST_PASSES,
     }
-    return "".join(f"{name:<{_COLUMN}}{text}\n" for name, text in summaries.items())
+    return "".join(
+        f"{name:<{_COLUMN - 1}} {text.removesuffix('.')}\n" for name, text in summaries.items()
+    )
 
 
 def _option_entries(options: Iterable[Option]) -> Iterator[str]:

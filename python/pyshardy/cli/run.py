@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-run`: propagates shardings, partitions, runs, and checks the result.
+"""`sdy-run`: propagate, partition and run a program, and check the results.
 
     sdy-run program.mlir
     sdy-run program.mlir --mesh=data:2,model:4 --backend=jit --inputs=in.npz --outputs=out.npz
     sdy-run program.mlir --emit=vmfb -o program.vmfb
 
-The partitioned program runs on simulated devices, as many as the mesh has, with random inputs; its
-results are compared with those of the program before partitioning.
+The partitioned program runs with random inputs on simulated devices, one for each device of the
+mesh. Its results are compared with those of the unpartitioned program.
 
 Exit status: 0 when the results agree, else 1.
 """
@@ -103,21 +103,21 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raise an error for flags that don't go together, before anything is done."""
+    """Raise an error for flags that cannot be combined."""
     if arguments.no_check and arguments.compare:
-        raise UsageError(error("'--compare' and '--no-check' contradict each other"))
+        raise UsageError(error("'--compare' and '--no-check' cannot be combined"))
     if arguments.profile is not None and arguments.profile < 1:
         raise UsageError(error(f"'--profile={arguments.profile}' must be at least 1"))
     if arguments.output != "-" and not arguments.emit:
-        raise UsageError(error("'-o' goes with '--emit' only; arrays are written by '--outputs'"))
+        raise UsageError(error("'-o' requires '--emit'; use '--outputs' to write arrays"))
     is_binary = arguments.emit in ("portable", "vmfb")
     if is_binary and arguments.output == "-" and sys.stdout.isatty():
-        message = f"{arguments.emit} is no text, and is not written to a terminal; give '-o FILE'"
+        message = f"refusing to write binary '{arguments.emit}' to a terminal; use '-o FILE'"
         raise UsageError(error(message))
 
 
 def _module(arguments: argparse.Namespace, filename: str, tool: Tool) -> ir.Module:
-    """The program of the command line, on the mesh of the command line."""
+    """Load the program, and replace its mesh if the command line has one."""
     from mlir_sdy.dialect import Context  # noqa: PLC0415
     from pyshardy.cli.run_mesh import give_mesh, read_mesh  # noqa: PLC0415
     from pyshardy.frontends.files import Kind, load  # noqa: PLC0415
@@ -151,7 +151,7 @@ def _partitioned(
 def _begun_report(
     program: PartitionedProgram, filename: str, *, print_module: bool, kind: type[Report]
 ) -> Report:
-    """The report, with what can be told before the program runs."""
+    """Create the report, and print the part that is known before the program runs."""
     if print_module:
         from mlir_sdy.assembly import asm  # noqa: PLC0415
 
@@ -165,7 +165,7 @@ def _begun_report(
     ):
         emit(
             warning(
-                "no argument or result is sharded, so each device has all of them; give one a "
+                "no argument or result is sharded, so all devices hold all data; annotate one with "
                 "'{sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>}'"
             )
         )
@@ -181,7 +181,7 @@ def _agree(
     profile: Profile,
     report: Report,
 ) -> bool:
-    """Whether the outputs are those of the unpartitioned program; says so."""
+    """Whether the outputs match those of the unpartitioned program; prints the comparison."""
     from pyshardy.backends.arrays.comparison import compare, tolerance_within  # noqa: PLC0415
     from pyshardy.backends.known_defects import known_defects  # noqa: PLC0415
     from pyshardy.program import run_unpartitioned  # noqa: PLC0415
@@ -206,7 +206,7 @@ def _agree(
         for defect in dict.fromkeys(
             each for module, name in runs for each in known_defects(module, name, options)
         ):
-            emit(warning(f"the comparison may mislead: {defect}"))
+            emit(warning(f"the comparison may be unreliable: {defect}"))
     return all(difference.is_small for difference in differences)
 
 
@@ -221,7 +221,7 @@ def _have_nans(*several: Sequence[Array]) -> bool:
 
 @contextlib.contextmanager
 def _activity(what: str) -> Iterator[None]:
-    """Say that work is under way: on a terminal, and to a guard."""
+    """Report the current activity, on a terminal and to the guard."""
     with stage(what):
         if not sys.stderr.isatty():
             yield

@@ -19,17 +19,17 @@ from pyshardy.program import Port
 
 
 def load_inputs(path: str, ports: Sequence[Port]) -> list[Array]:
-    """The arrays of a file, in the order of the arguments.
+    """Return the arrays of a file, in the order of the arguments.
 
     Raises:
-        UsageError: the file can't be read; an array is missing, is too much, or doesn't fit.
+        UsageError: the file can't be read; an array is missing, superfluous, or has another type.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
     except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as refusal:
-        reason = getattr(refusal, "strerror", None) or "it is no .npz file of plain arrays"
-        raise UsageError(error(f"can't read the inputs from '{path}': {reason}")) from None
+        reason = getattr(refusal, "strerror", None) or "it is not an .npz file of plain arrays"
+        raise UsageError(error(f"cannot read the inputs from '{path}': {reason}")) from None
     by_position = all(name.startswith("arr_") for name in arrays) and bool(arrays)
     used: list[str] = []
     inputs: list[Array] = []
@@ -45,7 +45,7 @@ def load_inputs(path: str, ports: Sequence[Port]) -> list[Array]:
         inputs.append(_fitting(arrays[key], port, f"'{key}' in '{path}'"))
     if unknown := [name for name in arrays if name not in used]:
         names = ", ".join(f"'{port.name.removeprefix('%')}'" for port in ports)
-        message = f"'{path}' has an array {_listed(unknown[:1])}, which is no argument"
+        message = f"'{path}' has an array {_listed(unknown[:1])}, which matches no argument"
         raise UsageError(error(f"{message}; the arguments are: {names}"))
     return inputs
 
@@ -67,18 +67,18 @@ def save_outputs(path: str, ports: Sequence[Port], outputs: Sequence[Array]) -> 
             np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
     except OSError as refusal:
         reason = refusal.strerror or refusal
-        raise UsageError(error(f"can't write the outputs to '{path}': {reason}")) from None
+        raise UsageError(error(f"cannot write the outputs to '{path}': {reason}")) from None
 
 
 def _fitting(array: Array, port: Port, name: str) -> Array:
     spec = port.spec
     if array.shape != spec.shape:
-        fault = f"has the shape {array.shape}"
+        fault = f"has shape {array.shape}"
     elif array.dtype != spec.dtype:
         fault = f"holds {array.dtype}"
     else:
         return array
-    raise UsageError(error(f"{name} {fault}, but the program wants {_wanted(port)}"))
+    raise UsageError(error(f"{name} {fault}, but the program expects {_wanted(port)}"))
 
 
 def _wanted(port: Port) -> str:

@@ -52,5 +52,5 @@ def _run(path: str) -> dict[str, Any]:
             lines.append(failure.lineno or 0)
         what = f"{type(failure).__name__}: {failure}".rstrip(": ")
         place = SourceLocation(path, lines[-1] if lines else 0, 0)
-        message = f"the file of functions for custom calls failed: {what}"
+        message = f"the file with the functions for custom calls failed: {what}"
         raise UsageError(error(message, place)) from failure

@@ -31,10 +31,10 @@ def read_mesh(text: str) -> tuple[str | None, Mesh]:
         if form is not None and all(axes):
             found = [axis for axis in axes if axis is not None]
             return form["name"], Mesh(tuple(MeshAxis(a["name"], int(a["size"])) for a in found))
-        reason = "write it as in 'mesh=data:4,model:2' or 'data:4,model:2'"
+        reason = "expected a form such as 'mesh=data:4,model:2' or 'data:4,model:2'"
     except ModelError as refusal:
         reason = str(refusal)
-    raise UsageError(error(f"'--mesh={text}' is no mesh: {reason}"))
+    raise UsageError(error(f"'--mesh={text}' is not a mesh: {reason}"))
 
 
 def give_mesh(module: ir.Module, name: str | None, mesh: Mesh) -> None:
@@ -53,7 +53,7 @@ def give_mesh(module: ir.Module, name: str | None, mesh: Mesh) -> None:
         names = [known for known, declared in meshes_of(module).items() if declared.axes]
         if len(names) > 1:
             listed = ", ".join(f"'{known}'" for known in names)
-            message = f"the program has the meshes {listed}: say which one, as in"
+            message = f"the program has several meshes, {listed}: select one, as in"
             raise UsageError(error(f"{message} '--mesh={names[0]}=data:4,model:2'"))
         name = names[0] if names else DEFAULT_NAME
     attribute = attribute_of(mesh, module.context)

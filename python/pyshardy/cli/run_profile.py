@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How long the stages of a run take."""
+"""Execution times of the stages of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """How long something took.
+    """The execution time of a stage.
 
     Attributes:
         what: what took the time.
@@ -29,7 +29,7 @@ class Measurement:
 
 @dataclass(slots=True)
 class Profile:
-    """Takes the time of stages.
+    """Measures the time of stages.
 
     Args:
         runs: how often to repeat what is to be run; None to run once and measure nothing.
@@ -43,13 +43,13 @@ class Profile:
 
     @contextmanager
     def stage(self, what: str) -> Iterator[None]:
-        """Measure what is done inside."""
+        """Measure the time of the `with` block."""
         start = time.perf_counter()
         yield
         self.measurements.append(Measurement(what, time.perf_counter() - start))
 
     def run(self, what: str, run: Callable[[], _Result]) -> _Result:
-        """Run something; if asked to, again and again.
+        """Run a function, repeatedly if requested.
 
         The first run of a program compiles what it gets to. What it takes longer than the fastest
         one is counted as compilation.

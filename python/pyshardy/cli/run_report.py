@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `sdy-run` prints: tables of a partitioned program and of how well its results agree."""
+"""The output of `sdy-run`: tables of a partitioned program and of the comparison."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Report:
         self._line(f"{title}: {mesh.total_size} devices, mesh {mesh}")
 
     def print_inputs(self) -> None:
-        """Print how the arguments are laid out."""
+        """Print the types and shardings of the arguments."""
         self._print("Inputs", self._ports("input", self.program.inputs))
 
     def print_collectives(self) -> None:
-        """Print what the devices communicate, alike collectives in one line."""
+        """Print the collectives, equal ones in one line."""
         counts = Counter(map(_kind, self.program.collectives))
         if not counts:
             self._line("\nNo collectives")
@@ -63,7 +63,7 @@ class Report:
         self._print("Collectives (bytes on each device)", table)
 
     def print_outputs(self, differences: Sequence[Difference] | None = None) -> None:
-        """Print how the results are laid out, and the verdict if there are differences to judge."""
+        """Print the types and shardings of the results, and their differences if given."""
         self._print("Outputs", self._ports("output", self.program.outputs, differences))
         if differences is None:
             return
@@ -71,17 +71,17 @@ class Report:
         if wrong:
             self._line(f"\nFAILED: {wrong} of {len(differences)} results differ", "bold red")
         else:
-            self._line("\nOK: the results are those of the unpartitioned program", "bold green")
+            self._line("\nOK: the results match those of the unpartitioned program", "bold green")
 
     def print_profile(self, measurements: Sequence[Measurement]) -> None:
-        """Print what took how long, and how many bytes each device holds and sends."""
+        """Print the time of each stage, and the bytes that each device holds and sends."""
         table = _table()
         table.add_column("stage")
         for heading in ("seconds", "runs"):
             table.add_column(heading, justify="right")
         for each in measurements:
             table.add_row(each.what, f"{each.seconds:.4f}", str(each.runs))
-        self._print("Time (compilation is counted apart, of runs the fastest)", table)
+        self._print("Time (compilation is separate; of several runs, the fastest)", table)
         program = self.program
         sent = [
             None if each.repetitions is None else each.repetitions * each.nbytes_sent
@@ -92,7 +92,7 @@ class Report:
             for ports in (program.inputs, program.outputs)
         ]
         known = sum(each for each in sent if each is not None)
-        more = " and more, in loops of unknown length" if None in sent else ""
+        more = ", excluding loops with an unknown number of iterations" if None in sent else ""
         self._line(
             f"\nBytes on each device: {held[0]:,} of inputs, {held[1]:,} of outputs; "
             f"{known:,} sent in each run{more}"
@@ -132,7 +132,7 @@ def _table() -> Table:
 
 
 def _kind(collective: Collective) -> tuple[str, str, str, int | None, int, int]:
-    """What makes two collectives one line of the table."""
+    """Return the properties in which the collectives of a line of the table agree."""
     return (
         " ".join(filter(None, (collective.kind, collective.reduction))),
         "-" if collective.axes is None else ", ".join(collective.axes),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the command-line tools do alike: read a file, show diagnostics, fail with status 1."""
+"""Functions of all command-line tools: reading files, diagnostics, exit status."""
 
 from __future__ import annotations
 
@@ -26,15 +26,12 @@ if TYPE_CHECKING:
     from pyshardy.cli.crash_report import CrashReport, PassReproducer
     from pyshardy.guard.crash import Crash
 
-NO_GUARD = (
-    "do all work in the process that was started, where a crash of the MLIR host ends it; "
-    "for debuggers"
-)
+NO_GUARD = "run in a single process, without recovery from crashes of the MLIR host; for debuggers"
 """The description of the flag `--no-guard`, which all tools have."""
 
 
 class Tool:
-    """One run of a tool.
+    """A run of a tool.
 
     Args:
         name: what messages without a place in a file begin with.
@@ -89,7 +86,7 @@ class Tool:
             if shows_traceback():
                 traceback.print_exc()
             elif traceback_flag:
-                print(f"{self.name}: {traceback_flag} shows where", file=sys.stderr)
+                print(f"{self.name}: use {traceback_flag} for a traceback", file=sys.stderr)
         else:
             return status
         return 1
@@ -102,14 +99,14 @@ class Tool:
         shows_dump: bool = False,
         pass_reproducer: PassReproducer | None = None,
     ) -> None:
-        """Let the rest of the run survive a crash of the host; call it before the host is loaded.
+        """Run the rest in a child process, to report crashes of the host.
 
-        The rest is done by a forked process, if this process is the tool's own and can fork. This
-        one waits, and ends with the exit status of the other.
+        Call this before the host is loaded. It forks if this process is the tool's own and can
+        fork; the parent waits and exits with the status of the child.
 
         Args:
             inputs: the input files of the command line, which a reproducer needs.
-            enabled: whether to do so.
+            enabled: whether to fork.
             shows_dump: whether to show the stack dump of a crash.
             pass_reproducer: what to write when a pass crashes.
         """
@@ -131,7 +128,7 @@ class Tool:
         continue_in_child(show)
 
     def read_input(self, file: str) -> bytes:
-        """The content of a file, or of standard input for "-".
+        """Return the contents of a file, or of standard input for "-".
 
         Raises:
             UsageError: the file can't be read.
@@ -150,7 +147,7 @@ class Tool:
         return data
 
     def show(self, diagnostic: Diagnostic) -> None:
-        """Print a diagnostic with the source line that it is about, if it has a place."""
+        """Print a diagnostic, with the source line if it has a location."""
         if diagnostic.location is not None:
             print(self.sources.render(diagnostic), file=sys.stderr)
             return
@@ -159,12 +156,15 @@ class Tool:
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports a bad command line as all other errors are reported, and knows `--version`."""
+    """Reports invalid command lines as diagnostics, and adds `--version`."""
 
     def __init__(self, prog: str, description: str):
         super().__init__(prog=prog, description=description)
         self.add_argument(
-            "--version", action=_PrintVersion, nargs=0, help="print the versions of all parts"
+            "--version",
+            action=_PrintVersion,
+            nargs=0,
+            help="print the versions of pyshardy, the MLIR host and Python",
         )
 
     def add_guard_flag(self) -> None:
@@ -172,12 +172,12 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--no-guard", action="store_true", help=NO_GUARD)
 
     def error(self, message: str) -> NoReturn:
-        """Raise a `UsageError` that also says where help is."""
+        """Raise a `UsageError` that refers to `--help`."""
         raise UsageError(error(f"{message}; see {self.prog} --help"))
 
 
 class _PrintVersion(argparse.Action):
-    """Finds the versions out only when they are asked for, which takes some milliseconds."""
+    """Prints the versions, which take some milliseconds to determine, only on request."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from pyshardy.cli.version import version_text  # noqa: PLC0415

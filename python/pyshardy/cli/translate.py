@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-translate`: programs from one kind of file to another.
+"""`sdy-translate`: convert programs between file formats.
 
     sdy-translate program.mlir --to=portable --target-version=1.15.0 -o program.mlirbc
     sdy-translate program.mlirbc
 
-The input may be text, bytecode of MLIR, or a portable artifact of StableHLO: it is told by how it
-begins.
+The input is text, MLIR bytecode, or a portable artifact of StableHLO; the tool detects the format
+by the first bytes.
 
 Exit status: 0 when all went well, else 1.
 """
@@ -38,25 +38,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="sdy-translate",
-        description="Reads a program as text, bytecode of MLIR or a portable artifact of "
-        "StableHLO, and writes it as another of these.",
+        description="Converts a program between text, MLIR bytecode and portable artifacts of "
+        "StableHLO.",
     )
-    parser.add_argument("file", nargs="?", default="-", help="the program; - for standard input")
+    parser.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
     parser.add_argument(
         "--to",
         choices=("text", "bytecode", "portable"),
         default="text",
-        help="what to write: text, bytecode for this version of MLIR, or a portable artifact of "
+        help="output format: text, bytecode of this MLIR version, or a portable artifact of "
         "StableHLO (default: %(default)s)",
     )
     parser.add_argument(
         "--target-version",
         metavar="VERSION",
-        help="which version of StableHLO is to read the artifact: 'current', 'minimum' or three "
-        "numbers, as in 1.15.0 (default: current)",
+        help="StableHLO version of the portable artifact: 'current', 'minimum' or a version such "
+        "as 1.15.0 (default: current)",
     )
     parser.add_argument(
-        "-o", dest="output", default="-", metavar="FILE", help="where to write it (default: -)"
+        "-o", dest="output", default="-", metavar="FILE", help="output file (default: -)"
     )
     parser.add_guard_flag()
     return parser
@@ -64,9 +64,9 @@ def _parser() -> Parser:
 
 def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     if arguments.target_version and arguments.to != "portable":
-        raise UsageError(error("'--target-version' goes with '--to=portable' only"))
+        raise UsageError(error("'--target-version' requires '--to=portable'"))
     if arguments.to != "text" and arguments.output == "-" and sys.stdout.isatty():
-        message = f"{arguments.to} is no text, and is not written to a terminal; give '-o FILE'"
+        message = f"refusing to write binary '{arguments.to}' to a terminal; use '-o FILE'"
         raise UsageError(error(message))
     tool.guard([arguments.file], enabled=not arguments.no_guard)
     # These load the MLIR host; --help and bad usage do without.

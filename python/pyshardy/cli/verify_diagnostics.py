@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares the diagnostics of a run with those that comments in the input expect.
+"""Comparison of the diagnostics of a run with expectations in comments of the input.
 
     // expected-error@+1 {{has no sharding}}
     %0 = ...
@@ -25,14 +25,14 @@ _EXPECTATION = re.compile(
     r"\{\{(?P<text>.*)\}\}"
 )
 _NO_LINE = -1
-"""The line of what no comment can be about, and of comments that are about no line."""
+"""The line of diagnostics in other files, and of expectations without a line yet."""
 
 _REGEX_PIECE = re.compile(r"\{\{(.*?)\}\}")
 
 
 @dataclass(slots=True)
 class _Expectation:
-    """One comment: which diagnostics it stands for, and how many are still to come."""
+    """An expectation: the diagnostics that it matches, and the number still missing."""
 
     severity: Severity
     line: int | None
@@ -69,7 +69,7 @@ class DiagnosticVerifier:
                 self._match(note)
 
     def failures(self) -> list[Diagnostic]:
-        """What was not as expected: the unexpected, then what wasn't produced. Empty is good."""
+        """Return the unexpected diagnostics, then the missing ones."""
         missing = [
             error(
                 f'expected {expectation.severity.value} "{expectation.text}" was not produced'
@@ -158,7 +158,7 @@ class DiagnosticVerifier:
 
 
 def _pattern(text: str, *, with_regex: bool) -> re.Pattern[str]:
-    """What a message must contain to match `text`."""
+    """Return the pattern that a message must contain to match `text`."""
     if not with_regex:
         return re.compile(re.escape(text))
     # `split` puts the regular expressions, which are in a group, at the odd places.

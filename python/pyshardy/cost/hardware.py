@@ -87,12 +87,12 @@ def load_hardware(name_or_path: str) -> Hardware:
         try:
             text = Path(name_or_path).read_text()
         except (OSError, UnicodeDecodeError) as reason:
-            raise UsageError(error(f"the hardware can't be read: {reason}")) from None
+            raise UsageError(error(f"cannot read the hardware description: {reason}")) from None
     elif name_or_path in presets():
         text = (_PRESETS / f"{name_or_path}.toml").read_text()
     else:
         known = ", ".join(presets())
-        message = f"no hardware is called '{name_or_path}': give one of {known}, or a .toml file"
+        message = f"unknown hardware '{name_or_path}': expected one of {known}, or a .toml file"
         raise UsageError(error(message))
     try:
         return _hardware(tomli.loads(text))
@@ -125,12 +125,12 @@ def _check_known(entries: Mapping[str, Any], known: set[str], where: str) -> Non
     unknown = sorted(entries.keys() - known)
     if unknown:
         listed = ", ".join(sorted(known))
-        raise ValueError(f"{where} has '{unknown[0]}', which is none of {listed}")
+        raise ValueError(f"unknown key '{unknown[0]}' in {where}; expected one of {listed}")
 
 
 def _positive(entries: Mapping[str, Any], key: str, where: str) -> float:
     value = entries.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
         found = "is missing" if value is None else f"is {value!r}"
-        raise ValueError(f"'{key}' of {where} {found}, and must be a number above 0")
+        raise ValueError(f"'{key}' in {where} {found}: expected a positive number")
     return float(value)

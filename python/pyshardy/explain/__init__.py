@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Why a program is sharded and partitioned as it is, and what that costs.
+"""Explanations of shardings and collectives, and cost estimates.
 
 | module           | what it holds                                                    |
 |------------------|------------------------------------------------------------------|

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which annotation would let a tensor have an axis that it was refused.
+"""Annotations with which a tensor would take a refused axis.
 
-| what is against it                      | what to do                                           |
+| reason                                  | advice                                               |
 |-----------------------------------------|------------------------------------------------------|
-| a tensor is closed there                | open that dimension, by `?`                          |
-| the axis shards another dimension       | constrain the tensor to have it in this one          |
-| tensors disagree along the factor       | constrain the tensor to one of them                  |
-| the axis is replicated, or unreduced    | take it out of that list                             |
-| the axis does not divide what is left   | another size, or another axis                        |
-| different meshes                        | one mesh for both                                    |
-| only whole axes, or only one direction  | the option, or the barrier, that says so             |
+| the dimension is closed                 | open the dimension with `?`                          |
+| the axis shards another dimension       | constrain the tensor to have the axis in this one    |
+| tensors disagree along the factor       | constrain the tensor to one of the shardings         |
+| the axis is replicated, or unreduced    | remove it from that list                             |
+| the axis does not divide the dimension  | use another size, or another axis                    |
+| different meshes                        | use one mesh                                         |
+| full axes only, or one direction only   | change the option, or the barrier                    |
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from pyshardy.propagation.refusals import Reason
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What would settle a refusal differently.
+    """A change with which a tensor would take a refused axis.
 
     Attributes:
         tensor: the tensor to annotate; None if no annotation helps.
-        sharding: the sharding to give to it; None if its text has to be changed by hand.
-        what: what to do, a clause.
+        sharding: the sharding for the annotation; None if the existing one has to be edited.
+        what: the change, as an imperative clause.
     """
 
     tensor: Tensor | None
@@ -41,11 +41,11 @@ class Advice:
 
 
 def advise(explanation: Explanation, refused: RefusedAxis) -> Advice:
-    """What would let a tensor have an axis that it was refused.
+    """Return the change with which a tensor would take a refused axis.
 
     Args:
-        explanation: that of the tensor.
-        refused: one of what it was refused.
+        explanation: the explanation of the tensor.
+        refused: one of its refused axes.
     """
     target, axis, dim = explanation.tensor, refused.axis, refused.target_dim
     blocker = refused.blocker or target
@@ -55,16 +55,16 @@ def advise(explanation: Explanation, refused: RefusedAxis) -> Advice:
     constrain = "" if wanted is None else f"constrain {target.description} to {wanted}"
     match refused.reason:
         case Reason.CLOSED:
-            return Advice(blocker, None, f"open the dimension of {blocker.description} by '?'")
+            return Advice(blocker, None, f"open the dimension of {blocker.description} with '?'")
         case Reason.REPLICATED | Reason.UNREDUCED:
             word = "replicated" if refused.reason is Reason.REPLICATED else "unreduced"
-            what = f"take {axis} out of {word}={{...}} of {blocker.description}"
+            what = f"remove {axis} from {word}={{...}} of {blocker.description}"
             return Advice(blocker, None, what)
         case Reason.SIZE | Reason.OVERFLOW:
-            what = f"give {blocker.description} a size that {axis} divides, or take another axis"
+            what = f"give {blocker.description} a size that {axis} divides, or use another axis"
             return Advice(None, None, what)
         case Reason.MESH:
-            return Advice(None, None, "put all tensors of the operation on one mesh")
+            return Advice(None, None, "shard all tensors of the operation on one mesh")
         case Reason.PART_OF_AXIS:
             return Advice(None, None, "propagate without 'conservative-propagation'")
         case _:
@@ -72,7 +72,7 @@ def advise(explanation: Explanation, refused: RefusedAxis) -> Advice:
 
 
 def with_axis_on(sharding: TensorSharding, axis: AxisRef, dim: int) -> TensorSharding:
-    """A sharding with an axis at the end of a dimension, and on no other one.
+    """Return a sharding with an axis moved to the end of a dimension.
 
     Example: `[{"x"}, {"y"}]` with `x` on dimension 1 is `[{}, {"y", "x"}]`.
     """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where each collective of a partitioned program comes from, and which decisions disagree.
+"""The reasons of the collectives of a partitioned program.
 
-A value is resharded because two decisions disagree: where it was made it is sharded in one way, and
-an operation that uses it needs another one. Partial results are completed because an operation
-contracts a dimension that is sharded. Both sides lead back to what the user has written.
+A reshard exists because the sharding that a value is computed with differs from the sharding that
+an operation requires. A completion of partial results exists because an operation reduces a sharded
+dimension. Both shardings are traced back to annotations.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from pyshardy.propagation.record import Propagation
 from pyshardy.rules import ShardingRuleLookup
 
 Place = tuple[int, str]
-"""A dimension, and the name of an axis that it has."""
+"""A dimension, and the name of an axis that shards it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How a value is sharded at one end of a move, and since when.
+    """The sharding of a value at its definition or at a use, with its reasons.
 
     Attributes:
         what: the value or the operand: `result 0 of stablehlo.dot_general`.
-        location: where it stands in the source.
-        sharding: how it is sharded there; None without a sharding.
-        roots: what was written in the program that this follows from.
-        refused: the axes that only the other end has, and why this one does not have them.
+        location: its source location.
+        sharding: its sharding; None without one.
+        roots: the annotations that it follows from.
+        refused: the axes that only the other end has, with the reasons.
     """
 
     what: str
@@ -50,14 +50,14 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveExplanation:
-    """Why there is a collective. Its `str` tells it.
+    """The reason of a collective; its `str` is the explanation.
 
     Attributes:
         collective: the collective.
-        kind: whether a value is resharded, partial results are completed, or an operation has a
-            form that communicates; None if that isn't known.
-        made: how what it moves is sharded where it is made; None if that isn't known.
-        wanted: how the operations want it that use it.
+        kind: a reshard, a completion of partial results, or an operation whose local form
+            communicates; None if unknown.
+        made: the sharding of the value at its definition; None if unknown.
+        wanted: the shardings that the uses require.
     """
 
     collective: Collective
@@ -67,48 +67,48 @@ class CollectiveExplanation:
 
     @property
     def nbytes_total(self) -> int:
-        """The bytes that a device sends in a run; those of one repetition if nobody knows more."""
+        """The bytes that a device sends in a run; per execution if their number is unknown."""
         repetitions = self.collective.repetitions
         return self.collective.nbytes_sent * (1 if repetitions is None else repetitions)
 
     @property
     def reason(self) -> str:
-        """One sentence."""
+        """The reason as one sentence."""
         if self.kind is None or self.made is None:
-            return "it was in the program already, or its origin got lost"
+            return "the collective is part of the input program, or its origin is unknown"
         if self.kind is MoveKind.OPERATION:
-            return f"shards of {self.made.what} need data of other shards"
+            return f"shards of {self.made.what} depend on elements of other shards"
         axes = ", ".join(self.collective.axes or ("several axes",))
         if self.kind is MoveKind.REDUCTION:
-            return f"{self.made.what} combines elements along a dimension that is sharded by {axes}"
-        users = " and ".join(dict.fromkeys(each.what for each in self.wanted)) or "what follows"
+            return f"{self.made.what} is a reduction over a dimension sharded along {axes}"
+        users = " and ".join(dict.fromkeys(each.what for each in self.wanted)) or "later operations"
         also = "is partial and " if self.collective.reduction is not None else ""
-        return f"{self.made.what} {also}is sharded in another way than {users} needs it"
+        return f"{self.made.what} {also}must be resharded for {users}"
 
     def __str__(self) -> str:
         one = self.collective
         where = "" if one.location is None else f" at {one.location}"
         axes = "" if one.axes is None else f" along {', '.join(one.axes)}"
-        times = "" if one.repetitions == 1 else f", {one.repetitions or 'many'} times"
+        times = "" if one.repetitions == 1 else f", executed {one.repetitions or 'many'} times"
         lines = [
             f"{one.kind}{axes}{where}: {one.nbytes_sent} bytes sent{times}",
             f"  {self.reason}",
         ]
         for title, decisions in (
-            ("made", () if self.made is None else (self.made,)),
-            ("wanted", self.wanted),
+            ("definition", () if self.made is None else (self.made,)),
+            ("use", self.wanted),
         ):
             for decision in decisions:
                 lines.append(f"  {title}: {decision}")
                 lines.extend(f"    {root}" for root in decision.roots)
-                lines.extend(f"    not {refused}" for refused in decision.refused)
+                lines.extend(f"    refused: {refused}" for refused in decision.refused)
         return "\n".join(lines)
 
 
 def explain_collectives(
     collectives: Iterable[Collective], recorder: MoveRecorder, record: Propagation | None
 ) -> tuple[CollectiveExplanation, ...]:
-    """Why there are the collectives of a program, in their order.
+    """Explain the collectives of a program, in their order.
 
     Args:
         collectives: those of the partitioned program.
@@ -123,7 +123,7 @@ def explain_collectives(
 
 
 class _Explainer:
-    """Explains moves; what is known of a value is found out once."""
+    """Explains moves; caches the explanations of values."""
 
     def __init__(self, record: Propagation | None):
         self._record = record
@@ -143,7 +143,7 @@ class _Explainer:
         return CollectiveExplanation(collective, move.kind, made, wanted)
 
     def _of_operation(self, operation: ir.Operation) -> Decision:
-        """All that shards an operation which has a form of its own."""
+        """Return the sharding of an operation whose local form communicates, with all roots."""
         values = [*operation.operands, *operation.results]
         roots = [root for value in values for root in self._roots(value, None)]
         sharding = get_sharding(values[-1]) if values else None
@@ -151,7 +151,7 @@ class _Explainer:
         return Decision(operation.name, place, sharding, _distinct(roots))
 
     def _of_contraction(self, move: Move, collective: Collective) -> Decision:
-        """What shards a contracted dimension: the operands have the axes, the result has not."""
+        """Return the sharding of a contraction, with the roots of its operands' axes."""
         value = move.value
         if value is None or isinstance(value, ir.BlockArgument):
             return Decision("a partial value", collective.location, move.before)
@@ -168,7 +168,7 @@ class _Explainer:
     def _of_value(self, move: Move) -> Decision:
         value = move.value
         if value is None:
-            return Decision("a value made by the partitioner", None, move.before)
+            return Decision("a value that the partitioner inserted", None, move.before)
         before, after = _places(move.before), _places(move.after)
         lost = before - after or before
         gained = _axis_names(move.after) - _axis_names(move.before)
@@ -204,12 +204,12 @@ class _Explainer:
         )
 
     def _roots_of_places(self, value: ir.Value, places: Collection[Place]) -> list[Root]:
-        """What was written that gave dimensions of a value some axes.
+        """Return the annotations from which dimensions of a value have axes.
 
-        1. What propagation gave to the value counts first.
-        2. The partitioner may have the operation that makes it compute otherwise, by what operands
-           have along the same factors.
-        3. Else it is what gave these axes to any dimension of the value.
+        1. Axes that propagation gave to the value come first.
+        2. Otherwise the axes of the operands along the same factors, since the partitioner may
+           have changed the sharding of the operation.
+        3. Otherwise the annotations from which any dimension of the value has the axes.
         """
         roots = self._given_at(value, places)
         if not roots and not isinstance(value, ir.BlockArgument):
@@ -239,7 +239,7 @@ class _Explainer:
         ]
 
     def _roots(self, value: ir.Value, names: Iterable[str] | None) -> Iterator[Root]:
-        """What was written that gave a value axes of some names; of any name without names."""
+        """Yield the annotations from which a value has axes of some names, or any axes."""
         explanation = self._explanation(value)
         wanted = None if names is None else set(names)
         for each in () if explanation is None else explanation.axes:
@@ -271,13 +271,13 @@ def _distinct(roots: Iterable[Root]) -> tuple[Root, ...]:
 
 
 def _names(collective: Collective) -> set[str]:
-    """The names of the axes, whole ones or not, that a collective is along."""
+    """Return the names of the axes and sub-axes of a collective."""
     axes = collective.axes or ()
     return {text.split('"')[1] if '"' in text else text for text in axes}
 
 
 def _places(sharding: TensorSharding | None) -> set[Place]:
-    """Which dimensions have which axes."""
+    """Return the pairs of dimensions and axes of a sharding."""
     per_dim = () if sharding is None else sharding.dim_axes
     return {(dim, axis.name) for dim, axes in enumerate(per_dim) for axis in axes}
 

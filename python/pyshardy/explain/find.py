@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Values of a program by the words that a user has for them.
+"""Look-up of values of a program by names and source lines.
 
-| word                      | what it finds                                                   |
+| word                      | values                                                          |
 |---------------------------|-----------------------------------------------------------------|
-| `%5`, `%scores`, `%3#1`   | the value of that name in the text of the program               |
+| `%5`, `%scores`, `%3#1`   | the value with that name in the text of the program             |
 | `arg2`                    | an argument of `@main` by its number                            |
-| `result 0`                | what `@main` returns                                            |
+| `result 0`                | a result of `@main`                                             |
 | `params['w']`, `*.weight` | arguments of `@main` by the names that JAX or PyTorch gave them |
-| `12`, `model.py:40`       | all values that are made on a line of the source                |
+| `12`, `model.py:40`       | all values that are defined on a source line                    |
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ValueFinder:
             self._read_names(self.text, makers)
 
     def find(self, word: str) -> list[ir.Value]:
-        """The values that a word stands for.
+        """Return the values that a word identifies.
 
         Raises:
             UsageError: there are none.
@@ -71,9 +71,8 @@ class ValueFinder:
         values = list(self._found(word))
         if not values:
             message = (
-                f"no value '{word}': name one as '%5' or '%scores' in the text, 'arg2', "
-                "'result 0', by the name of an argument, or by a line of the source, '12' or "
-                "'model.py:40'"
+                f"no value '{word}': expected a name in the text ('%5', '%scores'), 'arg2', "
+                "'result 0', the name of an argument, or a source line ('12', 'model.py:40')"
             )
             raise UsageError(error(message))
         return values

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the partitioner moves between devices, noted while its pipeline runs.
+"""A recorder of the values that the partitioner reshards and completes.
 
 Operations of the program are marked before the first pass (see `tags`). When all reshards and
 reductions are explicit, and before they become collectives, each is noted and gets a mark of its
@@ -33,14 +33,14 @@ _INSERTED = _REDUCTIONS | {
     "stablehlo.pad",
     "stablehlo.slice",
 }
-"""What the partitioner puts between operations of the program."""
+"""Operations that the partitioner inserts between operations of the program."""
 
 _MOST_INSERTED = 8
-"""How many operations there may be between two of the program."""
+"""The maximum number of inserted operations between two operations of the program."""
 
 
 class MoveKind(enum.Enum):
-    """What is moved."""
+    """The kind of a move."""
 
     RESHARD = "reshard"
     REDUCTION = "reduction"
@@ -83,7 +83,7 @@ class Move:
 
 @dataclass
 class MoveRecorder(Instrumentation):
-    """Notes what moves while a program is partitioned.
+    """Records moves while a program is partitioned.
 
         recorder = MoveRecorder(module)
         program = partition(module, instrumentation=[recorder])
@@ -120,7 +120,7 @@ class MoveRecorder(Instrumentation):
                     self._arguments.append(original)
 
     def before_pass(self, step: Step, module: ir.Module) -> None:
-        """Note what moves, once all of that is explicit."""
+        """Record the moves, once all of them are explicit."""
         if step.argument != _EXPLICIT:
             return
         for operation in operations_named(_REDUCTIONS | {_RESHARD}, module):
@@ -158,7 +158,7 @@ class MoveRecorder(Instrumentation):
         return None
 
     def _uses(self, value: ir.Value, depth: int = 0) -> Iterator[Use]:
-        """Where a value is used in the program, behind what has been inserted."""
+        """Return the uses of a value in the program, through inserted operations."""
         for use in value.uses:
             user = use.owner.operation
             original = self._original_operation(user)
@@ -169,7 +169,7 @@ class MoveRecorder(Instrumentation):
                     yield from self._uses(result, depth + 1)
 
     def _original(self, value: ir.Value) -> ir.Value | None:
-        """The value of the program that a value is, or was made from by what was inserted."""
+        """Return the value of the program that a value was computed from by inserted operations."""
         for _ in range(_MOST_INSERTED):
             if isinstance(value, ir.BlockArgument):
                 arguments = tags_of(value.location, "argument")

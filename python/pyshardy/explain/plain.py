@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Explanations as what JSON can hold: dictionaries, lists, numbers and strings."""
+"""Conversion of explanations to JSON: dictionaries, lists, numbers and strings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
 
 _WRITTEN = (AxisRef, Mesh, SourceLocation, TensorSharding)
-"""What stands for itself as text."""
+"""Types that are converted to strings."""
 
 
 def plain(value: object) -> Any:

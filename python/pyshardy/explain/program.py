@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A program, propagated and partitioned while it is watched, so that all about it can be asked."""
+"""Programs that are propagated and partitioned with a record of all decisions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExplainedProgram:
-    """A program with the answers to why it is as it is.
+    """A program with the reasons of its shardings and collectives.
 
     Attributes:
         module: the propagated module.
         record: the steps of its propagation.
         program: the partitioned program.
-        collectives: why there is each of its collectives, in their order.
+        collectives: the explanations of its collectives, in their order.
     """
 
     module: ir.Module
@@ -37,7 +37,7 @@ class ExplainedProgram:
     collectives: tuple[CollectiveExplanation, ...]
 
     def explanation(self, value: ir.Value) -> ValueExplanation:
-        """Why a value is sharded as it is, and what would let it have what it was refused.
+        """Explain the sharding of a value and its refused axes.
 
         Args:
             value: a value of the propagated module.
@@ -55,11 +55,11 @@ class ExplainedProgram:
 
 @dataclass(frozen=True, slots=True)
 class ValueExplanation:
-    """Why a value is sharded as it is.
+    """The reasons of the sharding of a value.
 
     Attributes:
-        explanation: how each axis came to it, and what it was refused.
-        advice: for each axis that it was refused, what would let it have that.
+        explanation: the source of each axis, and the refused axes.
+        advice: for each refused axis, the change with which the value would take it.
     """
 
     explanation: Explanation
@@ -69,7 +69,7 @@ class ValueExplanation:
         lines = [str(self.explanation)]
         told = dict.fromkeys(map(str, self.advice))
         if told:
-            lines.append("  to settle that differently:")
+            lines.append("  to change this:")
             lines.extend(f"    {each}" for each in told)
         return "\n".join(lines)
 
@@ -85,7 +85,7 @@ def explain_program(module: ir.Module, **options: OptionValue) -> ExplainedProgr
         options: those of `sdy-propagation-pipeline`.
 
     Raises:
-        PipelineError: it can't be propagated, or not partitioned.
+        PipelineError: propagation or partitioning fails.
         UsageError: it has no mesh or no entry; there is no such option.
     """
     record = propagate(module, **options)

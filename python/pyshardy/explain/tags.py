@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Marks on operations that survive passes: what is made from an operation has its location.
+"""Marks on operations that survive passes, as parts of their locations.
 
 A mark is a named location around the one that an operation had; `location_of` looks through it.
 """
@@ -32,7 +32,7 @@ def tags_of(location: ir.Location, kind: str) -> list[int]:
 
 
 def untagged(location: ir.Location) -> ir.Location:
-    """What a location was before the outermost marks."""
+    """Return a location without the outermost marks."""
     while True:
         name, inner = inner_locations(location)
         if name is None or not _TAG.fullmatch(name):

@@ -49,7 +49,7 @@ def kind_named(name: str) -> Kind:
         return Kind(name)
     except ValueError:
         known = ", ".join(f"'{kind.value}'" for kind in Kind)
-        raise UsageError(error(f"there is no kind of file '{name}'; there are: {known}")) from None
+        raise UsageError(error(f"unknown file kind '{name}'; expected one of: {known}")) from None
 
 
 def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
@@ -74,7 +74,7 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
         text = data.decode()
     except UnicodeDecodeError as broken:
         place = SourceLocation(filename, data.count(b"\n", 0, broken.start) + 1, 0)
-        message = f"the input is neither bytecode nor text in UTF-8: {broken.reason}"
+        message = f"the input is neither bytecode nor UTF-8 text: {broken.reason}"
         raise UsageError(error(message, place)) from None
     return assembly.parse(text, context, filename)
 

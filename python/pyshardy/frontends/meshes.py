@@ -40,5 +40,5 @@ def declare_meshes(
                 sdy.mesh(name, attribute_of(mesh), ip=place)
     elif missing:
         name, sharding = next(iter(missing.items()))
-        message = f"the sharding {sharding} refers to the mesh @{name}, which there isn't"
-        raise UsageError(error(f"{message}; give 'mesh'"))
+        message = f"the sharding {sharding} refers to the mesh @{name}, which is not declared"
+        raise UsageError(error(f"{message}; pass 'mesh'"))

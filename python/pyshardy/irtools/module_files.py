@@ -31,5 +31,5 @@ def save_module(
         path.write_text(asm(module), encoding="utf-8")
     except OSError as failure:
         reason = failure.strerror or str(failure)
-        message = f"can't save the module to '{path}': {reason}"
+        message = f"cannot save the module to '{path}': {reason}"
         emit(warning(message, location_of(module.operation.location)))

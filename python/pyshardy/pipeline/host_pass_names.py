@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Some names of passes that the MLIR host brings, for help and for suggestions."""
+"""Names of common passes of the MLIR host, for help and suggestions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ WELL_KNOWN_HOST_PASSES = {
     "symbol-dce": "Eliminates dead symbols",
     "symbol-privatize": "Marks symbols private",
     "strip-debuginfo": "Strips locations",
-    "print-op-stats": "Prints how many operations of each kind there are",
+    "print-op-stats": "Prints the number of operations of each kind",
     "chlo-legalize-to-stablehlo": "Decomposes CHLO operations into StableHLO",
     "stablehlo-legalize-to-linalg": "Lowers StableHLO to linalg",
-    "stablehlo-legalize-to-vhlo": "Makes a portable artifact of StableHLO",
-    "vhlo-legalize-to-stablehlo": "Reads a portable artifact of StableHLO",
+    "stablehlo-legalize-to-vhlo": "Converts StableHLO to VHLO, for portable artifacts",
+    "vhlo-legalize-to-stablehlo": "Converts VHLO of portable artifacts to StableHLO",
     "stablehlo-refine-shapes": "Refines result shapes",
     "stablehlo-refine-arguments": "Refines argument shapes",
-    "stablehlo-canonicalize-dynamism": "Makes dynamic operations static where they are",
+    "stablehlo-canonicalize-dynamism": "Replaces dynamic operations by static ones if possible",
     "stablehlo-legalize-composite-to-call": "Replaces composites by calls",
 }
-"""The passes of the host that this project's users meet most; it has many more."""
+"""The most common passes of the host; it has many more."""

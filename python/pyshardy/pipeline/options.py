@@ -159,7 +159,7 @@ def read_options(use: PassUse, declared: Iterable[Option]) -> dict[str, OptionVa
 def _unknown_option(use: PassUse, written: OptionText, declared: dict[str, Option]) -> str:
     if not declared:
         return f"no option '{written.name}': '{use.name}' has no options"
-    advice = did_you_mean(written.name, declared) or f"; there is {_either(declared, 'and')}"
+    advice = did_you_mean(written.name, declared) or f"; the options are {_either(declared, 'and')}"
     return f"no option '{written.name}'{advice}"
 
 
@@ -193,7 +193,7 @@ def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
             continue
         if parameter.default is inspect.Parameter.empty:
-            raise TypeError(f"option '{parameter.name}' of {function.__name__} needs a default")
+            raise TypeError(f"option '{parameter.name}' of {function.__name__} requires a default")
         option_type = _type_of_annotation(hints.get(parameter.name))
         if option_type is None:
             raise TypeError(

@@ -120,5 +120,5 @@ def _place(use: PassUse, nesting: tuple[str, ...], required: str) -> tuple[str, 
     # A pass on the module gets an `ir.Module`, which only the outermost one is.
     if nesting[-1] == required and required != MODULE_ANCHOR:
         return nesting
-    message = f"pass '{use.name}' runs on '{required}', not inside '{nesting[-1]}(...)'"
+    message = f"pass '{use.name}' runs on '{required}', not within '{nesting[-1]}(...)'"
     raise UsageError(error(message, use.location))

@@ -200,7 +200,7 @@ def _reported(failure: ir.MLIRError, step: Step, module: ir.Module) -> tuple[Dia
     if failure.error_diagnostics:
         return host.diagnostics_of(failure)
     location = host.location_of(module.operation.location)
-    return (error(f"pass '{step.argument}' failed without saying why", location),)
+    return (error(f"pass '{step.argument}' failed without a diagnostic", location),)
 
 
 def _put_back(module: ir.Module, before: ir.Operation) -> ir.Module:

@@ -222,7 +222,7 @@ class _Parser:
     def skip_quoted(self) -> None:
         end = self.text.find(self.peek(), self.offset + 1)
         if end < 0:
-            raise self.error("quote without an end")
+            raise self.error("unterminated quote")
         self.offset = end + 1
 
     def skip_braced(self) -> None:
@@ -264,7 +264,7 @@ def _spelled(value: str) -> str:
     for spelling in (value, f"{{{value}}}", f'"{value}"', f"'{value}'"):
         if _stands_for(spelling, value):
             return spelling
-    raise ValueError(f"no way to write the option value {value!r} in a pass pipeline")
+    raise ValueError(f"the option value {value!r} cannot be written in a pass pipeline")
 
 
 def _stands_for(spelling: str, value: str) -> bool:

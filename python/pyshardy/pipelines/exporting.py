@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pipeline that cleans up after propagation and makes communication explicit."""
+"""The pipeline that cleans up after propagation and inserts reshards."""
 
 from __future__ import annotations
 
@@ -58,34 +58,35 @@ def export_pipeline(
     partitioner_stage: PartitionerStage = "none",
     keep_uneven_calls: bool = False,
 ) -> str:
-    """Cleans up after propagation, and inserts the reshards that operations need.
+    """Cleans up after propagation and inserts the reshards that operations require.
 
     Args:
-        first_dump: the number of the first saved module, where others were saved before.
+        first_dump: number of the first saved module.
         replica_count: number of replicas of the partitioned program
         partition_count: number of partitions of the partitioned program
-        dump_directory: where to save the module at some stages; nowhere if empty
-        avoid_export_for_partitioning: whether to leave constraints, groups, and names of meshes as
-            they are, and to insert no reshards
-        enable_insert_explicit_collectives: whether to make every operation compatible with its
-            shardings, by collectives instead of reshards
-        remove_all_gather_reduce_scatter_for_cmv1: whether to leave gathers and scatters around
-            matrix products to a later compiler, if there are explicit collectives
-        enable_per_instruction_partitioning: whether to partition single instructions, instead of
+        dump_directory: directory to which the module is saved at some stages; empty to save nothing
+        avoid_export_for_partitioning: whether to keep constraints, groups and mesh symbols, and to
+            insert no reshards
+        enable_insert_explicit_collectives: whether to make the shardings of all operations
+            compatible, by collectives instead of reshards
+        remove_all_gather_reduce_scatter_for_cmv1: whether to remove all-gathers and
+            reduce-scatters around matrix products, for a compiler that inserts them as collective
+            matmuls; only with explicit collectives
+        enable_per_instruction_partitioning: whether to partition single operations instead of
             inserting collectives
-        per_instruction_partitioning_filter: which instructions to partition
-        keep_sharding_rules: whether to leave the sharding rules on the operations
-        dump_sharding_origins: whether saved modules say where shardings come from
-        dump_propagation_edges: whether saved modules say by which steps shardings came about
-        avoid_reshards_on_calls: has no effect; accepted for older callers
+        per_instruction_partitioning_filter: conditions that select the operations to partition
+        keep_sharding_rules: whether to keep the sharding rules on the operations
+        dump_sharding_origins: whether saved modules contain the origins of shardings
+        dump_propagation_edges: whether saved modules contain the steps of propagation
+        avoid_reshards_on_calls: has no effect; accepted for compatibility
         update_non_divisible_input_output_shardings: whether to shorten shardings of inputs and
-            outputs that don't divide their dimensions evenly
-        inline_meshes: whether to hold each mesh where it is used
-        mark_partial_result_with_unreduced_axes: whether the shardings of partial results have the
-            axes of the all-reduces after them as unreduced axes
-        partitioner_stage: the stage up to which the program is partitioned; not at all by default
-        keep_uneven_calls: whether private functions and calls of them keep shardings that don't
-            divide their dimensions evenly
+            outputs that do not divide their dimensions
+        inline_meshes: whether to replace mesh symbols by the meshes
+        mark_partial_result_with_unreduced_axes: whether to mark partial results: the axes of the
+            all-reduce that follows become unreduced axes of the sharding
+        partitioner_stage: last stage of the partitioner to run
+        keep_uneven_calls: whether private functions and their calls keep shardings that do not
+            divide their dimensions
 
     Raises:
         ValueError: a stage is given together with another way to partition, or without export.
@@ -97,8 +98,10 @@ def export_pipeline(
             ("enable-per-instruction-partitioning", enable_per_instruction_partitioning),
         ):
             if is_set:
-                raise ValueError(f"partitioner-stage={partitioner_stage} excludes {name}=true")
-    # Accepted, so that callers of C++ Shardy need not know.
+                raise ValueError(
+                    f"partitioner-stage={partitioner_stage} cannot be combined with {name}=true"
+                )
+    # Accepted for callers of C++ Shardy.
     del avoid_reshards_on_calls
     dumps = Dumps(dump_directory, first_dump)
     is_export = not avoid_export_for_partitioning
@@ -154,7 +157,7 @@ def _partitioner(
     for_cmv1: bool,
     marks_partial: bool,
 ) -> list[str]:
-    """The steps that insert communication."""
+    """Return the steps that insert communication."""
     is_full = explicit_collectives or bool(per_instruction)
     steps = [
         "sdy-verify-unreduced-axes",
@@ -186,7 +189,7 @@ def _stages(
 ) -> list[str]:
     """Return the steps that partition the program up to a stage.
 
-    The meshes of partial results and of replica groups stay named until the end.
+    The meshes of partial results and of replica groups are symbols until the end.
     """
     counts = {
         "replica_count": "" if replica_count == 1 else replica_count,

@@ -32,16 +32,15 @@ def import_pipeline(
     """Prepares a program for propagation.
 
     Args:
-        first_dump: the number of the saved module, where others were saved before.
-        dedup_functions_fully: whether propagation is to go through calls; constraints are applied
-            and sharding groups united at once, then, and otherwise after calls are imported
+        first_dump: number of the saved module.
+        dedup_functions_fully: whether a function has the same shardings in all its calls;
+            constraints and sharding groups are then imported before calls instead of after them
         enable_explicit_gather_scatter_batching: whether to make the batch dimensions of gathers
             and scatters explicit
-        dump_directory: where to save the module before propagation; nowhere if empty
-        debug_sharding_origins: whether to record which sharding each axis comes from, when
-            constraints are applied
-        debug_propagation_edge_sharding: whether to record the steps by which axes came to values,
-            when constraints are applied
+        dump_directory: directory to which the module is saved before propagation; empty to save
+            nothing
+        debug_sharding_origins: whether to record for each axis the constraint that it comes from
+        debug_propagation_edge_sharding: whether to record the steps that applied constraints
     """
     steps = [
         "sdy-flatten-tuples",
@@ -61,7 +60,7 @@ def import_pipeline(
         )
     steps.append("sdy-add-data-flow-edges")
     if dedup_functions_fully:
-        # Groups come second, so that they see the shardings that constraints have given.
+        # Groups come second, since they read the shardings that constraints set.
         steps += [
             pass_text(
                 "sdy-apply-sharding-constraints",

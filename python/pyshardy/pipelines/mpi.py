@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pipeline from a partitioned program to MPI."""
+"""The pipeline that lowers a local program to MPI."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pyshardy.pipeline.registry import register_pipeline
 
 @register_pipeline("stablehlo-to-mpi-pipeline")
 def stablehlo_to_mpi_pipeline(*, devices: int = 0) -> str:
-    """Turns a partitioned program into one on linalg that calls MPI.
+    """Lowers a local program to linalg and MPI.
 
     Args:
-        devices: how many processes run it; 0 for as many as the groups of collectives name
+        devices: number of processes; 0 to count the devices in the replica groups
     """
     return ",".join(
         [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The named pipelines that come with the project."""
+"""The pipelines for partitioning and for basic propagation."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ def partition_pipeline(
     combine_collectives: bool = False,
     enable_rgv3: bool = False,
 ) -> str:
-    """Turns a propagated program into one local program with collectives.
+    """Partitions a propagated program: converts it to a local program with collectives.
 
     Args:
-        inline_functions: whether small functions are inlined, whose signatures would cost
+        inline_functions: whether to inline small functions, whose signatures would cost
             communication
-        propagate_past_calls: whether shardings propagate into inlined functions where they stopped
-            at the call, if devices send fewer bytes then
-        enable_halo_exchange: whether shards exchange what they need of their neighbours
-        replica_count: number of replicas, if devices are the replicas of one program
-        partition_count: number of partitions, if devices are the partitions of one program
-        per_dim_all_gather: whether an all-gather of several dimensions becomes one for each
-        combine_multi_dimension_reduce_scatter: whether a reduce-scatter of several dimensions
-            becomes one of all of them, instead of an all-reduce and a slice
-        hoist_reshards: whether values that a loop doesn't change are resharded before it
-        reassociate_reductions: whether partial results are added to each other before they are
-            completed, and completed after a loop that adds them up
-        combine_collectives: whether collectives that don't need each other's results become one
-        enable_rgv3: whether replica groups along whole axes are given by the axes of the mesh
+        propagate_past_calls: whether to propagate shardings into inlined functions where
+            propagation stopped at the call, if that sends fewer bytes
+        enable_halo_exchange: whether to exchange elements between shards instead of unsharding
+            dimensions
+        replica_count: number of replicas, if devices are replicas of the program
+        partition_count: number of partitions, if devices are partitions of the program
+        per_dim_all_gather: whether to emit one all-gather per dimension
+        combine_multi_dimension_reduce_scatter: whether to emit a single reduce-scatter for several
+            dimensions instead of an all-reduce and a slice
+        hoist_reshards: whether to reshard loop invariants before the loop
+        reassociate_reductions: whether to complete partial results after linear operations on them
+        combine_collectives: whether to combine independent collectives
+        enable_rgv3: whether to express replica groups along full axes by mesh axes
     """
     counts = {
         name: "" if count == 1 else count
@@ -89,7 +89,7 @@ def partition_pipeline(
 
 @register_pipeline("sdy-basic-propagation-pipeline", release="pyshardy")
 def basic_propagation_pipeline() -> str:
-    """Propagates with the basic strategy over functions and calls, and cleans up."""
+    """Propagates shardings with the basic strategy and converts constraints to reshards."""
     return ",".join(
         [
             "sdy-lift-inlined-meshes",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pipeline from a program with some shardings to one where every value has its own."""
+"""The pipeline that propagates the shardings of a program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyshardy.pipelines.exporting import export_pipeline
 from pyshardy.pipelines.importing import import_pipeline
 
 FIRST_DUMP = 1
-"""The number of the first saved module."""
+"""Number of the first saved module."""
 
 
 _OWN_OPTIONS = (
@@ -31,7 +31,7 @@ _OWN_OPTIONS = (
     "inline_meshes",
     "compatible",
 )
-"""The options that Shardy's pipeline takes in C++ only, or not at all."""
+"""Options that `sdy_opt` of Shardy does not take for this pipeline."""
 
 
 @register_pipeline(
@@ -57,32 +57,31 @@ def propagation_pipeline(
     inline_meshes: bool = False,
     compatible: bool = False,
 ) -> str:
-    """Propagates shardings, with all that has to be done before and after.
+    """Imports a program, propagates its shardings, and exports it.
 
     Args:
-        dedup_functions_fully: whether a function has one sharding for all its calls
-        keep_sharding_rules: whether to leave the sharding rules on the operations
-        dump_directory: where to save the module at some stages; nowhere if empty
-        conservative_propagation: whether to propagate full axes only, and not along the dimensions
-            of windows and padding
-        propagation_strategy: how conflicts within an operation are handled
-        run_op_priority_propagation: whether operations through which shardings pass unchanged
-            come first
-        debug_sharding_origins: whether saved modules say where shardings come from
-        debug_propagation_edge_sharding: whether saved modules say by which steps shardings came
-            about
-        avoid_export_for_partitioning: whether to leave constraints and groups as they are, and to
-            insert no reshards
-        enable_insert_explicit_collectives: whether to make every operation compatible with its
-            shardings, by collectives
-        remove_all_gather_reduce_scatter_for_cmv1: whether to leave gathers and scatters around
-            matrix products to a later compiler, if there are explicit collectives
+        dedup_functions_fully: whether a function has the same shardings in all its calls
+        keep_sharding_rules: whether to keep the sharding rules on the operations
+        dump_directory: directory to which the module is saved at some stages; empty to save nothing
+        conservative_propagation: whether to propagate full axes only, and not along dimensions of
+            windows and padding
+        propagation_strategy: resolution of conflicts between the factors of an operation
+        run_op_priority_propagation: whether to propagate through pass-through operations first
+        debug_sharding_origins: whether saved modules contain the origins of shardings
+        debug_propagation_edge_sharding: whether saved modules contain the steps of propagation
+        avoid_export_for_partitioning: whether to keep constraints and groups, and to insert no
+            reshards
+        enable_insert_explicit_collectives: whether to make the shardings of all operations
+            compatible, by collectives
+        remove_all_gather_reduce_scatter_for_cmv1: whether to remove all-gathers and
+            reduce-scatters around matrix products, for a compiler that inserts them as collective
+            matmuls; only with explicit collectives
         enable_explicit_gather_scatter_batching: whether to make the batch dimensions of gathers
             and scatters explicit
         update_non_divisible_input_output_shardings: whether to shorten shardings of inputs and
-            outputs that don't divide their dimensions evenly
-        inline_meshes: whether to hold each mesh where it is used
-        compatible: whether to do as C++ Shardy does also where that is wrong or has no rule
+            outputs that do not divide their dimensions
+        inline_meshes: whether to replace mesh symbols by the meshes
+        compatible: whether to reproduce C++ Shardy where it is wrong or lacks a sharding rule
     """
     stages = propagation_stages(
         dedup_functions_fully=dedup_functions_fully,
@@ -98,7 +97,7 @@ def propagation_pipeline(
         inline_meshes=inline_meshes,
         compatible=compatible,
     )
-    # What comes after makes rules anew where it needs them, but it makes no conservative ones.
+    # Later passes recreate the rules that they need, but not conservative ones.
     propagate = pass_text(
         "sdy-user-priority-propagate",
         keep_sharding_rules=keep_sharding_rules or conservative_propagation or bool(dump_directory),
@@ -137,7 +136,10 @@ def propagation_stages(
     inline_meshes: bool = False,
     compatible: bool = False,
 ) -> PropagationStages:
-    """What `sdy-propagation-pipeline` runs around propagation, with its options of these names."""
+    """Return the stages of `sdy-propagation-pipeline` before and after propagation.
+
+    The options are those of the pipeline.
+    """
     debug = {
         "debug_sharding_origins": debug_sharding_origins,
         "debug_propagation_edge_sharding": debug_propagation_edge_sharding,
@@ -153,7 +155,7 @@ def propagation_stages(
         before = ["sdy-add-func-data-flow-edges"]
         after = ["sdy-propagate-to-func-results", "sdy-sink-func-data-flow-edges"]
     else:
-        # Each call is propagated through by itself, as if its function stood in its place.
+        # Each call is propagated separately, as if its function were inlined.
         before = [
             "sdy-flatten-call-graph",
             "symbol-dce",
@@ -176,7 +178,7 @@ def propagation_stages(
         dump_propagation_edges=debug_propagation_edge_sharding,
         update_non_divisible_input_output_shardings=update_non_divisible_input_output_shardings,
         inline_meshes=inline_meshes,
-        # Trimmed, they would be gathered for the call.
+        # Shortening these shardings would gather the values for the call.
         keep_uneven_calls=not compatible,
     )
     return PropagationStages(

@@ -184,10 +184,10 @@ class RuleBuilder:
         index = tensor if is_operand else tensor - self._num_operands
         what = f"{'operand' if is_operand else 'result'} {index}"
         if tensor >= len(self._dims):
-            raise RuleError(f"there is no {what} for the rule")
+            raise RuleError(f"the rule refers to {what}, which the operation does not have")
         if not -len(self._dims[tensor]) <= dim < len(self._dims[tensor]):
             raise RuleError(
-                f"the rule counts on dimension {dim} of {what}, whose rank is "
+                f"the rule refers to dimension {dim} of {what}, whose rank is "
                 f"{len(self._dims[tensor])}"
             )
         return self._dims[tensor][dim]

@@ -41,10 +41,10 @@ def load_rules(path: str | PathLike[str]) -> None:
         code = compile(source, filename, "exec", dont_inherit=True)
     except SyntaxError as failure:
         place = SourceLocation(filename, failure.lineno or 0, failure.offset or 0)
-        message = f"the file of sharding rules is no Python: {failure.msg}"
+        message = f"the file of sharding rules is not valid Python: {failure.msg}"
         raise UsageError(error(message, place)) from None
     except ValueError as failure:
-        message = f"the file of sharding rules is no Python: {failure}"
+        message = f"the file of sharding rules is not valid Python: {failure}"
         raise UsageError(error(message, SourceLocation(filename, 0, 0))) from None
     module = ModuleType(Path(path).stem, "Sharding rules of a user.")
     module.__file__ = filename
@@ -55,7 +55,7 @@ def load_rules(path: str | PathLike[str]) -> None:
             raise
         except (Exception, SystemExit) as failure:
             what = f"{type(failure).__name__}: {failure}".rstrip(": ")
-            message = f"the file of sharding rules failed: {what}"
+            message = f"running the file of sharding rules failed: {what}"
             raise UsageError(error(message, _place_in(filename, failure))) from failure
 
 

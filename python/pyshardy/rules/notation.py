@@ -221,7 +221,7 @@ def _dims(text: str, whole: str) -> _Dims:
         dims.append(tuple(group.split()) if group is not None else (single,))
     names = [name for dim in dims for name in dim]
     if any(_ELLIPSIS in dim and len(dim) > 1 for dim in dims):
-        raise RuleError(f"'...' stands for whole dimensions, not for factors, in '{whole}'")
+        raise RuleError(f"'...' stands for dimensions, not for factors, in '{whole}'")
     if not dims or not all(dims):
         raise RuleError(f"a tensor or dimension of the rule '{whole}' is empty; a scalar is '()'")
     if len(set(names)) != len(names):

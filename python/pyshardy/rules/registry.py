@@ -156,7 +156,7 @@ def _restore(by_name: dict[str, RegisteredRule], by_target: dict[str, Registered
 
 def _check_names(names: tuple[str, ...], target: str | None) -> None:
     if not names:
-        raise ValueError("name at least one operation to register a sharding rule for")
+        raise ValueError("expected the name of at least one operation")
     if target is not None and names != (CUSTOM_CALL,):
         raise ValueError(f"only {CUSTOM_CALL} has targets, got: {', '.join(names)}")
 

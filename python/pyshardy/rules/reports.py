@@ -38,7 +38,7 @@ def dynamic_shape(operation: ir.Operation, tensor: TensorType) -> Diagnostic:
     sizes = "x".join("?" if size < 0 else str(size) for size in tensor.shape)
     return warning(
         f"no sharding rule for this '{operation.name}': tensor<{sizes}x{tensor.element_type}> has "
-        "sizes that are not known; refine the shapes of the program first",
+        "dynamic dimensions; refine the shapes of the program first",
         location_of(operation.location),
     )
 
@@ -47,8 +47,8 @@ def unfit_call(operation: ir.Operation, failure: RuleError) -> Diagnostic:
     """A custom call that isn't what calls of its target are."""
     target = operation.attributes["call_target_name"].value
     return warning(
-        f"no sharding rule for this custom call @{target}, whose operands or results are not those "
-        f"of such calls: {failure}; give it a sdy.sharding_rule of its own",
+        f"no sharding rule for this custom call @{target}, whose operands or results are "
+        f"unexpected: {failure}; attach an sdy.sharding_rule to it",
         location_of(operation.location),
     )
 
@@ -61,7 +61,7 @@ def broken_rule(operation: ir.Operation, function: RuleFunction, failure: Except
         what = f"{type(failure).__name__}: {failure}"
         message = f"the sharding rule of '{operation.name}' failed: {what}"
         place = _place_of_failure(failure)
-    notes = () if place is None else (note("the rule is written here", place),)
+    notes = () if place is None else (note("the rule is defined here", place),)
     return error(message, location_of(operation.location), notes)
 
 

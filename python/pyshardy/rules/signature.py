@@ -82,7 +82,7 @@ class OperationSignature:
         """
         if self.reads is not None and name not in self.reads:
             raise RuleError(
-                f"the rule of '{self.name}' looks at the attribute '{name}': "
+                f"the rule of '{self.name}' reads the attribute '{name}': "
                 f'list it in its registration, reads=("{name}", ...)'
             )
         return self.operation.attributes.get(name)

@@ -60,7 +60,7 @@ sdy.mesh @m = <["a"=2, "b"=2], device_ids=[0, 1, 2]>
 
 // -----
 
-// expected-error@below {{the device ids must be those from 0 to 1, once each, got (sorted): 0, 2}}
+// expected-error@below {{the device ids must be a permutation of 0 to 1, got (sorted): 0, 2}}
 sdy.mesh @m = <["a"=2], device_ids=[0, 2]>
 
 // -----

@@ -12,7 +12,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{'#' behind an operand would number a result}}
+  // expected-error@below {{'#' after an operand denotes a result number}}
   %0 = sdy.reshard %a #sdy.sharding<@m, [{}]> : tensor<8xf32>
 }
 
@@ -313,7 +313,7 @@ func.func @f(%a: tensor<8xf32>) {
 sdy.mesh @m = <["x"=2]>
 
 func.func @full_form_behind_an_operand(%a: tensor<8xf32>) {
-  // expected-error@below {{'#' behind an operand would number a result: write the attribute in its short form}}
+  // expected-error@below {{'#' after an operand denotes a result number: write the attribute in its short form}}
   %0 = sdy.reshard %a #sdy.sharding<@m, [{}]> {a} : tensor<8xf32>
   return
 }

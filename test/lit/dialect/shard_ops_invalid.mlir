@@ -2,14 +2,14 @@
 
 // What upstream's verifier passes over, or reads out of bounds for.
 
-// expected-error @+1 {{'shard.grid' op axis 1 has size 0: a grid needs a device along each axis}}
+// expected-error @+1 {{'shard.grid' op axis 1 has size 0: sizes of a grid must be positive}}
 shard.grid @grid(shape = 2x0)
 
 // -----
 
 shard.grid @grid(shape = 2x3)
 func.func @sharding_axis(%a: tensor<4x8xf32>) {
-  // expected-error @+1 {{'shard.sharding' op split_axes names axis 5, but the grid 2x3 has the axes 0 to 1}}
+  // expected-error @+1 {{'shard.sharding' op split_axes contains axis 5, but the grid 2x3 has the axes 0 to 1}}
   %s = shard.sharding @grid split_axes = [[5]] : !shard.sharding
   return
 }
@@ -18,7 +18,7 @@ func.func @sharding_axis(%a: tensor<4x8xf32>) {
 
 shard.grid @grid(shape = 2x3)
 func.func @offsets_of_several_axes() {
-  // expected-error @+1 {{gives offsets for dimension 0, which is split along 2 axes}}
+  // expected-error @+1 {{has offsets for dimension 0, which is split along 2 axes}}
   %s = shard.sharding @grid split_axes = [[0, 1]] sharded_dims_offsets = [0, 1, 2, 3, 4, 5] : !shard.sharding
   return
 }
@@ -27,7 +27,7 @@ func.func @offsets_of_several_axes() {
 
 shard.grid @grid(shape = 4)
 func.func @too_many_offsets() {
-  // expected-error @+1 {{has 6 sharded_dims_offsets, but one for each piece and one for the end of each split dimension make 5}}
+  // expected-error @+1 {{has 6 sharded_dims_offsets, expected 5: one for each shard and one for the end of each split dimension}}
   %s = shard.sharding @grid split_axes = [[0]] sharded_dims_offsets = [0, 1, 2, 3, 4, 5] : !shard.sharding
   return
 }
@@ -36,7 +36,7 @@ func.func @too_many_offsets() {
 
 shard.grid @grid(shape = 2)
 func.func @first_offset() {
-  // expected-error @+1 {{the first piece of dimension 0 begins at 1: it must begin at 0}}
+  // expected-error @+1 {{the first shard of dimension 0 begins at 1: it must begin at 0}}
   %s = shard.sharding @grid split_axes = [[0]] sharded_dims_offsets = [1, 2, 3] : !shard.sharding
   return
 }
@@ -46,7 +46,7 @@ func.func @first_offset() {
 shard.grid @grid(shape = 2)
 func.func @last_offset(%a: tensor<8xf32>) {
   %s = shard.sharding @grid split_axes = [[0]] sharded_dims_offsets = [0, 2, 6] : !shard.sharding
-  // expected-error @+1 {{the last piece of dimension 0 ends at 6, but the dimension has 8 elements}}
+  // expected-error @+1 {{the last shard of dimension 0 ends at 6, but the dimension has 8 elements}}
   %0 = shard.shard %a to %s : tensor<8xf32>
   return
 }
@@ -85,7 +85,7 @@ func.func @shard_shape_device() {
 
 shard.grid @grid(shape = 2x2)
 func.func @neighbors(%i: index) {
-  // expected-error @+1 {{names a device by 1 indices, but the grid has 2 axes}}
+  // expected-error @+1 {{has 1 device indices, but the grid has 2 axes}}
   %0:2 = shard.neighbors_linear_indices on @grid[%i] split_axes = [1] : index, index
   return
 }
@@ -130,7 +130,7 @@ func.func @reduce_scatter(%a: tensor<4xf32>) {
 
 shard.grid @grid(shape = 3)
 func.func @uneven_all_to_all(%a: tensor<4xf32>) {
-  // expected-error @+1 {{can't split dimension 0 of size 4 evenly over 3 devices: pad it to 6}}
+  // expected-error @+1 {{cannot split dimension 0 of size 4 evenly over 3 devices: pad it to 6}}
   %0 = shard.all_to_all %a on @grid grid_axes = [0] split_axis = 0 concat_axis = 0 : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -157,7 +157,7 @@ func.func @negative_root(%a: tensor<4xf32>) {
 
 shard.grid @grid(shape = 2x2)
 func.func @duplicate_axes(%a: tensor<4xf32>) {
-  // expected-error @+1 {{grid_axes names axis 1 twice}}
+  // expected-error @+1 {{grid_axes contains axis 1 twice}}
   %0 = shard.all_reduce %a on @grid grid_axes = [1, 1] : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -166,7 +166,7 @@ func.func @duplicate_axes(%a: tensor<4xf32>) {
 
 shard.grid @grid(shape = 2x2)
 func.func @halo_sizes(%a: tensor<4xf32>) {
-  // expected-error @+1 {{has 1 halo_sizes, but two for each of 1 split dimensions make 2}}
+  // expected-error @+1 {{has 1 halo_sizes, expected 2: two for each of 1 split dimensions}}
   %0 = shard.update_halo %a on @grid split_axes = [[0]] halo_sizes = [1] : tensor<4xf32>
   return
 }
@@ -184,7 +184,7 @@ func.func @halo_larger_than_core(%a: tensor<4xf32>) {
 
 shard.grid @grid(shape = 2x2)
 func.func @halo_axes(%a: tensor<4x4xf32>) {
-  // expected-error @+1 {{split_axes names axis 0 twice}}
+  // expected-error @+1 {{split_axes contains axis 0 twice}}
   %0 = shard.update_halo %a on @grid split_axes = [[0], [0]] halo_sizes = [1, 1, 1, 1] : tensor<4x4xf32>
   return
 }

@@ -8,7 +8,7 @@
 // LOCAL: module attributes {sdy.output_shardings = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{}, {}]>]>,
 // LOCAL-SAME: sdy.parameters_shardings = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{}, {"x"}]>, <mesh<["x"=2]>, [{"x"}, {}]>]>}
 // LOCAL-NOT: sdy.mesh
-// EXCLUDES: error: pipeline 'sdy-export-pipeline': partitioner-stage=reshard-to-collectives excludes avoid-export-for-partitioning=true
+// EXCLUDES: error: pipeline 'sdy-export-pipeline': partitioner-stage=reshard-to-collectives cannot be combined with avoid-export-for-partitioning=true
 sdy.mesh @mesh = <["x"=2]>
 
 // MARKED-LABEL: func.func @main

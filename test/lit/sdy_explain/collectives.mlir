@@ -24,24 +24,24 @@ func.func @main(
 // CHECK:      Inputs
 // CHECK:      %arg0 {{.*}} tensor<8x2xf32> {{ *}} 64
 // CHECK:      Outputs
-// CHECK:      Collectives (bytes that each device sends)
-// CHECK:      all_reduce   x      {{.*}}collectives.mlir:18:8 {{ *}} result 0 of stablehlo.dot_general combines elements along a dimension that is sharded by x {{ *}} 1 {{ *}} 256
-// CHECK:      all_gather   x      {{.*}}collectives.mlir:15:5 {{ *}} argument 0 of @main is sharded in another way than result 1 of @main needs it {{ *}} 1 {{ *}} 64
+// CHECK:      Collectives (bytes sent by each device)
+// CHECK:      all_reduce   x      {{.*}}collectives.mlir:18:8 {{ *}} result 0 of stablehlo.dot_general is a reduction over a dimension sharded along x {{ *}} 1 {{ *}} 256
+// CHECK:      all_gather   x      {{.*}}collectives.mlir:15:5 {{ *}} argument 0 of @main must be resharded for result 1 of @main {{ *}} 1 {{ *}} 64
 // CHECK:      Estimate for NVIDIA H100 SXM
 // CHECK:      bytes sent {{ *}} 320
 
 // WHY:      all_reduce along x at {{.*}}collectives.mlir:18:8: 256 bytes sent
-// WHY-NEXT:   result 0 of stablehlo.dot_general combines elements along a dimension that is sharded by x
-// WHY-NEXT:   made: result 0 of stablehlo.dot_general ({{.*}}): replicated
+// WHY-NEXT:   result 0 of stablehlo.dot_general is a reduction over a dimension sharded along x
+// WHY-NEXT:   definition: result 0 of stablehlo.dot_general ({{.*}}): replicated
 // WHY-NEXT:     argument 0 of @main ({{.*}}15:5) has it from the program: <@mesh, [{}, {"x"}]>
 // WHY-NEXT:     argument 1 of @main ({{.*}}16:5) has it from the program: <@mesh, [{"x"}, {}]>
 // WHY:      all_gather along x at {{.*}}collectives.mlir:15:5: 64 bytes sent
-// WHY:        wanted: result 1 of @main ({{.*}}): <@mesh, [{}, {}]>
+// WHY:        use: result 1 of @main ({{.*}}): <@mesh, [{}, {}]>
 
 // DIFF: Estimates for Google TPU v5e
-// DIFF: all_reduce {{.*}} 256 in 1 {{.*}} 0 in 0
+// DIFF: all_reduce {{.*}} 256 (1) {{.*}} 0 (0)
 
-// HARDWARE: sdy-explain: error: no hardware is called 'abacus': give one of a100, cpu, h100, tpu-v5e, or a .toml file
+// HARDWARE: sdy-explain: error: unknown hardware 'abacus': expected one of a100, cpu, h100, tpu-v5e, or a .toml file
 // FILE: sdy-explain: error: cannot open input file '{{.*}}collectives.mlir.none': No such file or directory
 // FLAG: sdy-explain: error: {{.*}} see sdy-explain --help
 // HELP: usage: sdy-explain

@@ -23,7 +23,7 @@ func.func @main(
 // CHECK-NEXT:     argument 0 of @main ({{.*}}values.mlir:11:5) has it from the program: <@mesh, [{"data"}, {}]>
 // CHECK-NEXT:   not sharded further:
 // CHECK-NEXT:     "data" of operand 1 of stablehlo.dot_general ({{.*}}), along factor j=8: result 0 uses the axis along another dimension
-// CHECK-NEXT:   to settle that differently:
+// CHECK-NEXT:   to change this:
 // CHECK-NEXT:     constrain result 0 of stablehlo.dot_general to <@mesh, [{?}, {"data", ?}]>
 // CHECK:      arg1 is argument 1 of @main
 // CHECK:      result 0 is result 0 of stablehlo.sine
@@ -35,4 +35,4 @@ func.func @main(
 // JSON:   "%product": [
 // JSON:     "reason": "in_use"
 
-// NONE: sdy-explain: error: no value '%nothing': name one as '%5' or '%scores' in the text
+// NONE: sdy-explain: error: no value '%nothing': expected a name in the text ('%5', '%scores')

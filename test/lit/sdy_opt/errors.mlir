@@ -8,7 +8,7 @@
 
 // FLAG: sdy-opt: error: unknown flag or pass '--csee'; did you mean '--cse'?
 
-// NESTING:      <pass-pipeline>:1:15: error: pass 'sdy-close-shardings' runs on 'builtin.module', not inside 'func.func(...)'
+// NESTING:      <pass-pipeline>:1:15: error: pass 'sdy-close-shardings' runs on 'builtin.module', not within 'func.func(...)'
 // NESTING-NEXT: func.func(cse,sdy-close-shardings)
 // NESTING-NEXT:               ^
 

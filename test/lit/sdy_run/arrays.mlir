@@ -17,14 +17,14 @@
 // RUN: %python %S/Inputs/make_arrays.py %t.npz "weights=np.arange(8,dtype='f4')" "arg1=np.full(8,3,'i4')" "bias=np.ones(2)"
 // RUN: not sdy-run %s --inputs=%t.npz 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// CHECK: OK: the results are those of the unpartitioned program
+// CHECK: OK: the results match those of the unpartitioned program
 // OUT: result 0 [6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0]
-// SHAPE: sdy-run: error: 'weights' in '{{.*}}' has the shape (9,), but the program wants weights, float32 of shape (8,)
-// DTYPE: sdy-run: error: 'weights' in '{{.*}}' holds float64, but the program wants weights, float32 of shape (8,)
+// SHAPE: sdy-run: error: 'weights' in '{{.*}}' has shape (9,), but the program expects weights, float32 of shape (8,)
+// DTYPE: sdy-run: error: 'weights' in '{{.*}}' holds float64, but the program expects weights, float32 of shape (8,)
 // MISSING: sdy-run: error: '{{.*}}' has no array 'arg1' for %arg1, int32 of shape (8,); it has: 'weights'
-// KIND: sdy-run: error: can't read the inputs from '{{.*}}': it is no .npz file of plain arrays
-// NONE: sdy-run: error: can't read the inputs from '{{.*}}': No such file or directory
-// UNKNOWN: sdy-run: error: '{{.*}}' has an array 'bias', which is no argument; the arguments are: 'weights', 'arg1'
+// KIND: sdy-run: error: cannot read the inputs from '{{.*}}': it is not an .npz file of plain arrays
+// NONE: sdy-run: error: cannot read the inputs from '{{.*}}': No such file or directory
+// UNKNOWN: sdy-run: error: '{{.*}}' has an array 'bias', which matches no argument; the arguments are: 'weights', 'arg1'
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @main(

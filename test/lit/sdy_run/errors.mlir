@@ -16,12 +16,12 @@
 // BACKEND: sdy-run: error: argument --backend: invalid choice: 'nothing'
 // GPU: sdy-run: error: XLA failed: the program runs on 2 GPU devices: {{.*}}'gpu'
 // PACKAGE: sdy-run: error: the backend 'iree' needs the package 'iree-base-compiler', which is missing; install it by: pip install 'pyshardy[iree]'
-// OUTPUT: sdy-run: error: '-o' goes with '--emit' only; arrays are written by '--outputs'
+// OUTPUT: sdy-run: error: '-o' requires '--emit'; use '--outputs' to write arrays
 // WRITE: sdy-run: error: cannot open output file '{{.*}}': No such file or directory
 // PROFILE: sdy-run: error: '--profile=0' must be at least 1
 func.func @main(%x: tensor<2x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<2x4x4xf32> {
   %0 = stablehlo.custom_call @unheard_of(%x) : (tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
   return %0 : tensor<2x4x4xf32>
 }
-// COMPARE: sdy-run: error: '--compare' and '--no-check' contradict each other
+// COMPARE: sdy-run: error: '--compare' and '--no-check' cannot be combined
 sdy.mesh @mesh = <["x"=2]>

@@ -11,14 +11,14 @@
 
 // CHECK: 6 devices, mesh <["x"=2, "y"=3]>
 // CHECK: %arg0 tensor<12xf32> <@mesh, [{"x"}]> tensor<6xf32>
-// CHECK: OK: the results are those of the unpartitioned program
+// CHECK: OK: the results match those of the unpartitioned program
 // UNNAMED: 8 devices, mesh <["x"=4, "z"=2]>
 // UNNAMED: %arg0 tensor<12xf32> <@mesh, [{"x"}]> tensor<3xf32>
 // AXES: mesh.mlir:[[# @LINE + 8]]:1: error: {{.*}}unknown axis {{.*}}"x"
-// FORM: sdy-run: error: '--mesh=8' is no mesh: write it as in 'mesh=data:4,model:2' or 'data:4,model:2'
-// TWICE: sdy-run: error: '--mesh=x:2,x:2' is no mesh: {{.*}}"x"
+// FORM: sdy-run: error: '--mesh=8' is not a mesh: expected a form such as 'mesh=data:4,model:2' or 'data:4,model:2'
+// TWICE: sdy-run: error: '--mesh=x:2,x:2' is not a mesh: {{.*}}"x"
 // BYTECODE: 3 devices, mesh <["x"=3]>
-// SEVERAL: sdy-run: error: the program has the meshes 'mesh', 'other': say which one, as in '--mesh=mesh=data:4,model:2'
+// SEVERAL: sdy-run: error: the program has several meshes, 'mesh', 'other': select one, as in '--mesh=mesh=data:4,model:2'
 sdy.mesh @mesh = <["x"=2]>
 //ANOTHER sdy.mesh @other = <["y"=2]>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: sdy-run %s --profile=2 --backend=jit --optimization=0 --compare=interpreter | FileCheck %s
 
-// CHECK: OK: the results are those of the unpartitioned program
+// CHECK: OK: the results match those of the unpartitioned program
 // CHECK: Time
 // CHECK: propagate {{[0-9.]+}} 1
 // CHECK: partition {{[0-9.]+}} 1

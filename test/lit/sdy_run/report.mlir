@@ -20,7 +20,7 @@ sdy.mesh @mesh = <["x"=2, "y"=2]>
 // CHECK: result 0
 // CHECK-SAME: <@mesh, [{"x"}, {}]>
 // CHECK-SAME: OK
-// CHECK: OK: the results are those of the unpartitioned program
+// CHECK: OK: the results match those of the unpartitioned program
 
 // UNCHECKED: Outputs
 // UNCHECKED-NOT: OK

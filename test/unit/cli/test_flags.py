@@ -43,11 +43,11 @@ def test_values(arguments: str, field: str, value: object):
     ("arguments", "message"),
     [
         ("a b", "more than one input file: 'a' and 'b'"),
-        ("-o", "'-o' needs a value: -o=<file>"),
+        ("-o", "'-o' requires a value: -o=<file>"),
         ("--verify-each=maybe", "'--verify-each' is 'maybe': expected true or false"),
         ("--verify-diagnostics=x", "'--verify-diagnostics' is 'x': expected all or only-expected"),
-        ("--pass-pipeline=a --b", "can't be used together"),
-        ("--run-reproducer --b", "takes its passes from the input file"),
+        ("--pass-pipeline=a --b", "cannot be combined with pass flags"),
+        ("--run-reproducer --b", "cannot be combined with passes"),
     ],
 )
 def test_errors(arguments: str, message: str):

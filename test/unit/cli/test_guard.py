@@ -87,7 +87,7 @@ def run(tool, *arguments, **options):
 
 
 def kept_files(stderr):
-    return [Path(name.decode()) for name in re.findall(rb"the input is kept in '(.*)'", stderr)]
+    return [Path(name.decode()) for name in re.findall(rb"the input was saved to '(.*)'", stderr)]
 
 
 @pytest.mark.parametrize(

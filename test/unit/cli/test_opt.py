@@ -158,7 +158,7 @@ def test_reproducing_a_failure(sdy_opt, program: str, tmp_path: Path):
     assert again.status == 1
     assert "could not find a nested named sequence" in again.err
     assert sdy_opt("--run-reproducer", program).err == (
-        f"sdy-opt: error: '{program}' carries no pipeline to reproduce\n"
+        f"sdy-opt: error: '{program}' is not a reproducer: it has no pipeline\n"
     )
 
 
@@ -170,9 +170,12 @@ def test_reproducing_a_failure(sdy_opt, program: str, tmp_path: Path):
         ("--sdy-close-sharding", "'--sdy-close-sharding'; did you mean '--sdy-close-shardings'?"),
         ("--split-inpt-file", "'--split-inpt-file'; did you mean '--split-input-file'?"),
         ("--zzzzzz", "unknown flag or pass '--zzzzzz'"),
-        ("--cse --pass-pipeline=cse", "can't be used together with flags of passes"),
+        ("--cse --pass-pipeline=cse", "cannot be combined with pass flags"),
         ("-o /nosuch/out.mlir", "cannot write output file '/nosuch/out.mlir': No such file"),
-        ("--cse --mlir-print-ir-after=csee", "unknown pass 'csee' to print the IR around; did"),
+        (
+            "--cse --mlir-print-ir-after=csee",
+            "unknown pass 'csee' in '--mlir-print-ir-before/-after'; did",
+        ),
     ],
 )
 def test_wrong_usage(sdy_opt, arguments: str, message: str):
@@ -215,9 +218,7 @@ def test_errors_in_the_pipeline_show_it(sdy_opt, arguments: list[str], lines: li
 def test_input_that_is_no_text(sdy_opt):
     result = sdy_opt(stdin=b"a\n\xff\xfe")
     assert result.status == 1
-    assert result.err == (
-        "<stdin>:2:0: error: the input is not text in UTF-8: invalid start byte\n"
-    )
+    assert result.err == ("<stdin>:2:0: error: the input is not UTF-8 text: invalid start byte\n")
 
 
 def test_help_and_lists(sdy_opt):

@@ -46,7 +46,7 @@ def test_examples(sdy_run, name):
     assert (status, err) == (0, "")
     assert f'{name}.mlir: 8 devices, mesh <["data"=4, "model"=2]>' in out
     assert "all_reduce" in out
-    assert "OK: the results are those of the unpartitioned program" in out
+    assert "OK: the results match those of the unpartitioned program" in out
     assert "FAILED" not in out
 
 

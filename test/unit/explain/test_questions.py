@@ -112,7 +112,7 @@ REFUSED = [
         Reason.CLOSED,
         "argument 1 of @main",
         5,
-        "open the dimension of argument 1 of @main by '?'",
+        "open the dimension of argument 1 of @main with '?'",
     ),
     Refused(
         "conflicting_products",

@@ -184,5 +184,5 @@ def test_lists_are_ordered_by_length_first():
 def test_expanded_size():
     assert expanded_size(refs("x, y"), refs("x:(1)6"), MESH) == 8
     assert expanded_size(refs("x"), refs("x"), MESH) == 1
-    with pytest.raises(ModelError, match=r'\{"x":\(1\)3\} is no prefix of \{"y"\}'):
+    with pytest.raises(ModelError, match=r'\{"x":\(1\)3\} is not a prefix of \{"y"\}'):
         expanded_size(refs("y"), refs("x:(1)3"), MESH)

@@ -84,8 +84,8 @@ def test_add_an_axis():
         (FULL, 1, "w", 'axis "w" is already used in'),
         (FULL, 1, ref("x:(1)2"), r'sub-axis "x":\(1\)2 is already used as "x" in'),
         (sharding("x:(1)2", "?"), 1, "x", r'axis "x" is already used as "x":\(1\)2 in'),
-        (sharding("x:(1)2", "?"), 1, ref("x:(3)2"), r"can't both be used in"),
-        (sharding("x:(1)2 ?"), 0, ref("x:(2)2"), r'directly follows "x":\(1\)2: make them one'),
+        (sharding("x:(1)2", "?"), 1, ref("x:(3)2"), r"cannot both be used in"),
+        (sharding("x:(1)2 ?"), 0, ref("x:(2)2"), r'directly follows "x":\(1\)2: merge them'),
     ],
 )
 def test_axes_that_do_not_fit(value, dimension, axis, reason):
@@ -101,7 +101,7 @@ def test_remove_an_axis():
     parts = sharding("x:(1)2", "y x:(4)2", replicated_axes=refs("x:(2)2"))
     assert parts.without_axis("x") == sharding("", "y")
     assert parts.without_axis(ref("x:(4)2")).dim_axes == (refs("x:(1)2"), refs("y"))
-    with pytest.raises(ModelError, match=r'"y":\(1\)2 can\'t be taken out of "y"'):
+    with pytest.raises(ModelError, match=r'cannot remove "y":\(1\)2 from "y"'):
         parts.without_axis(ref("y:(1)2"))
 
 

@@ -37,8 +37,8 @@ U2, V2 = MeshAxis("u", 2), MeshAxis("v", 2)
             (1, 0),
             "product of the axis sizes must be the number of device ids, got: 4 != 2",
         ),
-        ((U2,), (2, 0), "must be those from 0 to 1, once each, got (sorted): 0, 2"),
-        ((U2,), (1, 1), "must be those from 0 to 1, once each, got (sorted): 1, 1"),
+        ((U2,), (2, 0), "must be a permutation of 0 to 1, got (sorted): 0, 2"),
+        ((U2,), (1, 1), "must be a permutation of 0 to 1, got (sorted): 1, 1"),
     ],
 )
 def test_bad_meshes_are_refused(axes, device_ids, reason: str):

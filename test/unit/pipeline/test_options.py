@@ -56,7 +56,7 @@ def test_values(text: str, keywords: dict[str, object]):
         ("count=1 count=2", 11, "option 'count' is given twice"),
         ("strategy=basics", 3, "expected 'basic' or 'aggressive'; did you mean 'basic'?"),
         ("counts=1", 3, "no option 'counts'; did you mean 'count'?"),
-        ("zzz", 3, "no option 'zzz'; there is 'enable-it', "),
+        ("zzz", 3, "no option 'zzz'; the options are 'enable-it', "),
     ],
 )
 def test_errors(text: str, column: int, message: str):
@@ -91,7 +91,7 @@ def test_parameters_that_cannot_be_options():
     def without_default(module: object, *, count: int) -> None: ...
     def of_other_type(module: object, *, table: dict[str, int] = {}) -> None: ...  # noqa: B006
 
-    with pytest.raises(TypeError, match="'count' of without_default needs a default"):
+    with pytest.raises(TypeError, match="'count' of without_default requires a default"):
         options_of(without_default)
     with pytest.raises(TypeError, match="'table' of of_other_type must be annotated"):
         options_of(of_other_type)

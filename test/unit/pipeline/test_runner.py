@@ -145,7 +145,9 @@ def test_a_failing_host_pass(module: ir.Module):
 
 def test_a_host_pass_that_fails_silently(context):
     module = ir.Module.parse("module {}", context)
-    with pytest.raises(PipelineError, match="'stablehlo-refine-shapes' failed without saying why"):
+    with pytest.raises(
+        PipelineError, match="'stablehlo-refine-shapes' failed without a diagnostic"
+    ):
         run_pipeline(module, "stablehlo-refine-shapes")
 
 

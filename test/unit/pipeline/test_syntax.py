@@ -58,7 +58,7 @@ def test_structure():
         ("a)", "1:2", "')' without a matching '('"),
         ("a,\n b{x=1", "2:3", "'{' without a matching '}'"),
         ("a{x=1}}", "1:7", "expected ',' before '}'"),
-        ("a{x='1}", "1:5", "quote without an end"),
+        ("a{x='1}", "1:5", "unterminated quote"),
         ("a{=1}", "1:3", "expected the name of an option before '='"),
         ("a{x,y}", "1:4", "expected '=' or a space after option 'x'"),
         ("a b", "1:3", "expected ',' before 'b'"),

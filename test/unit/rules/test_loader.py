@@ -34,16 +34,22 @@ def test_rules_are_registered_and_can_be_undone(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x = \n", "{path}:1:5: error: the file of sharding rules is no Python: invalid syntax"),
-        ("x = 1\0", "{path}:0:0: error: the file of sharding rules is no Python: "),
-        (GOOD + "1 / 0", "{path}:7:0: error: the file of sharding rules failed: ZeroDivisionError"),
+        (
+            "x = \n",
+            "{path}:1:5: error: the file of sharding rules is not valid Python: invalid syntax",
+        ),
+        ("x = 1\0", "{path}:0:0: error: the file of sharding rules is not valid Python: "),
+        (
+            GOOD + "1 / 0",
+            "{path}:7:0: error: running the file of sharding rules failed: ZeroDivisionError",
+        ),
         (
             GOOD + "import pyshardy.rules\npyshardy.rules.rule('i')\n",
-            "{path}:8:0: error: the file of sharding rules failed: RuleError: the rule 'i' has no",
+            "{path}:8:0: error: running the file of sharding rules failed: RuleError: the rule 'i'",
         ),
         (
             GOOD + "import sys\nsys.exit()",
-            "{path}:8:0: error: the file of sharding rules failed: SystemExit",
+            "{path}:8:0: error: running the file of sharding rules failed: SystemExit",
         ),
     ],
 )

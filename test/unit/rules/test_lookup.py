@@ -196,7 +196,7 @@ def test_broken_rules_are_diagnostics(context, kind):
 def test_attributes_read_must_be_listed(context):
     sharding_rule("stablehlo.add", reads=("a",))(lambda op: op.integers("b"))
     _module, (operation,) = operations(context, ADD.format(0))
-    with pytest.raises(PassError, match="looks at the attribute 'b': list it in its registration"):
+    with pytest.raises(PassError, match="reads the attribute 'b': list it in its registration"):
         ShardingRuleLookup().rule(operation)
 
 
@@ -216,7 +216,7 @@ def test_dynamic_shapes_have_no_rule(context):
         assert ShardingRuleLookup().rule(operation) is None
     assert [str(diagnostic) for diagnostic in diagnostics] == [
         "test.mlir:2:6: warning: no sharding rule for this 'stablehlo.abs': tensor<?x4xf32> has "
-        "sizes that are not known; refine the shapes of the program first"
+        "dynamic dimensions; refine the shapes of the program first"
     ]
 
 
@@ -240,7 +240,7 @@ def test_all_terminators_are_silent(context):
 
 
 def test_a_name_is_needed():
-    with pytest.raises(ValueError, match="name at least one operation"):
+    with pytest.raises(ValueError, match="expected the name of at least one operation"):
         sharding_rule()
 
 

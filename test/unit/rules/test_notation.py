@@ -79,7 +79,7 @@ def test_resolve(text, kinds, operands, results, expected):
         ("i, -> i", {}, "a scalar is '()'"),
         ("i () -> i", {}, "is empty"),
         ("i* -> i", {}, "unexpected"),
-        ("(... j) -> ...", {}, "'...' stands for whole dimensions"),
+        ("(... j) -> ...", {}, "'...' stands for dimensions"),
         ("... i ... -> i", {}, "occurs twice"),
         ("i .. -> i", {}, "unexpected '.'"),
         ("i -> i", {"reduction": "k"}, "no factor 'k'"),

@@ -154,11 +154,11 @@ REFUSED = {
     "axis 7 is out of range: grid '@g' has 2 axes": lambda a: sdy.shard.all_gather(
         a, "g", 0, grid_axes=[7]
     ),
-    "grid_axes names axis 1 twice": lambda a: sdy.shard.all_reduce(a, "g", grid_axes=[1, 1]),
+    "grid_axes contains axis 1 twice": lambda a: sdy.shard.all_reduce(a, "g", grid_axes=[1, 1]),
     "coordinate 3 of root is out of range": lambda a: sdy.shard.broadcast(
         a, "g", [3], grid_axes=[1]
     ),
-    "split_axes names axis 2": lambda _: sdy.shard.sharding("g", [[2]]),
+    "split_axes contains axis 2": lambda _: sdy.shard.sharding("g", [[2]]),
     "dimension 1 of size 2 is not divisible by 3 devices": lambda a: sdy.shard.all_slice(
         sdy.shard.all_slice(a, "g", 1, grid_axes=[1]), "g", 1, grid_axes=[1]
     ),

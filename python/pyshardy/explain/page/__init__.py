@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A report of a whole program as one page: its graph, its shardings, and how they came about.
+"""The HTML report of a program: its graph, shardings, and their propagation.
 
 | module     | what it holds                                                    |
 |------------|------------------------------------------------------------------|

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the page shows, as plain values; numbers stand for operations, values and shardings."""
+"""The data of the report as plain values; operations, values and shardings are numbers."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class PageData:
 
 
 def page_data(explained: ExplainedProgram, title: str) -> PageData:
-    """Gather what the page shows of a program."""
+    """Return the data of the report of a program."""
     return _Gatherer(explained, title).gather()
 
 
@@ -276,7 +276,7 @@ class _Gatherer:
         return ((), "") if tensor is None else (tensor.shape, tensor.element_type)
 
     def _shown(self, number: int) -> int:
-        """A value, or what it is before the edges that stand for it in propagation only."""
+        """Return a value, or the input of the data-flow edges that it results from."""
         program = self._program
         while program.names[program.makers[number]] == DATA_FLOW_EDGE:
             number = program.operands[program.makers[number]][0]
@@ -296,7 +296,7 @@ class _Gatherer:
         return known
 
     def _read_refusals(self) -> None:
-        """Note what tensors still refuse, with the operations that it would come by."""
+        """Record the axes that tensors refuse, by the operations that would propagate them."""
         for slot in set(self._program.slots):
             for operation, refusal, _ in self._record.still_refused(slot):
                 self._refused[operation].append(f"{refusal.axis}: {refusal.reason.value}")
@@ -368,7 +368,7 @@ def _flow(gain: Gain, flow: Flow, step: Step) -> FlowData:
 _MOST_PICTURES = 200
 
 _FEW = 3
-"""Operations inside of one that are not worth a group, as in the body of a reduction."""
+"""The maximum number of nested operations without a group, as in a reduction body."""
 
 
 def _collective(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The page itself: one file that needs nothing else."""
+"""Rendering of the report as a single file."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def _asset(name: str) -> str:
 
 
 def _as_script(value: object) -> str:
-    """JSON that can stand in a script element: nothing in it ends the element."""
+    """Return JSON that is escaped for a script element."""
     text = json.dumps(value, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How operations fall into groups that can be opened and closed.
+"""Groups of operations that can be opened and closed.
 
 1. An operation is in the function that it stands in, and in the operations around it.
 2. Inside of that it is in the scopes that its location names, as JAX and PyTorch do:
@@ -105,7 +105,7 @@ def _divided(group: Group, names: Mapping[int, str]) -> Group:
 
 
 def _label(run: Sequence[Group | int], names: Mapping[int, str]) -> str:
-    """What is most telling of a run: the scopes in it, else the operations that do most."""
+    """Return the label of a run of operations: its scopes, or its most costly operations."""
     scopes = [each.label for each in run if isinstance(each, Group) and each.is_scope]
     if len(scopes) == len(run):
         return f"{scopes[0]} … {scopes[-1]}"

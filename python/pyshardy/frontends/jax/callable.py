@@ -176,7 +176,7 @@ class JaxProgram:
 
         if self._structure is None:
             if kwargs:
-                message = f"the program has no arguments by name, got: {', '.join(kwargs)}"
+                message = f"the program takes no keyword arguments, got: {', '.join(kwargs)}"
                 raise UsageError(error(message))
             if len(args) != len(self._inputs):
                 names = ", ".join(port.name for port in self._inputs)
@@ -209,7 +209,7 @@ def _grid(mesh: Mesh, ports: Sequence[Port]) -> RefinedMesh:
     try:
         return RefinedMesh.of(mesh, [(port.sharding, port.mesh) for port in ports])
     except NoGridError as refusal:
-        message = f"JAX has no mesh on which all arguments and results are sharded: {refusal}"
+        message = f"no JAX mesh fits the shardings of all arguments and results: {refusal}"
         raise UsageError(error(message)) from None
 
 
@@ -222,7 +222,7 @@ def _uncut_mesh(mesh: Mesh, given: Any, structure: Structure | None) -> jax.shar
             got = f"got: {type(given).__name__}"
             raise UsageError(error(f"expected a jax.sharding.Mesh to run on, {got}"))
         if (found := mesh_of_model(given)).axes != mesh.axes:
-            message = f"the program is for the mesh {mesh}, and can't run on {found}"
+            message = f"the program is partitioned for the mesh {mesh} and cannot run on {found}"
             raise UsageError(error(message))
         return given
     for known in (structure and structure.mesh, mesh_in_force()):
@@ -263,8 +263,8 @@ def _without_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse_gradient(*_: Any) -> Any:
-    message = "a partitioned program has no gradient: trace the function that computes it"
-    raise UsageError(error(f"{message}, as jax.grad makes it, and partition that"))
+    message = "a partitioned program cannot be differentiated"
+    raise UsageError(error(f"{message}: trace and partition its gradient, jax.grad(f), instead"))
 
 
 def _partition_spec(port: Port, grid: RefinedMesh) -> jax.sharding.PartitionSpec:

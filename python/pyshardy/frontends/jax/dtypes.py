@@ -38,6 +38,6 @@ def dtype_of(element: str) -> np.dtype[Any]:
     dtype = np.dtype(name or element)
     if jax.dtypes.canonicalize_dtype(dtype) != dtype:
         mend = "jax.config.update('jax_enable_x64', True)"
-        message = f"the program has values of {dtype}, for which JAX needs {mend}"
+        message = f"the program has values of {dtype}, for which JAX requires {mend}"
         raise UsageError(error(message))
     return dtype

@@ -47,8 +47,8 @@ def from_exported(
         exported = _deserialized(exported)
     if exported.uses_global_constants:
         message = (
-            f"'{exported.fun_name}' is for several platforms, or has dimensions of unknown size; "
-            "export it for one platform and with shapes of numbers"
+            f"'{exported.fun_name}' was exported for several platforms or with symbolic "
+            "dimensions; export it for one platform and with static shapes"
         )
         raise UsageError(error(message))
     module = parse(exported.mlir_module(), context or Context())
@@ -75,5 +75,5 @@ def _deserialized(
         return jax.export.deserialize(data)
     except Exception as refusal:  # JAX has no class for it
         reason = str(refusal) or type(refusal).__name__
-        message = f"{name} is not what 'jax.export' has serialized: {reason}"
+        message = f"{name} is not a program that 'jax.export' serialized: {reason}"
         raise UsageError(error(message)) from None

@@ -50,7 +50,7 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
 
     if not isinstance(lowered, jax.stages.Lowered):
         got = f"got: {type(lowered).__name__}"
-        raise UsageError(error(f"expected what 'jax.jit(f).lower(...)' gives, {got}"))
+        raise UsageError(error(f"expected the result of 'jax.jit(f).lower(...)', {got}"))
     module = parse(lowered.as_text(debug_info=True), context or Context())
     locate_by_calls(module)
     # JAX tells nowhere else which arguments it has dropped, and where the function is to run.

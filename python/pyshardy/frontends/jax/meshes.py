@@ -92,8 +92,8 @@ def available_devices(count: int) -> list[Any]:
     devices = jax.devices()
     if len(devices) < count:
         message = (
-            f"the program is for {count} devices, but JAX has {len(devices)}; for virtual ones on "
-            f"a CPU, set XLA_FLAGS=--xla_force_host_platform_device_count={count} before JAX is "
+            f"the program is for {count} devices, but JAX has {len(devices)}; for virtual CPU "
+            f"devices, set XLA_FLAGS=--xla_force_host_platform_device_count={count} before JAX is "
             "first used"
         )
         raise UsageError(error(message))

@@ -53,8 +53,8 @@ class RefinedMesh:
                 continue
             if counting.devices != mesh.devices:
                 raise NoGridError(
-                    f"the sharding {sharding} orders the devices as {counting} does, and others "
-                    f"as {mesh}"
+                    f"the sharding {sharding} has the device order of {counting}, but others that "
+                    f"of {mesh}"
                 )
             for size, width in sizes_and_widths(counting, _axes_in(sharding)):
                 ends |= {width, width * size}
@@ -67,7 +67,7 @@ class RefinedMesh:
             cuts = [width * size, *inside, width]
             for upper, lower in itertools.pairwise(cuts):
                 if upper % lower:
-                    raise NoGridError(f"the axis {ref} of {mesh} can't be cut at {inside}")
+                    raise NoGridError(f"the axis {ref} of {mesh} cannot be split at {inside}")
                 part = AxisRef.sub(ref.name, width * size // upper, upper // lower)
                 axes.append(MeshAxis(_name(part) if inside else ref.name, upper // lower))
                 widths.append(lower)

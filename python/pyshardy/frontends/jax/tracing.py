@@ -92,7 +92,7 @@ def trace(
     except ValueError as refusal:
         if _NO_PREFIX not in str(refusal):
             raise  # of the function, or JAX tells better than we could
-        message = f"shardings don't fit the function: {str(refusal).splitlines()[0]}"
+        message = f"the shardings do not match the function: {str(refusal).splitlines()[0]}"
         raise UsageError(error(message)) from None
     module = from_lowered(lowered, context)
     (tree_of_arguments, _) = jax.tree.unflatten(lowered.in_tree, [0] * lowered.in_tree.num_leaves)
@@ -130,7 +130,7 @@ class _Shardings:
         self._kinds = (jax.sharding.Sharding, jax.sharding.PartitionSpec, TensorSharding)
         mesh = mesh_in_force() if mesh is None else mesh
         if isinstance(mesh, Mesh) and mesh.device_ids:
-            message = f"JAX orders devices by their mesh, so that it can't have ids: {mesh}"
+            message = f"JAX orders the devices itself, so the mesh cannot have device ids: {mesh}"
             raise UsageError(error(message))
         self._mesh: Mesh | None
         self._mesh_of_jax: Any
@@ -170,12 +170,12 @@ class _Shardings:
             return None
         if isinstance(leaf, jax.sharding.PartitionSpec):
             if self._mesh_of_jax is None:
-                message = f"{leaf} refers to axes of a mesh; give 'mesh', or use 'jax.set_mesh'"
+                message = f"{leaf} requires a mesh: pass 'mesh' or use 'jax.set_mesh'"
                 raise UsageError(error(message))
             leaf = jax.sharding.NamedSharding(self._mesh_of_jax, leaf)
         if not isinstance(leaf, jax.sharding.Sharding):
             message = (
-                "a sharding is a NamedSharding, a PartitionSpec, a TensorSharding or None, "
+                "expected a NamedSharding, a PartitionSpec, a TensorSharding or None as sharding, "
                 f"got: {leaf!r}"
             )
             raise UsageError(error(message))

@@ -44,7 +44,7 @@ def serialize(module: ir.Module, version: str = CURRENT) -> bytes:
     except (ValueError, ir.MLIRError) as refusal:
         reason = found[0] if found else error(str(refusal))
         told = reason.message.partition(": %")[0].replace("vhlo.", "stablehlo.", 1)
-        message = f"the program can't be written for StableHLO {version}: {told}"
+        message = f"cannot write the program for StableHLO {version}: {told}"
         raise PassError(error(message, reason.location)) from None
 
 
@@ -68,7 +68,7 @@ def deserialize(data: bytes, context: ir.Context, filename: str = "-") -> ir.Mod
         if any(_HOLDS_SDY in reason for reason in reasons):
             return parse(_text_by_jax(data, filename), context, filename)
         place = SourceLocation(filename, 0, 0)
-        message = f"the portable artifact can't be read: {'; '.join(reasons)}"
+        message = f"cannot read the portable artifact: {'; '.join(reasons)}"
         raise ParseError(error(message, place)) from None
     from_strings(module)
     verify(module)
@@ -79,7 +79,7 @@ def _text_by_jax(data: bytes, filename: str) -> str:
     """The text of an artifact with sdy in binary form, which C++ Shardy alone can read."""
     if find_spec("jaxlib") is None:
         message = (
-            "the portable artifact holds sdy in binary form, for which C++ Shardy is needed; "
+            "the portable artifact contains sdy in binary form, which only C++ Shardy reads; "
             "install the package 'jaxlib' by: pip install 'pyshardy[jax]'"
         )
         raise ParseError(error(message, SourceLocation(filename, 0, 0)))

@@ -60,7 +60,7 @@ def _value(text: str, place: ir.Location) -> tuple[str, Any]:
         mnemonic, value = read_full_attribute(cursor)
     except ParseError as failure:
         reason = failure.diagnostics[0].message
-        message = f"the string {text!r} can't be read: {reason}"
+        message = f"cannot parse the string {text!r}: {reason}"
         raise ParseError(error(message, location_of(place))) from None
     return mnemonic, value
 
@@ -247,7 +247,7 @@ def _shape_changes(call: ir.Operation) -> tuple[ir.Operation | None, ir.Operatio
     if handed_over == operands and taken == results and used_once:
         return before, after
     callee = call.attributes["callee"].value
-    message = f"a call of '@{callee}' must stand between those of '@{names.TO_LOCAL}' and back"
+    message = f"the call of '@{callee}' is not between '@{names.TO_LOCAL}' and '@{names.TO_GLOBAL}'"
     raise PassError(error(message, location_of(call.location)))
 
 

@@ -42,9 +42,9 @@ def to_strings(module: ir.Module) -> None:
     written = {_MESH, _RETURN, _MANUAL, *_CALLS}
     for operation in operations_named(OPERATIONS.keys() - written, module):
         message = (
-            f"'{operation.name}' can't be put into a portable artifact, which has words for what "
-            "users write only; write the program as it was before it was propagated, or after it "
-            "has been partitioned"
+            f"cannot write '{operation.name}' to a portable artifact, which can only hold "
+            "operations that users write; write the program before propagation or after "
+            "partitioning"
         )
         raise PassError(error(message, location_of(operation.location)))
     with module.context:

@@ -23,9 +23,9 @@ def target_version(wanted: str) -> str:
         return current if wanted == CURRENT else minimum
     if _VERSION.fullmatch(wanted) is None:
         expected = f"expected '{CURRENT}', '{MINIMUM}' or three numbers, as in '{current}'"
-        raise UsageError(error(f"'{wanted}' is no version of StableHLO: {expected}"))
+        raise UsageError(error(f"'{wanted}' is not a version of StableHLO: {expected}"))
     if not _numbers(minimum) <= _numbers(wanted) <= _numbers(current):
-        message = f"artifacts can be written for StableHLO {minimum} to {current}, not {wanted}"
+        message = f"portable artifacts support StableHLO {minimum} to {current}, not {wanted}"
         raise UsageError(error(message))
     return wanted
 

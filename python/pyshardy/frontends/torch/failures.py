@@ -20,12 +20,12 @@ def of_importer(diagnostic: Diagnostic) -> Diagnostic:
     match = _REFUSED.search(diagnostic.message)
     if match is None:
         return error(
-            f"PyTorch's program can't be imported: {diagnostic.message}", diagnostic.location
+            f"cannot import the PyTorch program: {diagnostic.message}", diagnostic.location
         )
     operator = _OPERATOR.search(diagnostic.message)
     name = (operator["name"] if operator else match["operation"]).removeprefix("torch.")
-    message = f"'{name}' of PyTorch has no form in StableHLO that the importer knows"
-    return error(f"{message}; write it with other operations", diagnostic.location)
+    message = f"the importer cannot convert '{name}' of PyTorch to StableHLO"
+    return error(f"{message}; use other operations", diagnostic.location)
 
 
 def of_export(failure: Exception, place: SourceLocation | None) -> Diagnostic:
@@ -33,4 +33,4 @@ def of_export(failure: Exception, place: SourceLocation | None) -> Diagnostic:
     lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
     reason = lines[0] if lines else type(failure).__name__
     kind = type(failure).__name__
-    return error(f"'torch.export' can't trace the module ({kind}): {reason}", place)
+    return error(f"'torch.export' cannot trace the module ({kind}): {reason}", place)

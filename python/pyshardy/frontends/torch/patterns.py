@@ -28,8 +28,8 @@ def sharding_of(written: object) -> TensorSharding:
         return written
     if isinstance(written, str) or not isinstance(written, Sequence):
         message = (
-            "a sharding is a TensorSharding, or a tuple with an axis, a tuple of axes or None for "
-            f"each dimension, got: {written!r}"
+            "expected a TensorSharding, or a tuple with an axis, a tuple of axes or None for each "
+            f"dimension, got: {written!r}"
         )
         raise UsageError(error(message))
     dims = [_names(axes) for axes in cast("Axes", written)]
@@ -66,16 +66,16 @@ def match(
         matching = [name for name in ranks if fnmatchcase(name, pattern)]
         if not matching:
             names = "', '".join(ranks)
-            hint = did_you_mean(pattern, ranks) or f"; there are: '{names}'"
-            raise UsageError(error(f"no argument is called '{pattern}'{hint}"))
+            hint = did_you_mean(pattern, ranks) or f"; the arguments are: '{names}'"
+            raise UsageError(error(f"no argument matches '{pattern}'{hint}"))
         sharding = sharding_of(written)
         for name in matching:
             if name in found:
                 continue
             if ranks[name] != sharding.rank:
                 message = (
-                    f"'{pattern}' gives '{name}', which has {ranks[name]} dimensions, a sharding "
-                    f"of {sharding.rank}: {sharding}; match it by a pattern of its own before"
+                    f"'{pattern}' matches '{name}', which has {ranks[name]} dimensions, but its "
+                    f"sharding has {sharding.rank}: {sharding}; add an earlier pattern for it"
                 )
                 raise UsageError(error(message))
             found[name] = sharding

@@ -70,7 +70,7 @@ class TracedModule:
             if not isinstance(name, Constant):
                 tensors[name] = leaf
             elif leaf != name.value:
-                message = f"the module was traced for {name.value!r} in the place of {leaf!r}"
+                message = f"the module was traced for the constant {name.value!r}, got: {leaf!r}"
                 raise UsageError(error(message))
         return [array_of(tensors[name], name) for name in self.arguments]
 

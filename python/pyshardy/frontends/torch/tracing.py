@@ -90,7 +90,7 @@ def trace(
         # The same is reported of an operation and of what it is used by.
         raise PassError(failures.of_importer(diagnostics_of(refusal)[0])) from None
     except NotImplementedError as refusal:
-        raise PassError(error(f"PyTorch's program can't be imported: {refusal}")) from None
+        raise PassError(error(f"cannot import the PyTorch program: {refusal}")) from None
     imported = parse(text, context or Context())
     _replace_constants(imported)
     _check_dialects(imported)
@@ -114,7 +114,7 @@ def _exported(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exp
 
     if isinstance(module, torch.export.ExportedProgram):
         if args or kwargs:
-            raise UsageError(error("an exported program has its inputs already"))
+            raise UsageError(error("an exported program already contains its inputs"))
         return module
     if not isinstance(module, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
@@ -144,9 +144,9 @@ def _check_dialects(module: ir.Module) -> None:
         name = operation.operation.name
         if name.partition(".")[0] not in _DIALECTS:
             message = (
-                f"PyTorch's program can't be imported: what it does here becomes '{name}', which "
-                "is not of StableHLO; numbers must not be taken out of tensors, nor shapes depend "
-                "on them"
+                f"cannot import the PyTorch program: this operation becomes '{name}', which is not "
+                "a StableHLO operation; do not extract numbers from tensors or use data-dependent "
+                "shapes"
             )
             raise PassError(error(message, location_of(operation.location)))
 

@@ -5,7 +5,7 @@
 // RUN: sdy-opt %s -sdy-save-module | FileCheck %s
 
 // The pipeline goes on without the directory.
-// MISSING: warning: can't save the module to '{{.*}}missing{{.}}00.module.mlir': No such file or directory
+// MISSING: warning: cannot save the module to '{{.*}}missing{{.}}00.module.mlir': No such file or directory
 
 // CHECK: func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
 sdy.mesh @mesh = <["x"=2]>

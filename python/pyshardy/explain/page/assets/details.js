@@ -1,4 +1,4 @@
-// What is known of what is chosen: a value, an operation, or a collective.
+// Details of the selected value, operation or collective.
 const details = document.getElementById("details");
 
 function showDetails() {
@@ -6,8 +6,8 @@ function showDetails() {
   details.replaceChildren();
   if (!chosen) {
     details.append(
-      element("h2", {}, "Nothing chosen"),
-      element("p", { class: "soft" }, "Click an operation, a value or a collective to see why it is as it is. Groups open and close by a click. The slider below replays how shardings spread."),
+      element("h2", {}, "Nothing selected"),
+      element("p", { class: "soft" }, "Click an operation, a value or a collective to see the reasons for its sharding. Click a group to open or close it. Drag the slider below to replay propagation."),
     );
   } else if (chosen.value !== undefined) showValue(chosen.value);
   else if (chosen.collective !== undefined) showCollective(chosen.collective);
@@ -30,23 +30,23 @@ function showValue(number) {
   details.append(element("h2", {}, value.name), element("div", { class: "soft" }, value.place ?? ""));
   details.append(facts(
     ["global", element("span", { class: "type" }, value.type)],
-    ["on each device", element("span", { class: "type" }, localShape(value, sharding).join("x") || "one element")],
+    ["on each device", element("span", { class: "type" }, localShape(value, sharding).join("x") || "scalar")],
     ["memory", `${bytes(localBytes(value, sharding))} of ${bytes(localBytes(value, data.shardings[0]))}`],
     ["sharding", element("span", { class: "type" }, sharding.text)],
-    ["made by", makers.has(number) && makers.get(number) >= 0 ? linkTo(labelOf(makers.get(number)), { node: makers.get(number) }) : ""],
+    ["defined by", makers.has(number) && makers.get(number) >= 0 ? linkTo(labelOf(makers.get(number)), { node: makers.get(number) }) : ""],
   ));
   const picture = data.pictures[`${data.shardings.indexOf(sharding)}:${value.shape.join("x")}`];
   if (picture) {
     const frame = element("div", { class: "picture" });
     frame.append(new DOMParser().parseFromString(picture, "image/svg+xml").documentElement);
-    details.append(element("h3", {}, "Who holds what"), frame);
+    details.append(element("h3", {}, "Shards"), frame);
   }
   const chains = chainsOf(number);
-  if (chains.length) details.append(element("h3", {}, "Why it is sharded so"), ...chains);
+  if (chains.length) details.append(element("h3", {}, "Why is this value sharded this way?"), ...chains);
   showRefusals(makers.get(number));
 }
 
-// How each axis came to a value: from step to step, back to what was written in the program.
+// The steps that propagated each axis of a value, back to the annotation.
 function chainsOf(number) {
   const value = data.values[number];
   const made = [];
@@ -76,7 +76,7 @@ function chainOf(slot, dim, axis) {
     if (found.flow.source === null) return told;
     [slot, dim, before] = [found.flow.source, found.flow.source_dim, found.step];
   }
-  return [...told, "and so on"];
+  return [...told, "(further steps omitted)"];
 }
 
 const gains = new Map();
@@ -109,7 +109,7 @@ function showNode(number) {
   }
   if (node.results.length) {
     const chains = chainsOf(node.results[0]);
-    if (chains.length) details.append(element("h3", {}, "Why its result is sharded so"), ...chains);
+    if (chains.length) details.append(element("h3", {}, "Why is the result sharded this way?"), ...chains);
   }
   showRefusals(number);
   if (node.collectives.length) {
@@ -125,7 +125,7 @@ function showRefusals(number) {
   const refused = number === undefined || number < 0 ? [] : data.nodes[number]?.refused ?? [];
   if (!refused.length) return;
   const items = refused.map((each) => element("li", {}, each));
-  details.append(element("h3", {}, "What was refused here"), element("ol", { class: "chain" }, ...items));
+  details.append(element("h3", {}, "Refused axes"), element("ol", { class: "chain" }, ...items));
 }
 
 function showCollective(number) {
@@ -133,9 +133,9 @@ function showCollective(number) {
   details.append(
     element("h2", {}, one.kind.replaceAll("_", "-")),
     element("div", { class: "soft" }, one.place ?? ""),
-    facts(["along", one.axes.join(", ")], ["sent", bytes(one.nbytes)], ["times", one.times === null ? "nobody knows" : String(one.times)]),
+    facts(["along", one.axes.join(", ")], ["sent", bytes(one.nbytes)], ["executions", one.times === null ? "unknown" : String(one.times)]),
     element("p", { class: "reason" }, one.reason),
-    element("h3", {}, "Which decisions meet"),
+    element("h3", {}, "Shardings"),
     element("pre", {}, one.told.split("\n").slice(2).map((line) => line.slice(2)).join("\n")),
   );
   if (one.node !== null) details.append(element("p", {}, linkTo("show the operation", { node: one.node })));

@@ -1,4 +1,4 @@
-// The replay: how shardings spread, step by step.
+// The replay of propagation, step by step.
 const slider = document.getElementById("step");
 const told = document.getElementById("told");
 let timer = null;
@@ -7,8 +7,8 @@ function showStep() {
   slider.value = state.step;
   paint();
   const count = data.steps.length;
-  if (!count) told.textContent = "Nothing had to be propagated.";
-  else if (state.step === 0) told.textContent = `Before propagation: what was written in the program. ${count} steps follow.`;
+  if (!count) told.textContent = "Propagation changed nothing.";
+  else if (state.step === 0) told.textContent = `Before propagation: annotations only. ${count} steps follow.`;
   else {
     const step = data.steps[state.step - 1];
     const words = step.flows.map((flow) => flow.told).join("; ") || `step ${state.step - 1}`;

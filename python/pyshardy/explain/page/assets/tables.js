@@ -64,7 +64,7 @@ function fillCollectives() {
     .sort((one, other) => data.collectives[other].nbytes - data.collectives[one].nbytes);
   const panel = document.getElementById("collectives");
   if (!numbers.length) {
-    panel.append(element("p", { class: "soft", style: "padding:0 12px" }, "The devices send nothing to each other."));
+    panel.append(element("p", { class: "soft", style: "padding:0 12px" }, "No collectives"));
     return;
   }
   const columns = [
