@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Docstrings are in plain technical English: imperative or a noun phrase, in the field's terms."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [
+    path
+    for folder in ("dialect", "python", "tools", "bench")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if "ods" not in path.parts
+]
+
+CLAUSES = re.compile(r"(What|Who|Whose|How|Where|Those|That|As|Which|When|Why)\b")
+"""Openings of a clause that stands for a noun. `Whether` opens the docstring of a predicate."""
+
+WORDS = {
+    r"\bnobody\b|\bsomebody\b|\bwhoever\b": "name the device, the pass or the user",
+    r"\bmends?\b|\bmended\b": "fix, repair",
+    r"\bpays\b": "is profitable",
+    r"\bmade whole\b|\bis whole\b|\bare whole\b|\bcomputed? whole\b|\bgathered whole\b": (
+        "replicated, or unsharded along the dimension"
+    ),
+    r"\bin the way\b": "conflicts with",
+    r"\bgoes without saying\b": "is implied",
+}
+"""Words that have an established term, and the term."""
+
+
+def docstrings(path):
+    """Yield the docstrings of a file, those of variables as well, with their lines."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        for statement in getattr(node, "body", []) if isinstance(getattr(node, "body", 0), list) else []:
+            if (
+                isinstance(statement, ast.Expr)
+                and isinstance(statement.value, ast.Constant)
+                and isinstance(statement.value.value, str)
+            ):
+                yield statement.lineno, statement.value.value
+
+
+def offences(path):
+    for line, text in docstrings(path):
+        place = f"{path.relative_to(ROOT)}:{line}"
+        if CLAUSES.match(text):
+            yield f"{place}: a clause instead of a summary: {text.splitlines()[0]}"
+        for word, term in WORDS.items():
+            found = re.search(word, text, re.IGNORECASE)
+            if found:
+                yield f"{place}: '{found[0]}': {term}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_docstrings(path):
+    assert [*offences(path)] == []
+
+
+def test_offences_are_found(tmp_path, monkeypatch):
+    path = tmp_path / "a.py"
+    path.write_text('"""What devices send."""\n\nX = 1\n"""Nobody asks."""\n')
+    monkeypatch.setattr("test_style.ROOT" if False else f"{__name__}.ROOT", tmp_path)
+    assert len([*offences(path)]) == 2
