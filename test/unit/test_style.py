@@ -34,7 +34,8 @@ WORDS = {
 def docstrings(path):
     """Yield the docstrings of a file, those of variables as well, with their lines."""
     for node in ast.walk(ast.parse(path.read_text())):
-        for statement in getattr(node, "body", []) if isinstance(getattr(node, "body", 0), list) else []:
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else []:
             if (
                 isinstance(statement, ast.Expr)
                 and isinstance(statement.value, ast.Constant)
@@ -62,5 +63,5 @@ def test_docstrings(path):
 def test_offences_are_found(tmp_path, monkeypatch):
     path = tmp_path / "a.py"
     path.write_text('"""What devices send."""\n\nX = 1\n"""Nobody asks."""\n')
-    monkeypatch.setattr("test_style.ROOT" if False else f"{__name__}.ROOT", tmp_path)
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
     assert len([*offences(path)]) == 2
