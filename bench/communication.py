@@ -184,4 +184,5 @@ def main() -> None:
     print(f"{peer} sends nothing, ours does: {sum(row.ratio == math.inf for row in rows)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -9,7 +9,7 @@ from shardy import ShardyAborted, ShardyRefused
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import PassError, collect
 from pyshardy.pipeline import run_pipeline
-from pyshardy.pipeline.runner import PipelineError
+from pyshardy.pipeline.errors import PipelineError
 
 MESH = 'sdy.mesh @m = <["a"=2, "b"=2, "c"=4]>\n'
 T = "tensor<8x8xf32>"

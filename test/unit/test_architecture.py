@@ -1,68 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Imports go one way, one module names the host, and tools start without it."""
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from layers import LEVELS, SOURCES, imports_of, late_imports, layer_of
+
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = {
-    ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
-    for root in (ROOT / "dialect", ROOT / "python")
-    for path in sorted(root.rglob("*.py"))
+
+LATE_IMPORTS = {
+    "mlir_sdy.attribute_base": "drawings, and a conversion that knows all classes of attributes",
+    "mlir_sdy.drawing.drawing": "terminals",
+    "pyshardy.api": "reading files, guarded parsing and records of propagation",
+    "pyshardy.backends.registry": "the lockstep backend, which loads the host",
+    "pyshardy.cli.crash_report": "the reproducer of pipelines",
+    "pyshardy.cli.explain": "reports, each for one option",
+    "pyshardy.cli.opt": "the driver, after --help and --version",
+    "pyshardy.cli.run": "parts of the run, after --help and --version",
+    "pyshardy.cli.run_emit": "artifacts, each for one option",
+    "pyshardy.cli.tool": "crash reports and versions",
+    "pyshardy.cli.translate": "reading files, after --help and --version",
+    "pyshardy.guard.child": "the error of a crash",
+    "pyshardy.passes.importing.apply_sharding_constraints": "debug information, rarely wanted",
+    "pyshardy.passes.partitioning.insert_explicit_reshards": "local forms and halo exchange",
+    "pyshardy.pipeline.registry": "the declarations of passes, to run or list them",
+    "pyshardy.pipeline.reproducer": "printing modules",
+    "pyshardy.program": "JAX, for `as_jax`",
+    "pyshardy.propagation.record": "explanations",
 }
+"""The modules that import others inside functions, for a fast start-up, and what they import."""
 
-# Each layer may import those above it, and other modules of its own. Brackets join siblings, which
-# do not import each other.
-LAYERS = [
-    ["mlir_sdy.model"],
-    ["mlir_sdy.drawing"],
-    ["mlir_sdy"],
-    ["pyshardy.packages"],
-    ["pyshardy.irtools"],
-    ["pyshardy.pipeline"],
-    ["pyshardy.rules", "pyshardy.cost"],
-    ["pyshardy.local_program"],
-    ["pyshardy.propagation", "pyshardy.backends"],
-    ["pyshardy.importing"],
-    ["pyshardy.partition"],
-    ["pyshardy.shard"],
-    ["pyshardy.passes"],
-    ["pyshardy.pipelines"],
-    ["pyshardy.frontends"],
-    ["pyshardy.program"],
-    ["pyshardy"],  # the public interface, and what else stands directly in the package
-    ["pyshardy.explain"],  # of whole programs, from annotations to what devices send
-    ["pyshardy.cli"],
+CIRCLES = [
+    {"mlir_sdy.assembly.op_syntax", "mlir_sdy.assembly.reader", "mlir_sdy.assembly.writer"},
+    {"mlir_sdy.attribute_base", "mlir_sdy.attributes", "mlir_sdy.ods.attributes"},
+    {"mlir_sdy.model.axes", "mlir_sdy.model.mesh"},
+    {"pyshardy.propagation.explanation", "pyshardy.propagation.record"},
 ]
-LEVELS = {layer: level for level, layers in enumerate(LAYERS) for layer in layers}
-
-
-def layer_of(module):
-    """The layer with the longest name that `module` is in."""
-    candidates = (layer for layer in LEVELS if f"{module}.".startswith(f"{layer}."))
-    return max(candidates, key=len)
-
-
-def imports_of(module):
-    """The modules of the project and of others that `module` imports, anywhere in its code."""
-    path = SOURCES[module]
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, node.lineno
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = package.split(".")[: len(package.split(".")) - node.level + 1]
-                base = ".".join([*above, base]).rstrip(".")
-            for alias in node.names:
-                name = f"{base}.{alias.name}"
-                yield (name if name in SOURCES else base), node.lineno
+"""Modules that know each other: types only, or a late import."""
 
 
 def places(module, offending):
@@ -138,6 +115,33 @@ def test_imports_are_found():
     assert {"torch_mlir", "torch_mlir._mlir_libs._mlir", "mlir_sdy.diagnostics"} <= found
     local = {imported for imported, _ in imports_of("mlir_sdy.attribute_base")}
     assert "mlir_sdy.attributes" in local, "imports inside functions count"
+
+
+def test_late_imports_have_a_reason():
+    assert late_imports().keys() == LATE_IMPORTS.keys()
+
+
+def test_no_new_import_circles():
+    graph = {
+        module: {name for name, _ in imports_of(module) if name in SOURCES and name != module}
+        for module in SOURCES
+    }
+    reachable = {module: reached_from(module, graph) for module in graph}
+    circles = {
+        frozenset(other for other in reachable[module] if module in reachable[other])
+        for module in graph
+    } - {frozenset()}
+    assert sorted(map(sorted, circles)) == sorted(map(sorted, CIRCLES))
+
+
+def reached_from(module, graph):
+    """The modules that a module imports, directly or not."""
+    found, waiting = set(), [module]
+    while waiting:
+        for name in graph[waiting.pop()] - found:
+            found.add(name)
+            waiting.append(name)
+    return found
 
 
 # --- Start-up -----------------------------------------------------------------------------------

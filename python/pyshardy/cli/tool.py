@@ -20,7 +20,7 @@ from mlir_sdy.diagnostics import (
     redirect,
 )
 from pyshardy.cli.source_files import SourceFiles
-from pyshardy.pipeline.internal_errors import describe
+from pyshardy.pipeline.errors import describe
 
 if TYPE_CHECKING:
     from pyshardy.cli.crash_report import CrashReport, PassReproducer

@@ -26,11 +26,12 @@ from pyshardy.pipeline.registry import (
 from pyshardy.pipeline.syntax import OptionText, PassPipeline, PassUse, parse_pipeline
 
 if TYPE_CHECKING:
+    from pyshardy.pipeline.errors import PipelineError
     from pyshardy.pipeline.instrumentation import Instrumentation
     from pyshardy.pipeline.ir_printing import IRPrinting
     from pyshardy.pipeline.plan import Step, plan_pipeline
     from pyshardy.pipeline.reproducer import CrashReproducer
-    from pyshardy.pipeline.runner import PipelineError, run_pipeline
+    from pyshardy.pipeline.runner import run_pipeline
     from pyshardy.pipeline.timing import Timing
 
 __all__ = [
@@ -61,7 +62,7 @@ _NEEDS_HOST = {
     "CrashReproducer": "reproducer",
     "IRPrinting": "ir_printing",
     "Instrumentation": "instrumentation",
-    "PipelineError": "runner",
+    "PipelineError": "errors",
     "Step": "plan",
     "Timing": "timing",
     "plan_pipeline": "plan",

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from mlir_sdy.fold import PATTERNS, Pattern, apply_patterns
 from mlir_sdy.host import ir
-from pyshardy.pipeline.instrumentation import operations_at
+from pyshardy.pipeline.nesting import operations_at
 from pyshardy.pipeline.plan import Step
 
 NAME = "canonicalize"

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pyshardy.pipeline.plan import Step
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
-    from pyshardy.pipeline.runner import PipelineError
+    from pyshardy.pipeline.errors import PipelineError
 
 
 class Instrumentation:
@@ -33,21 +32,3 @@ class Instrumentation:
 
     def after_failed_pipeline(self, failure: PipelineError) -> None:
         """Called once, after a step that failed, before the failure is raised."""
-
-
-def operations_at(module: ir.Module, nesting: tuple[str, ...]) -> Iterator[ir.OpView]:
-    """The operations that a step at `nesting` runs on, in the order they stand.
-
-    "any" stands for operations of every name.
-    """
-    operations: list[ir.OpView] = [module.operation.opview]
-    for anchor in nesting:
-        operations = [
-            inner
-            for outer in operations
-            for region in outer.regions
-            for block in region.blocks
-            for inner in block.operations
-            if anchor in ("any", inner.operation.name)
-        ]
-    yield from operations

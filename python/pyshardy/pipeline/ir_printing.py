@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
 from mlir_sdy.assembly import asm
-from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
+from pyshardy.pipeline.instrumentation import Instrumentation
+from pyshardy.pipeline.nesting import operations_at
 from pyshardy.pipeline.plan import Step
 
 if TYPE_CHECKING:

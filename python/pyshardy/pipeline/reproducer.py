@@ -16,8 +16,8 @@ from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
+    from pyshardy.pipeline.errors import PipelineError
     from pyshardy.pipeline.plan import Step
-    from pyshardy.pipeline.runner import PipelineError
 
 from pyshardy.pipeline.instrumentation import Instrumentation
 

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Sequence
 
 from mlir_sdy import host
-from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, error, nesting_error
+from mlir_sdy.diagnostics import Diagnostic, SdyError, error, nesting_error
 from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify, verify_shardings
@@ -20,33 +20,11 @@ from pyshardy.irtools.analyses import (
 )
 from pyshardy.pipeline import canonicalize
 from pyshardy.pipeline.collection import collection_paused
-from pyshardy.pipeline.instrumentation import Instrumentation, operations_at
-from pyshardy.pipeline.internal_errors import describe
+from pyshardy.pipeline.errors import PipelineError, describe
+from pyshardy.pipeline.instrumentation import Instrumentation
+from pyshardy.pipeline.nesting import operations_at
 from pyshardy.pipeline.plan import Step, plan_pipeline
 from pyshardy.pipeline.syntax import PassPipeline
-
-
-class PipelineError(PassError):
-    """A pass of a pipeline failed.
-
-    Attributes:
-        diagnostics: what the pass reported; never empty.
-        failed_pass: the name of the pass.
-        module_at_failure: the module as the pass left it, for a look at it. It may not verify.
-            None when the caller's module was not put back and is itself in that state.
-    """
-
-    def __init__(self, failed_pass: str, *diagnostics: Diagnostic):
-        super().__init__(*diagnostics)
-        self.failed_pass = failed_pass
-        self.module_at_failure: ir.Module | None = None
-
-    def add(self, diagnostic: Diagnostic) -> None:
-        """Tell the user one thing more about the failure."""
-        self.diagnostics = (*self.diagnostics, diagnostic)
-
-    def __str__(self) -> str:
-        return "\n".join([f"pass '{self.failed_pass}' failed", *map(str, self.diagnostics)])
 
 
 def run_pipeline(

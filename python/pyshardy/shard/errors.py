@@ -13,3 +13,8 @@ SDY_TO_SHARD = "cannot convert sdy to shard"
 def refusal(where: str, reason: str, place: ir.Operation) -> PassError:
     """An error at an operation, to be raised; `where` says between which dialects."""
     return PassError(error(f"{where}: {reason}", location_of(place.location)))
+
+
+def cannot_lower(operation: ir.Operation, reason: str) -> PassError:
+    """An error at an operation that has no lowering, to be raised."""
+    return refusal(f"cannot lower '{operation.name}' to StableHLO", reason, operation)

@@ -4,7 +4,7 @@
 import pytest
 
 from mlir_sdy.diagnostics import collect
-from pyshardy.pipeline.runner import PipelineError
+from pyshardy.pipeline.errors import PipelineError
 
 BASIC = "sdy-basic-propagate"
 GROUPS = """

@@ -16,10 +16,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from mlir_sdy.host import ir
+from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import Table
 from pyshardy.shard.lowering.messages import MESSAGES
-from pyshardy.shard.lowering.registry import LOWERINGS, cannot_lower
+from pyshardy.shard.lowering.registry import LOWERINGS
 
 _WITHOUT_EFFECTS = frozenset({"stablehlo", "arith", "tensor", "chlo", "shard"})
 

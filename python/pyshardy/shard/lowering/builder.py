@@ -12,8 +12,8 @@ from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from mlir_sdy.shard.reading import grid_axes
 from mlir_sdy.shard.values import Axes, Grid
 from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.device_values import DeviceValues, Known
-from pyshardy.shard.lowering.registry import cannot_lower
 
 Pairs = Sequence[tuple[int, int]]
 """Who sends to whom."""

@@ -11,8 +11,9 @@ import numpy as np
 from mlir_sdy.host import ir
 from mlir_sdy.shard.reading import axis_lists
 from mlir_sdy.shard.values import DYNAMIC, Axes, Grid
+from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
-from pyshardy.shard.lowering.registry import cannot_lower, lowers
+from pyshardy.shard.lowering.registry import lowers
 
 
 @dataclass(frozen=True, slots=True)

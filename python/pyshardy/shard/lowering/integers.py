@@ -15,9 +15,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from mlir_sdy.host import ir
+from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import Table
-from pyshardy.shard.lowering.registry import cannot_lower
 
 _INTO_TENSORS = frozenset({"tensor.from_elements", "tensor.splat"})
 

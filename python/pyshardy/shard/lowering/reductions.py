@@ -6,7 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from mlir_sdy.shard.reading import reduction_kind
 from mlir_sdy.shard.values import ReductionKind
-from pyshardy.shard.lowering.registry import cannot_lower
+from pyshardy.shard.errors import cannot_lower
 
 _OPERATIONS = {
     ReductionKind.SUM: "stablehlo.add",

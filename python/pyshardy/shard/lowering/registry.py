@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mlir_sdy.diagnostics import PassError
 from mlir_sdy.host import ir
-from pyshardy.shard.errors import refusal
 
 if TYPE_CHECKING:
     from pyshardy.shard.lowering.builder import GridBuilder
@@ -28,8 +26,3 @@ def lowers(*names: str) -> Callable[[Lowering], Lowering]:
         return lowering
 
     return register
-
-
-def cannot_lower(operation: ir.Operation, reason: str) -> PassError:
-    """An error at an operation that has no lowering, to be raised."""
-    return refusal(f"cannot lower '{operation.name}' to StableHLO", reason, operation)

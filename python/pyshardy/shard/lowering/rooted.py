@@ -7,9 +7,10 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.shard.reading import index_list
+from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import Known
-from pyshardy.shard.lowering.registry import cannot_lower, lowers
+from pyshardy.shard.lowering.registry import lowers
 
 
 @lowers("shard.broadcast")

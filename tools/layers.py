@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The layers of the project, and the imports between its modules.
+
+`LAYERS` is the order in which packages may import each other; `test/unit/test_architecture.py`
+enforces it, and `docs/guide/layers_picture.py` draws the imports.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+SOURCES = {
+    ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+    for root in (ROOT / "dialect", ROOT / "python")
+    for path in sorted(root.rglob("*.py"))
+}
+"""The file of each module of the project."""
+
+LAYERS = [
+    ["mlir_sdy.model"],
+    ["mlir_sdy.drawing"],
+    ["mlir_sdy"],
+    ["pyshardy.packages"],
+    ["pyshardy.irtools"],
+    ["pyshardy.pipeline"],
+    ["pyshardy.rules", "pyshardy.cost"],
+    ["pyshardy.local_program"],
+    ["pyshardy.propagation", "pyshardy.backends"],
+    ["pyshardy.importing"],
+    ["pyshardy.partition"],
+    ["pyshardy.shard"],
+    ["pyshardy.passes"],
+    ["pyshardy.pipelines"],
+    ["pyshardy.frontends"],
+    ["pyshardy.program"],
+    ["pyshardy"],  # the public interface, and other modules directly in the package
+    ["pyshardy.explain"],
+    ["pyshardy.cli"],
+]
+"""Each layer may import those above it, and other modules of its own.
+
+Layers in one pair of brackets are siblings, which do not import each other.
+"""
+
+LEVELS = {layer: level for level, layers in enumerate(LAYERS) for layer in layers}
+
+
+def layer_of(module: str) -> str:
+    """Return the layer with the longest name that contains a module."""
+    return max((layer for layer in LEVELS if f"{module}.".startswith(f"{layer}.")), key=len)
+
+
+def imports_of(module: str) -> Iterator[tuple[str, int]]:
+    """Yield the modules that a module imports anywhere in its code, with the lines."""
+    for name, line, _ in imports_with_depth(module):
+        yield name, line
+
+
+def imports_with_depth(module: str) -> Iterator[tuple[str, int, bool]]:
+    """Yield the modules that a module imports, the lines, and whether they are in a function."""
+    path = SOURCES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    late = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, functions)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno, id(node) in late
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, base]).rstrip(".")
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                yield (name if name in SOURCES else base), node.lineno, id(node) in late
+
+
+def late_imports() -> dict[str, set[str]]:
+    """Return the modules of the project that each module imports inside functions."""
+    found: dict[str, set[str]] = {}
+    for module in SOURCES:
+        for name, _, is_late in imports_with_depth(module):
+            if is_late and name in SOURCES:
+                found.setdefault(module, set()).add(name)
+    return found
