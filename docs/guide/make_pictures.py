@@ -35,6 +35,7 @@ class Picture(Protocol):
 def pictures() -> dict[str, Picture]:
     """Return each picture under the name of its file."""
     sys.path.insert(0, str(HERE))
+    from layers_picture import Layers  # noqa: PLC0415 (found by the line above)
     from replay_picture import Replay  # noqa: PLC0415 (found by the line above)
 
     draw, sharding = sdy.draw, sdy.sharding
@@ -50,6 +51,7 @@ def pictures() -> dict[str, Picture]:
         "uneven": draw(sharding('<@mesh, [{"y"}, {"x", "z"}]>'), (7, 9), MESH),
         "device_ids": draw(sharding('<@snake, [{"x"}, {"y"}]>'), (4, 8), SNAKE),
         "rank3": draw(sharding('<@mesh, [{"x"}, {"y"}, {"z"}]>'), (2, 8, 4), MESH),
+        "layers": Layers(),
         "replay": Replay(program_of("propagation", "layer"), LAYER),
     }
 
