@@ -34,7 +34,7 @@ def run(processes, script):
 
 
 def test_collectives_and_partitioned_programs():
-    done = run(4, HERE / "shard_mpi_worker.py")
+    done = run(4, HERE.parent / "support" / "shard_mpi_worker.py")
     assert done.returncode == 0, done.stderr
     right = [line for line in done.stdout.splitlines() if line.startswith("right: ")]
     assert len(right) == 21
