@@ -8,8 +8,7 @@ first that doesn't.
 import numpy as np
 from partition_cases import CONTROL_FLOW, PRELUDE
 from programs import ProgramWriter, random_module_with_calls
-from shard_programs import every_collective, halo_program, orders_of_axes
-from test_shard_lowering import SWAP_IN_BRANCHES
+from shard_programs import SWAP_IN_BRANCHES, every_collective, halo_program, orders_of_axes
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context

@@ -11,6 +11,28 @@ from shard_model import Model, devices, update_halo
 
 ELEMENTS = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "i8": np.int8}
 
+SWAP_IN_BRANCHES = """
+shard.grid @grid(shape = 2x3)
+func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %i = shard.process_multi_index on @grid axes = [0] : index
+  %c0 = arith.constant 0 : index
+  %isfirst = arith.cmpi eq, %i, %c0 : index
+  %r = scf.if %isfirst -> tensor<2xf32> {
+    %0 = shard.send %a on @grid grid_axes = [0] destination = [1]
+      : (tensor<2xf32>) -> tensor<2xf32>
+    %1 = shard.recv %a on @grid grid_axes = [0] source = [1] : (tensor<2xf32>) -> tensor<2xf32>
+    scf.yield %1 : tensor<2xf32>
+  } else {
+    %double = stablehlo.add %a, %a : tensor<2xf32>
+    %2 = shard.recv %a on @grid grid_axes = [0] source = [0] : (tensor<2xf32>) -> tensor<2xf32>
+    %3 = shard.send %double on @grid grid_axes = [0] destination = [0]
+      : (tensor<2xf32>) -> tensor<2xf32>
+    scf.yield %2 : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}
+"""
+
 
 def orders_of_axes(rank):
     """All subsets of the axes of a grid, in all orders."""
