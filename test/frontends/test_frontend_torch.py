@@ -262,7 +262,9 @@ def test_numbers_taken_out_of_tensors():
             return x * x.sum().item()
 
     _, first_line = inspect.getsourcelines(Taking.forward)
-    with pytest.raises(PassError, match=r"becomes 'tensor.extract', which is not of Sta") as caught:
+    with pytest.raises(
+        PassError, match=r"becomes 'tensor.extract', which is not a StableHLO"
+    ) as caught:
         sdy.torch.trace(Taking(), torch.ones(3))
     place = caught.value.diagnostics[0].location
     assert (place.filename, place.line) == (__file__, first_line + 1)

@@ -2,7 +2,8 @@
 """What each operation becomes, with one dimension of one operand sharded.
 
 The programs are the examples of all sharding rules. `every_operation.txt` lists what devices
-communicate in each case; `python test/numerics/test_every_operation.py` writes it anew.
+communicate in each case; `PYTHONPATH=test/support python test/numerics/test_every_operation.py`
+writes it anew.
 """
 
 from collections import Counter

@@ -100,7 +100,7 @@ def test_rules_on_shards(context):
             if rule_on_shards(operation, rule) != rule:
                 num_examples += 1
                 assert str(rule_on_shards(operation, rule)) == f"<{rules['']}>"
-    assert num_examples == 6
+    assert num_examples == 7
 
 
 def test_composites_of_elementwise_operations(context):

@@ -133,7 +133,7 @@ def test_context_of_get():
     with one:
         assert sdy.MeshAxisAttr.get("x", 2).context == one
         assert sdy.MeshAxisAttr.get("x", 2, context=other).context == other
-    with pytest.raises(ValueError, match="no context"):
+    with pytest.raises(ValueError, match="no current context"):
         sdy.MeshAxisAttr.get("x", 2)
 
 

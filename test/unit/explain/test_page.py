@@ -194,7 +194,7 @@ def test_a_collective_tells_its_reason(page, explained):
     page.locator("#collectives tbody tr").first.click()
     shown = page.locator("#details").inner_text()
     assert largest.reason in shown
-    assert "wanted: operand 1 of stablehlo.dot_general" in shown
+    assert "use: operand 1 of stablehlo.dot_general" in shown
     assert page.locator("#canvas .chosen").count() == 1
     page.click("#tab-values")
 
