@@ -60,6 +60,15 @@ def Sdy_PropagationStrategy : Option<"propagationStrategy", "propagation-strateg
         clEnumValN(PropagationStrategy::BasicThenAggressive, "basic-then-aggressive",
                    "first without, then with conflicts"))
     }]>;
+def Sdy_Compatibility : Option<"compatibility", "compatibility",
+    "Compatibility", "Compatibility::Shardy",
+    "resolution of incompatible shardings", [{
+      ::llvm::cl::values(
+        clEnumValN(Compatibility::Shardy, "shardy", "by the sizes of tensors, as C++ Shardy"),
+        clEnumValN(Compatibility::Cheapest, "cheapest",
+                   "by the cost of communication; replicates the operands of operations for which "
+                   "sdy-convert-global-to-local has no local form"))
+    }]>, Sdy_From<Sdy_Own>;
 def Sdy_RunOpPriorityPropagation : Option<"runOpPriorityPropagation",
     "run-op-priority-propagation", "bool", "true",
     "whether to propagate through pass-through operations first">;
@@ -1102,7 +1111,7 @@ def Sdy_RemovePropagationBarriersPass : Sdy_FuncPass<"sdy-remove-propagation-bar
   }];
 }
 
-def Sdy_UnshardShortDimensionsPass : Sdy_FuncPass<"sdy-unshard-short-dimensions", Sdy_Own> {
+def Sdy_UnshardSizeOneDimsPass : Sdy_FuncPass<"sdy-unshard-size-one-dims", Sdy_Own> {
   let summary = "Unshards dimensions of size 1";
   let description = [{
     Removes the axes from dimensions of size 1. A slice that takes one element of a sharded
@@ -1165,10 +1174,7 @@ def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"
            "bool", "false",
            "whether to mark partial results: the axes of the all-reduce that follows become "
            "unreduced axes of the sharding">,
-    Sdy_OwnOption<"replicateWithoutLocalForm", "replicate-without-local-form", "bool", "false",
-        "whether to choose the cheapest compatible shardings for which "
-        "sdy-convert-global-to-local has a local form, and to replicate the operands of "
-        "operations without a local form">
+    Sdy_Compatibility
   ];
 }
 

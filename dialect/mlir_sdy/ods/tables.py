@@ -2448,9 +2448,9 @@ PASSES: dict[str, PassDecl] = {
         description="Replaces each `sdy.propagation_barrier` by its operand. Barriers only affect propagation.",
         release="pyshardy",
     ),
-    "sdy-unshard-short-dimensions": PassDecl(
-        argument="sdy-unshard-short-dimensions",
-        class_name="UnshardShortDimensionsPass",
+    "sdy-unshard-size-one-dims": PassDecl(
+        argument="sdy-unshard-size-one-dims",
+        class_name="UnshardSizeOneDimsPass",
         anchor="func.func",
         summary="Unshards dimensions of size 1",
         description=(
@@ -2523,10 +2523,11 @@ PASSES: dict[str, PassDecl] = {
                 release="0.12",
             ),
             OptionDecl(
-                name="replicate-without-local-form",
-                type="bool",
-                default=False,
-                description="whether to choose the cheapest compatible shardings for which sdy-convert-global-to-local has a local form, and to replicate the operands of operations without a local form",
+                name="compatibility",
+                type="string",
+                default="shardy",
+                description="resolution of incompatible shardings",
+                choices=("shardy", "cheapest"),
                 release="pyshardy",
             ),
         ),

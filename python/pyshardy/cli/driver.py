@@ -17,6 +17,7 @@ from mlir_sdy.diagnostics import (
     SdyError,
     SourceLocation,
     UsageError,
+    collect,
     emit,
     error,
     redirect,
@@ -31,6 +32,7 @@ from pyshardy.cli.tool import Tool
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load
 from pyshardy.pipeline import passes, pipelines
+from pyshardy.pipeline.deprecations import PASSES as DEPRECATED_PASSES
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
 from pyshardy.pipeline.instrumentation import Instrumentation
@@ -94,7 +96,7 @@ class Driver:
         arguments = self._arguments
         known = {**passes(), **pipelines()}
         for flag in arguments.passes:
-            if flag.name not in known and not knows(flag.name):
+            if flag.name not in {**known, **DEPRECATED_PASSES} and not knows(flag.name):
                 advice = did_you_mean(flag.name, {**known, **WELL_KNOWN_HOST_PASSES, **FLAGS})
                 advice = advice.replace("'", "'--", 1)
                 raise UsageError(error(f"unknown flag or pass '--{flag.name}'{advice}"))
@@ -108,7 +110,8 @@ class Driver:
     def _check_pipeline(self) -> None:
         """Raise an error for an invalid pipeline before reading the input."""
         self._sources.add(SOURCE_NAME, self._pipeline)
-        plan_pipeline(self._pipeline)
+        with collect():  # the run repeats the warnings
+            plan_pipeline(self._pipeline)
 
     def _pieces(self, data: bytes) -> list[Piece]:
         try:

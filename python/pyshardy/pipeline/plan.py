@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.pipeline import host_passes
+from pyshardy.pipeline.deprecations import with_current_names
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.options import OptionValue, read_options
 from pyshardy.pipeline.registry import PassInfo, display_name, passes, pipelines
@@ -80,7 +81,9 @@ def _steps(
     for element in pipeline.elements:
         if isinstance(element, PassPipeline):
             found += _steps(element, (*nesting, element.anchor), expanding)
-        elif element.name in pipelines():
+            continue
+        element = with_current_names(element)  # noqa: PLW2901
+        if element.name in pipelines():
             steps = _steps(_expanded(element, expanding), nesting, (*expanding, element.name))
             found += [replace(step, is_inside=True) for step in steps[:-1]] + steps[-1:]
         elif (info := passes().get(element.name)) is not None:

@@ -58,10 +58,9 @@ def partition_pipeline(
             "sdy-close-shardings",
             "sdy-update-non-divisible-input-output-shardings",
             "sdy-insert-func-call-reshards",
-            "func.func(sdy-unshard-short-dimensions,sdy-static-updates-to-pads,"
+            "func.func(sdy-unshard-size-one-dims,sdy-static-updates-to-pads,"
             "sdy-unshard-uneven-regions)",
-            "sdy-insert-explicit-reshards{enable-full-version=true "
-            "replicate-without-local-form=true}",
+            "sdy-insert-explicit-reshards{enable-full-version=true compatibility=cheapest}",
             *(["func.func(sdy-hoist-reshards)"] if hoist_reshards else []),
             pass_text(
                 "sdy-resolve-permutation-factors",

@@ -7,8 +7,7 @@ from mlir_sdy.assembly import asm, parse
 from pyshardy.pipeline import run_pipeline
 
 RESHARDS = (
-    "func.func(sdy-insert-explicit-reshards"
-    "{enable-full-version=true replicate-without-local-form=true})"
+    "func.func(sdy-insert-explicit-reshards{enable-full-version=true compatibility=cheapest})"
 )
 
 

@@ -57,7 +57,7 @@ def test_result_kinds(context):
 )
 def test_passes_tell_what_they_change(context, dims, mesh, written):
     module = module_of(context, dims, mesh)
-    passes = "sdy-lift-inlined-meshes,sdy-close-shardings,func.func(sdy-unshard-short-dimensions)"
+    passes = "sdy-lift-inlined-meshes,sdy-close-shardings,func.func(sdy-unshard-size-one-dims)"
     run_pipeline(module, passes)
     assert f"sharding_per_value<[{written}]>" in asm(module)
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from mlir_sdy.diagnostics import UsageError
+from mlir_sdy.diagnostics import UsageError, collect
 from pyshardy.pipeline import plan_pipeline
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.host_passes import knows
@@ -16,6 +16,23 @@ def steps(text: str) -> list[str]:
 @pytest.mark.parametrize("name", WELL_KNOWN_HOST_PASSES)
 def test_the_host_has_the_well_known_passes(name: str):
     assert knows(name)
+
+
+def test_old_names_are_accepted_with_a_warning():
+    text = "sdy-insert-explicit-reshards{replicate-without-local-form=true}"
+    with collect() as diagnostics:
+        planned = steps(f"func.func(sdy-unshard-short-dimensions,{text})")
+    assert planned == [
+        "builtin.module(func.func(sdy-unshard-size-one-dims))",
+        "builtin.module(func.func(sdy-insert-explicit-reshards{compatibility=cheapest}))",
+    ]
+    assert [each.message for each in diagnostics] == [
+        "pass 'sdy-unshard-short-dimensions' is deprecated and will be removed in the next "
+        "release: use 'sdy-unshard-size-one-dims'",
+        "option 'replicate-without-local-form' of 'sdy-insert-explicit-reshards' is deprecated and "
+        "will be removed in the next release: use 'compatibility=cheapest'",
+    ]
+    assert [each.location.column for each in diagnostics] == [11, 40]
 
 
 def test_python_and_host_passes_mix():

@@ -56,7 +56,7 @@ FLOWS = DATA_FLOW_OPERATIONS | {"func.call", "func.func"}
 _CUSTOM_CALL = "stablehlo.custom_call"
 _RESHARDS = "sdy-insert-explicit-reshards{enable-full-version=true}"
 _WHOLE = (
-    "sdy-insert-explicit-reshards{enable-full-version=true replicate-without-local-form=true}', "
+    "sdy-insert-explicit-reshards{enable-full-version=true compatibility=cheapest}', "
     "'sdy-resolve-permutation-factors' and 'sdy-reshard-to-collectives"
 )
 

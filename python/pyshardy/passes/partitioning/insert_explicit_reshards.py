@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -104,7 +105,7 @@ def insert_explicit_reshards(
     *,
     enable_full_version: bool = False,
     mark_partial_result_with_unreduced_axes: bool = False,
-    replicate_without_local_form: bool = False,
+    compatibility: Literal["shardy", "cheapest"] = "shardy",
 ) -> None:
     """Insert the reshards and all-reduces that a function needs to run on shards.
 
@@ -116,9 +117,10 @@ def insert_explicit_reshards(
             all that has to do with unreduced axes and single devices.
         mark_partial_result_with_unreduced_axes: add the axes of an inserted all-reduce to the
             unreduced axes of the partial result.
-        replicate_without_local_form: go by the local forms of `sdy-convert-global-to-local`, in the
-            full version: tensors agree on what sends the fewest bytes (see `cheapest_axes`), and
-            operations without such a form are computed on whole tensors.
+        compatibility: the resolver of incompatible shardings: "shardy" decides as C++ Shardy does,
+            by tensor sizes; "cheapest", in the full version, by the cost of communication (see
+            `cheapest_axes`), and replicates the operands of operations that have no local form in
+            `sdy-convert-global-to-local`.
 
     Raises:
         PassError: unreduced axes are where they can't be, or values on a single device.
@@ -127,9 +129,9 @@ def insert_explicit_reshards(
         function.operation,
         full=enable_full_version,
         marks_partial=mark_partial_result_with_unreduced_axes,
-        is_for_devices=replicate_without_local_form,
+        is_for_devices=compatibility == "cheapest",
     )
-    if replicate_without_local_form:
+    if compatibility == "cheapest":
         # The forms are found where they are implemented, by modules that import much.
         from pyshardy.partition.halo import cheapest_reshape, find_exchange  # noqa: PLC0415
         from pyshardy.partition.local import CONVERSIONS  # noqa: PLC0415

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-unshard-short-dimensions`: no axes where there is nothing to spread.
+"""The pass `sdy-unshard-size-one-dims`: no axes where there is nothing to spread.
 
 1. A dimension of size 1 isn't sharded: one device would hold its only element, and others padding.
 2. A slice that takes one element of a sharded dimension becomes a `stablehlo.dynamic_slice`, so
@@ -40,7 +40,7 @@ _SLICE = "stablehlo.slice"
 _REARRANGING = frozenset({"stablehlo.concatenate", "stablehlo.pad"})
 
 
-def unshard_short_dimensions(function: ir.OpView) -> None:
+def unshard_size_one_dims(function: ir.OpView) -> None:
     """Take axes from the dimensions in a function that have one element only.
 
     Args:

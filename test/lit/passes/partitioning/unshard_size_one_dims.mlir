@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s "-pass-pipeline=builtin.module(func.func(sdy-unshard-short-dimensions))" | FileCheck %s
+// RUN: sdy-opt %s "-pass-pipeline=builtin.module(func.func(sdy-unshard-size-one-dims))" | FileCheck %s
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
