@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which axes each factor of an operation gets, so that devices send the fewest bytes.
+"""Choice of the axes of each factor of an operation with the least communication.
 
-`factor_axes` settles disagreements as Shardy does, by the sizes of tensors alone. Here its answer
-competes with others:
+`factor_axes` resolves conflicts as Shardy does, by the sizes of tensors alone. Here its choice is
+compared with other candidates:
 
-1. Each factor gets axes that it has in some tensor, or in Shardy's answer, or none.
+1. Each factor gets axes that it has in some tensor, or in Shardy's choice, or none.
 2. Axes of a factor that must not be sharded may go to another factor that they divide instead, so
-   that an all-to-all takes the place of an all-gather.
+   that an all-to-all replaces an all-gather.
 3. Where results have to be completed, factors of the results may also get an axis that no tensor
    uses: slicing the operands is free, and an all-reduce of a part of the result, with an
-   all-gather of it, may send less than an all-reduce of the whole.
-4. No axis is used by two factors, nor parts of one that can't coexist.
-5. What completes an addend of a sum that a loop adds up is carried out once, after the loop, and
-   costs its share in each trip.
-6. The cost of an answer is what devices send to reshard the operands, to complete the results and
-   to reshard those, and what they compute (see `cost`). The cheapest answer wins; Shardy's does
-   unless another one is cheaper.
+   all-gather of it, may send less than an all-reduce of the full result.
+4. No axis shards two factors, nor do sub-axes that can't coexist.
+5. The completion of an addend of a sum that a loop accumulates is carried out once, after the
+   loop, and its cost is divided by the number of iterations.
+6. The cost of a candidate is the sum of what devices send to reshard the operands, to complete the
+   results and to reshard these, and of the computation (see `cost`). The cheapest candidate is
+   taken; Shardy's choice unless another one is cheaper.
 
 Example: on a mesh `<["x"=2]>`, `[i, k], [k, j] -> [i, j]` of 4 x 64 and 64 x 64 numbers of four
-bytes, the first operand sharded along `k`, the others not at all. Shardy slices the second operand
-and completes the result of 1,024 bytes by an all-reduce, in which a device sends as many. Gathering
-the first operand sends its half, 512 bytes, and the work of the other half is worth 136; so that is
-done. Were the second operand sharded along `k`, too, it would have to be gathered as well, and the
-all-reduce would stay.
+bytes, the first operand sharded along `k`, the other tensors replicated. Shardy slices the second
+operand and completes the result of 1,024 bytes by an all-reduce, in which a device sends as many.
+To gather the first operand, a device sends its half, 512 bytes, and the computation of the other
+half costs 136; so the operand is gathered. If the second operand were sharded along `k`, too, it
+would have to be gathered as well, and the all-reduce would be cheaper.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from pyshardy.propagation.projection import ShardingProjection
 FactorAxes = tuple[AxisTuple, ...]
 
 _MOST_ANSWERS = 1024
-"""Where there are more, Shardy's answer stands."""
+"""The limit on the number of candidates; above it, Shardy's choice is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Tensor:
     Attributes:
         shape: the global shape.
         nbytes: the bytes of an element.
-        axes: the axes of each dimension that it has, or that its users want.
+        axes: the axes of each dimension, as it has them, or as its users need them.
     """
 
     shape: Shape
@@ -83,18 +83,18 @@ def cheapest_factor_axes(
     taken: frozenset[str] = frozenset(),
     addends: int = 1,
 ) -> FactorAxes:
-    """The axes for each factor that cost the least.
+    """Return the cheapest axes for each factor.
 
     Args:
         rule: the sharding rule of the operation.
         projection: the shardings of its operands and results by factors.
         tensors: its operands, then results.
         blocked: the factors that must not be sharded.
-        answer: what `choose_factor_axes` says, without axes for blocked factors.
+        answer: the choice of `choose_factor_axes`, without axes for blocked factors.
         mesh: the mesh of all shardings.
-        taken: the names of axes that no dimension may have: those of manual computations around,
-            and those that some tensor is explicitly replicated along.
-        addends: how many of these results a loop adds up (see `trips_of_accumulation`).
+        taken: the names of axes that no dimension may have: those of enclosing manual computations,
+            and those along which some tensor is explicitly replicated.
+        addends: the number of such results that a loop accumulates (see `trips_of_accumulation`).
     """
     if rule.has_dims_with_several_factors:
         return answer
@@ -120,7 +120,7 @@ def _options(
     mesh: Mesh,
     taken: frozenset[str],
 ) -> list[list[AxisTuple]]:
-    """The lists of axes that each factor may get."""
+    """Return the lists of axes that each factor may get."""
     unsharded = blocked.union(rule.need_replication_factors)
     freed = [
         tensor.axes(factor)
@@ -137,7 +137,7 @@ def _options(
         if factor in unsharded:
             options.append([()])
             continue
-        seen = {answer[factor]: None, (): None}  # a dictionary keeps the order
+        seen = {answer[factor]: None, (): None}  # a dictionary preserves the order
         seen |= {tensor.axes(factor): None for tensor in projection.having(factor)}
         added = freed if factor in rule.reduction_factors else [*freed, *idle]
         for axes, more in itertools.product(list(seen), added):
@@ -152,7 +152,7 @@ def _options(
 
 
 def _idle_axes(projection: ShardingProjection, answer: FactorAxes, mesh: Mesh) -> Iterator[AxisRef]:
-    """The axes of the mesh along which nothing is sharded, neither before nor in the answer."""
+    """Yield the axes of the mesh that shard nothing, in the tensors or in Shardy's choice."""
     used = {axis.name for axes in answer for axis in axes}
     for tensor in projection.tensors:
         used |= {axis.name for sharding in tensor.factors.values() for axis in sharding.axes}
@@ -160,7 +160,7 @@ def _idle_axes(projection: ShardingProjection, answer: FactorAxes, mesh: Mesh) -
 
 
 def _without_overlaps(options: Sequence[Sequence[AxisTuple]]) -> Iterator[FactorAxes]:
-    """All choices of an option for each factor in which no axis is used twice."""
+    """Yield all combinations of an option for each factor that use no axis twice."""
 
     def extended(chosen: FactorAxes) -> Iterator[FactorAxes]:
         if len(chosen) == len(options):
@@ -174,14 +174,14 @@ def _without_overlaps(options: Sequence[Sequence[AxisTuple]]) -> Iterator[Factor
 
 
 def _conflict(axes: AxisTuple, others: AxisTuple) -> bool:
-    """Whether two lists have a part of an axis in common, or parts that no mesh can tell apart."""
+    """Whether two lists have overlapping axes, or sub-axes that can't coexist."""
     return lists_overlap(axes, others) or not all(
         axis.can_coexist(other) for axis in axes for other in others
     )
 
 
 class _Judge:
-    """What answers cost."""
+    """The cost of candidates."""
 
     def __init__(
         self, rule: OpShardingRule, tensors: tuple[Tensor, ...], mesh: Mesh, addends: int = 1
@@ -194,7 +194,7 @@ class _Judge:
         self.results = pairs[len(rule.operand_mappings) :]
 
     def cost(self, answer: FactorAxes) -> float:
-        """What devices send, and what they compute meanwhile, in bytes."""
+        """Return the cost of communication and computation, in bytes."""
         pieces = zip(self.rule.factor_sizes, answer, strict=True)
         operations = 2 * math.prod(-(-size // self.mesh.axes_size(axes)) for size, axes in pieces)
         accessed = sum(
@@ -204,7 +204,7 @@ class _Judge:
         return self.communication(answer) + work_cost(operations, accessed)
 
     def communication(self, answer: FactorAxes) -> float:
-        """The bytes that devices send."""
+        """Return the bytes that a device sends."""
         mesh = self.mesh
         reduced = sort_and_merge(
             (axis for factor in self.rule.reduction_factors for axis in answer[factor]), mesh
@@ -227,7 +227,7 @@ class _Judge:
 
 
 def _axes(mapping: TensorMapping, answer: FactorAxes) -> AxesPerDim:
-    """The axes of each dimension of a tensor; no dimension has several factors."""
+    """Return the axes of each dimension of a tensor; no dimension has several factors."""
     return tuple(
         answer[dim.factor_indices[0]] if dim.factor_indices else () for dim in mapping.dim_mappings
     )

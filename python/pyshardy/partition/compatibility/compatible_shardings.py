@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How the operands and results of an operation have to be sharded so that they agree."""
+"""Compatible shardings of the operands and results of an operation."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Shardings = tuple[TensorSharding | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class CompatibleShardings:
-    """What has to change around an operation.
+    """Compatible shardings of the tensors of an operation.
 
     Attributes:
-        shardings: the new sharding of each operand, then result; None where nothing changes.
+        shardings: the new sharding of each operand, then result; None if unchanged.
         reduced_axes: the axes along which partial results have to be reduced.
         contracted_axes: the axes along which results are partial, reduced or not.
         mesh_or_ref: the mesh of all of them.
@@ -45,7 +45,7 @@ class CompatibleShardings:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the tensors agree as they are, and no result is partial."""
+        """Whether the tensors are compatible as they are, and no result is partial."""
         return not self.reduced_axes and not any(self.shardings)
 
 
@@ -61,19 +61,19 @@ def fully_compatible(
     is_reshape: bool = False,
     addends: int = 1,
 ) -> CompatibleShardings | None:
-    """All tensors sharded alike along each factor; None without a mesh in common.
+    """Return shardings that are the same along each factor; None without a common mesh.
 
     Args:
         rule: the rule of the operation.
         shardings: those of its operands, then results.
         shapes: their global shapes.
-        blocked: the factors that must not be sharded, whatever speaks for it.
+        blocked: the factors that must not be sharded.
         meshes: the meshes of the module by name.
-        element_bytes: the bytes of an element of each tensor, if the fewest bytes are to be sent.
-            Without, Shardy's choice is taken.
-        manual_axes: the axes of the manual computations around.
+        element_bytes: the bytes of an element of each tensor, to choose by communication. Without
+            them, Shardy's choice is taken.
+        manual_axes: the axes of the enclosing manual computations.
         is_reshape: whether the operation is a `stablehlo.reshape`.
-        addends: how many of its results a loop adds up (see `trips_of_accumulation`).
+        addends: the number of its results that a loop accumulates (see `trips_of_accumulation`).
     """
     mesh_or_ref = majority_mesh(shardings, meshes)
     mesh = _mesh(mesh_or_ref, meshes)
@@ -119,9 +119,9 @@ def partially_compatible(
     *,
     is_dot: bool,
 ) -> CompatibleShardings | None:
-    """What has to change although tensors may disagree; None if nothing.
+    """Return the changes that are needed even without full-version reshards; None if none are.
 
-    1. The result of a matrix product is computed in another sharding where that is better
+    1. The result of a matrix product is computed in another sharding if that is cheaper
        (`better_result_axes`).
     2. If the first result has unreduced axes, its partial results are reduced along the others.
 
@@ -133,13 +133,13 @@ def partially_compatible(
         is_dot: whether the operation is a matrix product.
 
     Raises:
-        ValueError: the tensors disagree along a factor that has to be reduced.
+        ValueError: the tensors have different axes along a factor that has to be reduced.
     """
     num_operands = len(rule.operand_mappings)
     result = next(iter(shardings[num_operands:]), None)
     keeps_partial_results = result is not None and bool(result.unreduced_axes)
     if keeps_partial_results and common_mesh(shardings, meshes) is None:
-        keeps_partial_results = False  # Axes of other meshes can't be left out of a reduction.
+        keeps_partial_results = False  # a reduction can't skip axes of other meshes
     if not (is_dot or keeps_partial_results):
         return None
     mesh_or_ref = majority_mesh(shardings, meshes)
@@ -164,7 +164,7 @@ def partially_compatible(
         reduced = _but_unreduced(contracted, rule, shardings, mesh)
         used = [axis for axes in result.dim_axes for axis in axes]
         if set_difference(reduced, used, mesh) != reduced:
-            reduced = ()  # Nothing could be reduced there before all tensors agree.
+            reduced = ()  # operands differ: no partial results yet
     new: list[TensorSharding | None] = [None] * len(shardings)
     better = better_result_axes(rule, projection, shapes) if is_dot else None
     if better is not None:
@@ -174,7 +174,7 @@ def partially_compatible(
 
 
 def replicated_shardings(shardings: Shardings) -> CompatibleShardings:
-    """CompatibleShardings on whole tensors, for an operation that can't be computed on shards."""
+    """Return replicated shardings, for an operation without a local form."""
     mesh_or_ref = next(s.mesh_or_ref for s in shardings if s is not None and not is_plain(s))
     return CompatibleShardings(
         tuple(
@@ -189,9 +189,9 @@ def replicated_shardings(shardings: Shardings) -> CompatibleShardings:
 
 
 def majority_mesh(shardings: Shardings, meshes: Mapping[str, Mesh]) -> str | Mesh | None:
-    """The mesh that most sharded tensors of an operation name: the first to reach that count.
+    """Return the mesh of most sharded tensors of an operation: the first with that count.
 
-    None without a common mesh, up to the order of devices. Replicated tensors go with any mesh.
+    None without a common mesh, up to the order of devices. Replicated tensors fit any mesh.
     """
     sharded = [s for s in shardings if s is not None and not s.is_fully_replicated]
     candidates = sharded or [s for s in shardings if s is not None]
@@ -207,12 +207,12 @@ def majority_mesh(shardings: Shardings, meshes: Mapping[str, Mesh]) -> str | Mes
 
 
 def is_plain(sharding: TensorSharding | None) -> bool:
-    """Whether a tensor is whole on every device."""
+    """Whether a tensor is replicated on all devices."""
     return sharding is None or (sharding.is_fully_replicated and not sharding.unreduced_axes)
 
 
 def shape_of(value: ir.Value) -> Shape:
-    """The shape of a value; that of a scalar if it isn't a ranked tensor."""
+    """Return the shape of a value; that of a scalar if it isn't a ranked tensor."""
     value_type = value.type
     return tuple(value_type.shape) if isinstance(value_type, ir.RankedTensorType) else ()
 
@@ -220,7 +220,7 @@ def shape_of(value: ir.Value) -> Shape:
 def _can_be_judged(
     shardings: Shardings, shapes: tuple[Shape, ...], mesh: Mesh, meshes: Mapping[str, Mesh]
 ) -> bool:
-    """Whether all tensors have sizes, one order of devices, and nothing unreduced."""
+    """Whether all tensors have sizes and one order of devices, and none is unreduced."""
     return all(size > 0 for shape in shapes for size in shape) and all(
         is_plain(sharding) or (mesh_of(sharding, meshes) == mesh and not sharding.unreduced_axes)
         for sharding in shardings
@@ -239,7 +239,7 @@ def _contracted_axes(rule: OpShardingRule, axes: Sequence[AxisTuple], mesh: Mesh
 
 
 def _without_used_unreduced_axes(sharding: TensorSharding) -> TensorSharding:
-    """The sharding without unreduced axes that have come to shard a dimension."""
+    """Return a sharding without unreduced axes that shard a dimension now."""
     used = [axis for axes in sharding.dim_axes for axis in axes]
     kept = tuple(
         axis
@@ -252,6 +252,6 @@ def _without_used_unreduced_axes(sharding: TensorSharding) -> TensorSharding:
 def _but_unreduced(
     axes: AxisTuple, rule: OpShardingRule, shardings: Shardings, mesh: Mesh
 ) -> AxisTuple:
-    """The axes but those along which the result is unreduced."""
+    """Return the axes without those along which the result is unreduced."""
     result = next(iter(shardings[len(rule.operand_mappings) :]), None)
     return axes if result is None else set_difference(axes, result.unreduced_axes, mesh)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where the result of a matrix product is better resharded after its partial sums are completed.
+"""Choice to reshard the result of a matrix product after its partial sums are completed.
 
-Whoever partitions a program after Shardy decides about most reshards itself. One it would get
-wrong: with the left operand sharded by `[{"q"}, {"p"}]`, the right one by `[{"p"}, {}]` and the
-result by `[{"p"}, {}]`, the result is better computed by `[{"q"}, {}]`, completed over `"p"` on
-that smaller shard, and resharded then.
+In this mode, a partitioner that runs after Shardy decides on most reshards itself. This case is
+handled before it: with the left operand sharded by `[{"q"}, {"p"}]`, the right one by
+`[{"p"}, {}]` and the result by `[{"p"}, {}]`, it is cheaper to compute the result in `[{"q"}, {}]`,
+to complete it over `"p"` on that smaller shard, and to reshard it afterwards.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DOT_OPERATIONS = frozenset({"stablehlo.dot", "stablehlo.dot_general"})
 def better_result_axes(
     rule: OpShardingRule, projection: ShardingProjection, shapes: Sequence[Shape]
 ) -> tuple[int, AxisTuple] | None:
-    """The factor of a matrix product whose result should have the axes of its operand, and those.
+    """Return the factor of a product to compute with the axes of its operand, and these axes.
 
     None unless all of these hold:
 

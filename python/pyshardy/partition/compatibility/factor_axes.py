@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which axes each factor of an operation gets, so that all its tensors agree.
+"""Choice of the axes of each factor of an operation, as in Shardy.
 
 Propagation may leave operands and results of an operation sharded differently along a factor.
-The partitioner settles on one list of axes per factor and reshards the tensors that differ.
+The partitioner chooses one list of axes per factor and reshards the tensors that differ.
 Global tensor sizes are the only measure of cost. Three methods are tried in order:
 
 A. *Compatible*: each factor has the same axes in all tensors that have it, factors that need
    replication have none, and no axis shards two factors. Nothing changes.
 B. *Unary*: only two tensors have dimensions, nothing needs replication and no dimension has
-   several factors. The better tensor keeps its axes, and the other one follows.
-C. *Greedy*: candidates compete by the size of the tensors that have them already.
+   several factors. The better tensor keeps its axes, and the other one is resharded.
+C. *Greedy*: candidates are ranked by the size of the tensors that have them already.
 
 The algorithm is that of Shardy's `sdy-insert-explicit-reshards`.
 """
@@ -50,7 +50,7 @@ def choose_factor_axes(
     shapes: Sequence[Shape],
     mesh: Mesh,
 ) -> tuple[AxisTuple, ...]:
-    """The axes for each factor of the rule.
+    """Return the axes for each factor of the rule.
 
     Args:
         rule: the sharding rule of the operation.
@@ -127,7 +127,7 @@ def _unary_axes(
 
 
 def _num_elements(shape: Shape) -> int:
-    """The size of a tensor; those of unknown size count as empty."""
+    """Return the number of elements of a tensor; 0 if it is unknown."""
     return 0 if any(size < 0 for size in shape) else math.prod(shape)
 
 
@@ -144,7 +144,7 @@ class _Candidate:
 
     Attributes:
         total: the elements of all tensors whose factor has these axes, or begins with them.
-        gain: the number of pieces that the factor would be split into further.
+        gain: the number of shards that each current shard of the factor would be split into.
     """
 
     factor: int
@@ -159,15 +159,16 @@ def _greedy_axes(
     shapes: Sequence[Shape],
     mesh: Mesh,
 ) -> list[AxisTuple]:
-    """Repeatedly give the best candidate its axes, until no candidate is left.
+    """Assign the axes of the best candidate repeatedly, until no candidate is left.
 
     1. Candidates are all non-empty prefixes of the axes of each factor in each tensor.
-    2. A candidate waits while its factor follows, in some dimension, a factor that is not fully
+    2. A candidate is skipped while its factor follows, in some dimension, a factor that is not
+       fully
        sharded: its axes would be strided.
     3. The best has the largest total, then the strongest kind of factor (pass-through,
        reduction, permutation, need-replication), gain, factor index and axis list.
-    4. Other candidates of the factor stay if they extend what it got; those of other factors are
-       cut where they overlap it, and go if nothing new is left.
+    4. Other candidates of the factor remain if they extend its axes; those of other factors are
+       truncated where they overlap them, and are dropped if nothing new is left.
     """
     assigned: list[AxisTuple] = [()] * rule.num_factors
     waits_for = _dependencies(rule)
@@ -198,7 +199,7 @@ def _greedy_axes(
 
 
 def _dependencies(rule: OpShardingRule) -> list[set[int]]:
-    """The factors that each factor follows directly in some dimension."""
+    """Return the factors that directly precede each factor in some dimension."""
     waits_for: list[set[int]] = [set() for _ in range(rule.num_factors)]
     for mapping in rule.mappings:
         for dim in mapping.dim_mappings:
@@ -228,7 +229,7 @@ def _candidates(
 def _is_left(
     candidate: _Candidate, best: _Candidate, assigned: Sequence[AxisTuple], mesh: Mesh
 ) -> bool:
-    """Adapt `candidate` to the choice of `best`; whether it is still one."""
+    """Adapt `candidate` to the choice of `best`; return whether it remains a candidate."""
     own = assigned[candidate.factor]
     if candidate.factor == best.factor:
         if not is_strict_prefix(own, candidate.axes):
@@ -247,10 +248,10 @@ def _is_left(
 
 
 def _free_replicated_factors(rule: OpShardingRule, axes: list[AxisTuple], mesh: Mesh) -> None:
-    """Take the axes from factors that need replication, and offer them to batching factors.
+    """Remove the axes of factors that need replication, and assign them to batching factors.
 
-    Only axes of a factor that all tensors have can move, in order and whole, to batching factors
-    in order that they divide; what fits nowhere is dropped.
+    Only axes of a factor that all tensors have can move, in order and not split, to batching
+    factors that they divide, in order; the others are dropped.
     """
     batching = [factor for factor in range(rule.num_factors) if rule.is_batching_factor(factor)]
     for factor in rule.need_replication_factors:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Whether a function has values that are unreduced, or on a single device."""
+"""Detection of values that are unreduced, or on a single device."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def has_special_shardings(
     Args:
         function: the `func.func`.
         meshes: the meshes of the module by name.
-        lists: the different lists of shardings at operations of other dialects, but for those
-            through which values flow; found out if they aren't given.
+        lists: the distinct lists of shardings at operations of other dialects, except data-flow
+            operations; computed if not given.
     """
     shardings = [*argument_shardings(function), *result_shardings(function)]
     attributes: list[ir.Attribute | None] = []
@@ -61,4 +61,4 @@ _HOLDERS = dict.fromkeys(DATA_FLOW_OPERATIONS, (SHARDING,)) | {
     )
     for name, declaration in OPERATIONS.items()
 }
-"""The attributes that hold shardings, of operations whose results may have theirs elsewhere."""
+"""The attributes with shardings of operations whose results may have them elsewhere."""

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operations whose tensors are on several meshes of the same devices.
 
-Axes have a meaning on their own mesh only, so that tensors can't agree on them before all are on
-one mesh.
+An axis has a meaning on its own mesh only, so the tensors are moved to one mesh first.
 """
 
 from __future__ import annotations
@@ -15,27 +14,28 @@ from mlir_sdy.model.mesh_change import sharding_on
 
 
 def has_several_meshes(meshes: Mapping[str, Mesh]) -> bool:
-    """Whether there are different meshes with axes in a module."""
+    """Whether a module has different meshes with axes."""
     return len({mesh for mesh in meshes.values() if mesh.axes}) > 1
 
 
 def shardings_on_one_mesh(
     shardings: Sequence[TensorSharding | None], num_operands: int, meshes: Mapping[str, Mesh]
 ) -> dict[int, TensorSharding]:
-    """The new shardings of the tensors of an operation that are on other meshes than most.
+    """Return new shardings for the tensors of an operation that are not on its majority mesh.
 
-    Of several meshes that equally many tensors are sharded on it is the first. A tensor keeps its
-    layout where the axes of that mesh can express it, and is whole otherwise. Whole operands are
-    the same on all meshes, but whole results may have to be reduced along axes of the operands.
+    If equally many tensors are on several meshes, the first one is taken. A tensor keeps its layout
+    if the axes of that mesh can express it, and is replicated otherwise. Replicated operands are
+    the same on all meshes, but replicated results may have to be reduced along axes of the
+    operands.
 
     Args:
         shardings: those of the operands, then results.
-        num_operands: how many of them are those of operands.
+        num_operands: the number of operands.
         meshes: the meshes of the module by name.
 
     Returns:
-        By the position of a tensor its sharding on the mesh of the others; nothing if all are on
-        one mesh, up to the order of devices, or meshes have different numbers of devices.
+        The new shardings by the position of the tensor; empty if all tensors are on one mesh, up to
+        the order of devices, or meshes have different numbers of devices.
     """
     on: dict[int, Mesh] = {}
     for index, sharding in enumerate(shardings):
@@ -68,7 +68,7 @@ def shardings_on_one_mesh(
 def is_change_of_mesh(
     before: TensorSharding | None, after: TensorSharding | None, meshes: Mapping[str, Mesh]
 ) -> bool:
-    """Whether two shardings on different meshes are one layout of the same devices."""
+    """Whether two shardings on different meshes are the same layout of the same devices."""
     if before is None or after is None or before.unreduced_axes or after.unreduced_axes:
         return False
     old, new = mesh_of(before, meshes), mesh_of(after, meshes)

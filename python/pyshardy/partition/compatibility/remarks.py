@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Remarks on what devices compute whole, for who asks (see `mlir_sdy.diagnostics.remarks`)."""
+"""Remarks on replicated computation, if requested (see `mlir_sdy.diagnostics.remarks`)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def remark_on_whole_dimensions(
     agreement: CompatibleShardings,
     meshes: Mapping[str, Mesh],
 ) -> None:
-    """Tell which sharded dimensions an operation needs whole, and what gathering them costs.
+    """Report the sharded dimensions that an operation needs unsharded, and the cost of the gather.
 
     Args:
         operation: the operation.
         rule: the rule by which it is partitioned; None if it has no local form.
         shardings: those of its operands, then results.
-        agreement: what it is computed in.
+        agreement: the compatible shardings in which it is computed.
         meshes: the meshes of the module by name.
     """
     needed = None if rule is None else blocked_factors(operation, rule)
@@ -45,7 +45,7 @@ def remark_on_whole_dimensions(
     for index, (value, mapping, old, new) in enumerate(columns):
         mesh = None if old is None else mesh_of(old, meshes)
         if index >= count and has_told:
-            break  # That results are whole, too, goes without saying.
+            break  # replicated results follow from replicated operands
         if old is None or new is None or mesh is None:
             continue
         dims = list(_gathered_dims(old, new, mapping, needed))
@@ -71,13 +71,13 @@ def remark_on_gathering(
     dims: Iterable[int],
     meshes: Mapping[str, Mesh],
 ) -> None:
-    """Tell that an operation needs dimensions of an operand whole, and what gathering them costs.
+    """Report the dimensions of an operand that have to be gathered, and the cost of the gather.
 
     Args:
         operation: the operation.
         index: the position of the operand.
         old: the sharding of the operand.
-        new: the one that it is needed in.
+        new: the sharding that the operation needs.
         dims: the dimensions that are gathered.
         meshes: the meshes of the module by name.
     """

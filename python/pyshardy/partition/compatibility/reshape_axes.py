@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which axes the factors of a reshape get whose dimensions have axes that fit no factor.
+"""Choice of the axes of a reshape's factors if some axes fit no factor.
 
 On a mesh `<["x"=4, "y"=2]>`, 12 elements reshaped to 6 x 2 have factors of 6 and 2. Of the axes
 `{"x", "y"}` of the operand, the first factor takes `"x":(1)2`, and the rest overflows.
@@ -24,14 +24,14 @@ from pyshardy.propagation.projection import (
 def reshape_axes(
     rule: OpShardingRule, projection: ShardingProjection, mesh: Mesh
 ) -> tuple[AxisTuple, ...]:
-    """The axes for each factor, of which operand and result make the same.
+    """Return the axes for each factor that operand and result have in common.
 
-    1. The side with more pieces is preferred, the operand if there are as many.
-    2. All its axes, those that overflow included, are dealt anew to the factors of the operand, and
-       to those of the result, in order of their dimensions (`deal_to_all`).
-    3. A factor gets what both sides begin with, once each is written as a sharding.
+    1. The side with more shards is preferred, the operand if there are as many.
+    2. All its axes, including those that overflow, are assigned again to the factors of the
+       operand, and to those of the result, in order of their dimensions (`deal_to_all`).
+    3. A factor gets the common prefix of both sides, once each is written as a sharding.
 
-    Example: the reshape above, with the result not sharded at all, gets `"x":(1)2` and nothing.
+    Example: the factors of the reshape above, with a replicated result, get `"x":(1)2` and no axes.
 
     Args:
         rule: the rule of the reshape.
@@ -57,18 +57,18 @@ def reshape_axes(
 def deal_to_all(
     axes: Sequence[AxisRef], sizes: Sequence[int], mesh: Mesh
 ) -> tuple[list[AxisTuple], AxisTuple]:
-    """Deal axes to factors of some sizes, one axis after the other.
+    """Assign axes to factors of some sizes, one axis after the other.
 
-    1. An axis is offered to each factor in turn. A factor takes the leading part of the greatest
-       size that divides both the axis and what is left of the factor.
-    2. What is left of the axis is offered to the factors behind, and then to all of them again.
-    3. An axis of which no factor takes anything ends the dealing.
+    1. An axis is offered to each factor in turn. A factor takes the largest leading sub-axis whose
+       size divides both the axis and the unsharded part of the factor.
+    2. The rest of the axis is offered to the following factors, and then to all of them again.
+    3. An axis of which no factor takes anything ends the assignment.
 
     Example: `{"x", "y"}` of 4 and 2 to factors of 6 and 2 gives `"x":(1)2` and `"x":(2)2`; `"y"` is
     left.
 
     Returns:
-        The axes of each factor, and those that are left.
+        The axes of each factor, and the remaining axes.
     """
     dealt: list[AxisTuple] = [()] * len(sizes)
     left = list(sizes)
@@ -101,7 +101,7 @@ def _dealt_anew(
     factor_sizes: Sequence[int],
     mesh: Mesh,
 ) -> TensorProjection:
-    """A tensor whose factors have axes dealt anew, as they are once it is written as a sharding."""
+    """Return a tensor with axes assigned again to its factors, as in the resulting sharding."""
     factors = [
         factor
         for dim in mapping.dim_mappings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which dimensions of a reshape hold the same elements before and afterwards."""
+"""Groups of dimensions of a reshape that hold the same elements on both sides."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import math
 from pyshardy.partition.compatibility.factor_axes import Shape
 
 Group = tuple[range, range]
-"""Dimensions before a reshape, and those afterwards."""
+"""The dimensions before a reshape, and those after it."""
 
 
 def reshape_groups(source: Shape, target: Shape) -> list[Group]:
-    """The shortest runs of dimensions of both shapes that hold the same number of elements.
+    """Return the shortest runs of dimensions of both shapes with the same number of elements.
 
     `(12, 24, 5)` and `(8, 36, 5)` fall into the groups `(12, 24)` with `(8, 36)`, and `5` with `5`.
     """
@@ -36,7 +36,7 @@ def reshape_groups(source: Shape, target: Shape) -> list[Group]:
 
 
 def passes_through(group: Group, source: Shape, target: Shape) -> bool:
-    """Whether at most one dimension on each side of a group is more than 1."""
+    """Whether at most one dimension on each side of a group has a size above 1."""
     return all(
         len(large_dims(dims, shape)) <= 1
         for dims, shape in zip(group, (source, target), strict=True)
@@ -44,18 +44,18 @@ def passes_through(group: Group, source: Shape, target: Shape) -> bool:
 
 
 def large_dims(dims: range, shape: Shape) -> list[int]:
-    """The dimensions of a side of a group that are more than 1."""
+    """Return the dimensions of a side of a group whose size is above 1."""
     return [dim for dim in dims if shape[dim] != 1]
 
 
 def pads_alike(source: Shape, wide_source: Shape, target: Shape, wide_target: Shape) -> bool:
     """Whether a reshape between padded shapes leaves padding at the end of each dimension.
 
-    In each group (see `reshape_groups`) only the first dimension of more than 1 on each side may be
-    padded, and both sides have as many elements: what they hold are the first of these.
+    In each group (see `reshape_groups`), only the first dimension above 1 on each side may be
+    padded, and both sides have as many elements, the first of which are not padding.
 
-    Examples: (6) padded to 8, and (3, 2) padded to (4, 2) do. (10) padded to 12, and (5, 2) padded
-    to (8, 2) have other numbers of elements.
+    Examples: true for (6) padded to 8, and (3, 2) padded to (4, 2). False for (10) padded to 12,
+      and (5, 2) padded to (8, 2): their numbers of elements differ.
     """
     for group in reshape_groups(source, target):
         counts: list[int] = []

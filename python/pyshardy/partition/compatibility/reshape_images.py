@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How a sharding looks on the other side of a reshape, and on shapes between both sides.
+"""Images of a sharding on the other side of a reshape, and on shapes between both sides.
 
 An axis that divides its dimension evenly cuts each block of `high` elements of the group (see
-`reshape_groups`) into blocks of `low` elements. On the other side of the reshape it is where a
-dimension has the same cuts:
+`reshape_groups`) into blocks of `low` elements. On the other side of the reshape, the axis shards
+the dimension that can be cut in the same way:
 
     (8, 6) sharded by [{"x"}, {"y"}], of 4 and 2    "x" cuts 48 into 12, "y" 6 into 3
     (4, 2, 2, 3) sharded by [{"x"}, {}, {"y"}, {}]
@@ -35,12 +35,12 @@ class _Cut:
 def images(
     axes: AxesPerDim, shape: Shape, group: Group, other_shape: Shape, mesh: Mesh
 ) -> list[AxesPerDim]:
-    """The axes that dimensions of a group may have on the other side of a reshape.
+    """Return the axes that dimensions of a group may have on the other side of a reshape.
 
     1. If axes divide all dimensions of the group: those with the same cuts. Of an axis that has
-       none, the leading part that has; what comes behind is left out.
-    2. If only the first dimension of more than 1 is sharded: the same axes on the first one of more
-       than 1 on the other side, whether they divide it or not.
+       none, the leading sub-axis that has; the rest is left out.
+    2. If only the first dimension above 1 is sharded: the same axes on the first one above 1 on the
+       other side, whether they divide it or not.
 
     Args:
         axes: the axes of all dimensions on this side.
@@ -66,13 +66,13 @@ def images(
 def shapes_between(
     source: AxesPerDim, source_shape: Shape, target: AxesPerDim, target_shape: Shape, mesh: Mesh
 ) -> Iterator[Shape]:
-    """Shapes on which the shardings of both sides of a reshape may have an image.
+    """Yield shapes on which the shardings of both sides of a reshape may have an image.
 
-    1. Dimensions end where they do on any side.
-    2. And where axes cut that divide their dimensions.
+    1. Dimensions end where they end on either side.
+    2. Dimensions also end where axes that divide their dimension cut it.
 
-    In a group where these ends don't divide one another the dimensions are those of the side that
-    is sharded; there is no shape if both are.
+    In a group where these ends don't divide one another, the dimensions are those of the sharded
+    side; no shape is yielded if both sides are sharded.
 
     Example: (16,) and (4, 4) with `[{"x"}]` and `[{}, {"x"}]`, where `x` has 2 devices, have (4, 4)
     and (2, 2, 2, 2) between them.
@@ -117,7 +117,7 @@ def _between(
 
 
 def _cuts(axes: AxesPerDim, shape: Shape, dims: range, mesh: Mesh) -> list[_Cut] | None:
-    """The cuts of the axes of some dimensions, major first; None unless they divide these."""
+    """Return the cuts of the axes of some dimensions, major first; None if uneven."""
     cuts: list[_Cut] = []
     high = math.prod(shape[dim] for dim in dims)
     for dim in dims:
@@ -133,7 +133,7 @@ def _cuts(axes: AxesPerDim, shape: Shape, dims: range, mesh: Mesh) -> list[_Cut]
 
 
 def _with_cuts(cuts: Sequence[_Cut], shape: Shape, dims: range, mesh: Mesh) -> AxesPerDim:
-    """The axes that dimensions need for some cuts, as far as they can have them."""
+    """Return the axes of dimensions for some cuts, as far as they can have them."""
     rest = list(cuts)
     high = math.prod(shape[dim] for dim in dims)
     placed: list[AxisTuple] = []
@@ -153,7 +153,7 @@ def _with_cuts(cuts: Sequence[_Cut], shape: Shape, dims: range, mesh: Mesh) -> A
             held = add_or_merge(held, axis, mesh)
             block //= taken
         placed.append(held)
-        # What cuts this dimension further down has no place in it.
+        # The following cuts of this dimension can't be expressed.
         rest = [cut for cut in rest if cut.high <= behind]
         high = behind
     return tuple(placed)

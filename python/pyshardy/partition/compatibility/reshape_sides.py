@@ -12,7 +12,7 @@ from pyshardy.partition.compatibility.reshape_images import images
 from pyshardy.partition.resharding.plan import AxesPerDim
 
 _MESH = "mesh"
-"""Stands for the name of the one mesh."""
+"""A placeholder for the name of the one mesh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Side:
 
     @property
     def sharding(self) -> TensorSharding:
-        """The axes as a sharding."""
+        """Return the axes as a sharding."""
         return TensorSharding.from_axes(_MESH, self.axes)
 
     def padded_shape(self, mesh: Mesh) -> Shape:
-        """The shape of all shards together."""
+        """Return the shape of all shards together."""
         return self.sharding.global_shape(self.sharding.local_shape(self.shape, mesh), mesh)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finding how the tensors of an operation have to agree: once for operations that are alike."""
+"""Search for compatible shardings, once for equal operations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pyshardy.partition.halo.reshape_agreement import AgreeOnReshape
 
 MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
-"""Operations that each device carries out for its shard, whatever that is."""
+"""Operations that each device can compute for any shard."""
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
 _RESHAPE = "stablehlo.reshape"
@@ -47,23 +47,24 @@ _SUMMING = DOT_OPERATIONS | {"stablehlo.convolution", "stablehlo.reduce"}
 _OF_ONE_SHAPE = ELEMENTWISE_OPERATIONS.difference(BROADCASTING_OPERATIONS)
 
 PARTIAL_OPERATIONS = DOT_OPERATIONS | {_CONCATENATE, _RAGGED_DOT}
-"""What has to be looked at where not all tensors have to agree, and no value is special."""
+"""Operations that are resharded even without full-version reshards, if no value is special."""
 
 
 class CompatibilityResolver:
-    """Finds agreements for the operations of one function.
+    """Finds compatible shardings for the operations of one function.
 
     Args:
         meshes: the meshes of the module by name.
         rules: finds sharding rules.
-        full: whether all tensors have to agree.
+        full: whether all operations get compatible shardings (full-version reshards).
 
     Attributes:
-        local_forms: the operations that have a local form, if others are to be computed whole.
-        find_exchange: says where shards exchange data, if they are to.
-        agree_on_reshape: finds a cheaper agreement for a reshape, if there is one.
-        has_manual_computations: whether there are any in the function.
-        defers_completions: whether sums that loops add up are completed after them.
+        local_forms: the operations that have a local form; others are computed replicated. None if
+            not used.
+        find_exchange: finds the factors along which shards exchange data. None if they must not.
+        agree_on_reshape: finds cheaper compatible shardings of a reshape, if there are any.
+        has_manual_computations: whether the function has any.
+        defers_completions: whether sums that loops accumulate are completed after the loop.
     """
 
     def __init__(self, meshes: Mapping[str, Mesh], rules: ShardingRuleLookup, *, full: bool):
@@ -79,7 +80,7 @@ class CompatibilityResolver:
         self._agreements: dict[object, CompatibleShardings | None] = {}
 
     def agreement(self, known: OperationView, shardings: Shardings) -> CompatibleShardings | None:
-        """How the tensors of an operation have to agree; found out once for all that are alike."""
+        """Return the compatible shardings of an operation; computed once for equal operations."""
         if self.has_manual_computations or self._addends(known.operation) > 1:
             return self._find_agreement(known.operation, shardings)
         return self._by_form.of(known, shardings, self._find_agreement)
@@ -137,19 +138,19 @@ class CompatibilityResolver:
         return self._agreements[key]
 
     def _addends(self, operation: ir.Operation) -> int:
-        """How many results of an operation a loop adds up, for which they can stay partial."""
+        """Return the number of results that a loop accumulates, if they can stay partial."""
         if not self.defers_completions or operation.name not in _SUMMING:
             return 1
         return trips_of_accumulation(operation.results[0])
 
     def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
-        """The axes of the manual computations around an operation."""
+        """Return the axes of the enclosing manual computations of an operation."""
         if not self.has_manual_computations:
             return frozenset()
         return frozenset(bound_manual_axes(operation))
 
     def _blocked_factors(self, operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
-        """The factors that the operation must not be sharded along, in the full version."""
+        """Return the factors that must not be sharded, with full-version reshards."""
         if self.local_forms is not None:
             return blocked_factors(operation, rule)
         return uncompletable_factors(operation, rule)
@@ -175,10 +176,10 @@ def is_compatible_already(
     results: Sequence[TensorSharding | None],
     known: Mapping[ir.Value, TensorSharding | None],
 ) -> bool:
-    """Whether the tensors of an operation agree because it is elementwise, and they are all alike.
+    """Whether an operation is elementwise and all its tensors have equal shardings.
 
-    That is quickly said of most operations of a program. None of them must be unreduced. Where
-    tensors have different shapes, as where one is broadcast, like shardings say nothing.
+    This quick check covers most operations of a program. No tensor may be unreduced. Equal
+    shardings prove nothing where tensors have different shapes, as for an implicit broadcast.
 
     Args:
         operation: the operation.
@@ -196,9 +197,9 @@ def is_compatible_already(
 
 
 def _needs_full_version(operation: ir.Operation) -> bool:
-    """Whether all tensors must agree even where others may not.
+    """Whether an operation needs compatible shardings even without full-version reshards.
 
-    A concatenation of operands that are sharded in other ways than its result is.
+    True for a concatenation whose operands are sharded in other ways than its result.
     """
     if operation.name == _CONCATENATE:
         result = get_sharding(operation.results[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finding something once for all operations whose forms on shards are alike."""
+"""Memoization for operations with equal signatures."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ _REDUCE = "stablehlo.reduce"
 
 
 class SignatureMemo(Generic[Found]):
-    """What depends on nothing but the form of an operation and how its tensors are sharded.
+    """Memoized results of a function of the signature and the shardings of an operation.
 
-    1. The form depends on the rule of an operation, and on nothing else, if that lets all factors
-       pass, or is the rule of a matrix product, which is always completed by a sum.
-    2. A `stablehlo.reduce` is completed by what its body combines values by, as well.
-    3. What permutes, and whatever else reduces, has a form of its own each time.
+    1. The signature of an operation is its rule if all factors are pass-through, or if it is the
+       rule of a matrix product, which is always completed by a sum.
+    2. The signature of a `stablehlo.reduce` includes the operation by which its body combines
+       values.
+    3. Operations with permutation factors, and other reductions, are not memoized.
 
     Args:
         rules: finds sharding rules.
@@ -34,7 +35,7 @@ class SignatureMemo(Generic[Found]):
     def __init__(self, rules: ShardingRuleLookup):
         self._rules = rules
         self._goes_by_rule: dict[Hashable, bool] = {}
-        # With the shardings: what is kept here is not taken for something else.
+        # The shardings are kept as well: otherwise their addresses could be reused.
         self._found: dict[Hashable, tuple[Shardings, Found]] = {}
 
     def of(
@@ -43,13 +44,13 @@ class SignatureMemo(Generic[Found]):
         shardings: Shardings,
         find: Callable[[ir.Operation, Shardings], Found],
     ) -> Found:
-        """What `find` says of an operation, asked once for all of its form and shardings.
+        """Return the result of `find`, which is called once for each signature and shardings.
 
         Args:
             known: the operation.
-            shardings: those of its operands, then results. They are told apart by identity, as
-                most are those of attributes, made once for each.
-            find: is asked.
+            shardings: those of its operands, then results. They are compared by identity, as most
+                come from attributes, with one object for each.
+            find: the function.
         """
         operation = known.operation
         rule_key = self._rules.rule_key(known)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that run on one device: their operands are brought there, and their results back."""
+"""Operations on one device: operands are moved to it, and results back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
     """Check that no argument or result of a function is on a single device.
 
     Raises:
-        PassError: one is.
+        PassError: an argument or a result is.
     """
     signature = function.attributes["function_type"].value
     for kind, types, shardings in (
@@ -50,7 +50,7 @@ def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
 
 
 def is_on_single_device(sharding: TensorSharding | None, meshes: Mapping[str, Mesh]) -> bool:
-    """Whether a sharding is on a maximal mesh: one that is a device."""
+    """Whether a sharding is on a maximal mesh, which consists of one device."""
     mesh = None if sharding is None else mesh_of(sharding, meshes)
     return mesh is not None and mesh.is_maximal
 
@@ -58,10 +58,10 @@ def is_on_single_device(sharding: TensorSharding | None, meshes: Mapping[str, Me
 def run_on_single_device(
     operation: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
 ) -> bool:
-    """Reshard around an operation with a result on a single device; whether it has one.
+    """Reshard around an operation with a result on a single device; return whether it has one.
 
-    1. Operands are made replicated on the mesh of the function, and then brought to the device.
-    2. Results are brought back whole, and then to the shardings that they had on that mesh.
+    1. Operands are replicated on the mesh of the function, and then moved to the device.
+    2. Results are replicated on the mesh again, and then resharded to the shardings that they had.
 
     Args:
         operation: the operation.
@@ -102,9 +102,9 @@ def take_operands_back(
 
 
 def runs_on_shards(operation: ir.Operation) -> bool:
-    """Whether an operation is a callback of JAX that each device calls with what it has.
+    """Whether an operation is a JAX callback that each device calls with its local data.
 
-    JAX annotates it with a single device all the same.
+    JAX annotates it with a single device nevertheless.
     """
     return (
         operation.name == "stablehlo.custom_call"
@@ -115,11 +115,11 @@ def runs_on_shards(operation: ir.Operation) -> bool:
 def single_device_sharding(
     operation: ir.Operation, meshes: Mapping[str, Mesh]
 ) -> TensorSharding | None:
-    """The sharding of a result that is on a single device; None if no result is.
+    """Return the sharding of a result that is on a single device; None if no result is.
 
     Raises:
         PassError: results are on different devices, or the operation is in a manual computation,
-            where each device has values of its own.
+            where values differ between devices.
     """
     if runs_on_shards(operation):
         return None
@@ -186,5 +186,5 @@ def _take_results_back(
         if not is_on_single_device(results[index], meshes) and results[index] != whole:
             last = sdy.reshard(back, cache[results[index]], loc=operation.location, ip=place)
             back.replace_all_uses_except(last, last.owner.operation)
-    if new:  # what only has effects has no results
+    if new:  # operations with effects only have no results
         set_result_shardings_of(operation, new, cache)

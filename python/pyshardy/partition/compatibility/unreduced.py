@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Values of which devices hold partial results: completing them, and making them.
+"""Completion and introduction of partial results.
 
 The axes along which the shards of a value are partial are its *unreduced* axes.
 """
@@ -34,18 +34,18 @@ def complete(
     place: ir.InsertionPoint,
     cache: AttributeCache,
 ) -> tuple[ir.Value, TensorSharding]:
-    """Reduce a value along its unreduced axes but for those to keep.
+    """Reduce a value along its unreduced axes, except those to keep.
 
     Args:
         value: the value.
         sharding: its sharding.
         kept_axes: the axes along which it may stay unreduced.
         mesh: the mesh of the sharding.
-        place: where to put the `sdy.all_reduce`, if one is needed.
+        place: the insertion point for the `sdy.all_reduce`, if one is needed.
         cache: makes attributes.
 
     Returns:
-        The value to use instead, and its sharding.
+        The replacement of the value, and its sharding.
     """
     axes = set_difference(sharding.unreduced_axes, kept_axes, mesh)
     if not axes:
@@ -81,18 +81,18 @@ def introduce(
        (`sdy.replicated_to_unreduced`).
     3. A dimension that differs in another way is resharded first.
 
-    Replicated axes come before sharded ones, as that does not make the shards larger.
+    Replicated axes come first, since this does not enlarge the shards.
 
     Args:
         value: the value.
         sharding: its sharding.
-        wanted: the one to come to, but for dimensions that need a reshard in the end.
+        wanted: the target sharding; dimensions may still need a reshard afterwards.
         mesh: the mesh of both.
-        place: where to put the operations.
+        place: the insertion point.
         cache: makes attributes.
 
     Returns:
-        The value to use instead, and its sharding.
+        The replacement of the value, and its sharding.
 
     Raises:
         PassError: the value has unreduced axes that `wanted` lacks.
@@ -145,7 +145,7 @@ def introduce(
 
 
 def _suffix(prefix: AxisTuple, axes: AxisTuple, mesh: Mesh) -> AxisTuple:
-    """What of `axes` comes after `prefix`, whose last axis may be part of one of them."""
+    """Return the axes after `prefix`, whose last axis may be a sub-axis of one of them."""
     if not prefix:
         return axes
     last, whole = prefix[-1], axes[len(prefix) - 1]
@@ -157,7 +157,7 @@ def _suffix(prefix: AxisTuple, axes: AxisTuple, mesh: Mesh) -> AxisTuple:
 
 
 def origin_of(value: ir.Value) -> ir.Location:
-    """Where a value comes from: the place of the operation that makes it, or of the argument."""
+    """Return the location of the operation that defines a value, or of the argument."""
     if isinstance(value, ir.BlockArgument):
         return value.location
     return value.owner.operation.location

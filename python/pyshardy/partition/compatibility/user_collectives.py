@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Collectives of the user in a global program, which reads as if one device ran it.
+"""Collectives of the user in a global program, which has the semantics of one device.
 
-1. Within a manual computation, and in functions that are called from there, collectives are those
-   of the devices, and stay.
-2. Elsewhere a collective among groups of one device hands its operands on:
+1. Within a manual computation, and in functions that are called from there, collectives
+   communicate between the devices, and are kept.
+2. Elsewhere a collective whose groups have one device is replaced by its operands:
 
        %0 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0]]> ...}> ...
 
-   is `%a`.
-3. Elsewhere there are no other devices: a collective among several is refused.
+   becomes `%a`.
+3. Elsewhere a collective between several devices is an error.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _COLLECTIVES = frozenset({*COLLECTIVES_WITH_GROUPS, _PERMUTE})
 
 
 def resolve_user_collectives(function: ir.Operation) -> None:
-    """Leave out the collectives of a function that are among single devices.
+    """Remove the collectives of a function whose groups have one device.
 
     Args:
         function: the `func.func`.
 
     Raises:
-        PassError: a collective is among several devices, but not in a manual computation. Nothing
-            has been changed then.
+        PassError: a collective communicates between several devices, but is not in a manual
+            computation. The function is not changed then.
     """
     found = [
         collective

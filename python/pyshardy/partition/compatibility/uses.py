@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Uses of values that must have a given sharding: where they flow, and where they are completed."""
+"""Uses of values that must have a given sharding: data flow and completion."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from pyshardy.partition.op_facts.linear_operations import linearity_of
 
 
 class UseConverter:
-    """Converts uses of values by reshards, and by what changes unreduced axes.
+    """Converts uses of values by reshards, and by operations that change unreduced axes.
 
     Args:
         meshes: the meshes of the module by name.
         cache: makes attributes.
-        looks_behind_barriers: whether a value is sharded as it is before propagation barriers. On
-            devices a barrier is nothing; Shardy looks behind it only for what has to agree.
+        looks_behind_barriers: whether to take the sharding of a value from before propagation
+            barriers, which have no effect on devices. Shardy does so only for compatible shardings.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class UseConverter:
         self.looks_behind_barriers = looks_behind_barriers
 
     def convert(self, source: Source, full: bool, *, before_use: bool = False) -> None:
-        """Give an operand the sharding of the place where its value flows.
+        """Convert an operand to the sharding of the place to which its value flows.
 
         1. It is completed along unreduced axes that this sharding lacks.
         2. It is made unreduced along those that only this sharding has.
@@ -79,9 +79,9 @@ class UseConverter:
         wanted: TensorSharding,
         place: ir.InsertionPoint,
     ) -> tuple[ir.Value, TensorSharding]:
-        """Make a value unreduced along the axes that only `wanted` has; it, and its sharding.
+        """Make a value unreduced along axes of `wanted`; return the value and its sharding.
 
-        On another mesh it is complete first, and then resharded to that.
+        If `wanted` is on another mesh, the value is completed first, and then resharded.
 
         Raises:
             PassError: the meshes have different numbers of devices.
@@ -102,7 +102,7 @@ class UseConverter:
         return introduce(value, current, wanted, mesh, place, self.cache)
 
     def expand_reshard(self, reshard: ir.Operation) -> None:
-        """Say how a reshard changes unreduced axes: collectives do that, reshards don't."""
+        """Expand a reshard that changes unreduced axes into collectives, which it can't express."""
         self.complete_operands(reshard)
         value: ir.Value = reshard.operands[0]
         wanted = get_sharding(reshard.results[0])
@@ -110,7 +110,7 @@ class UseConverter:
             return
         current = get_sharding(value)
         if current is None and not self.looks_behind_barriers:
-            return  # as Shardy does
+            return  # as in Shardy
         last, _ = self.introduce(value, current, wanted, ir.InsertionPoint(reshard))
         if last != value:
             reshard.results[0].replace_all_uses_with(last)
@@ -119,7 +119,7 @@ class UseConverter:
     def complete_operands(self, operation: ir.Operation) -> None:
         """Complete each operand along the unreduced axes that the results don't have.
 
-        One on another mesh is completed along all of them, as their names are others there.
+        An operand on another mesh is completed along all of them, as axes are different there.
         """
         results = result_shardings_of(operation)
         for index, value in enumerate(operation.operands):
@@ -136,11 +136,11 @@ class UseConverter:
                 operation.operands[index] = completed
 
     def complete_for_results(self, operation: ir.Operation) -> None:
-        """Complete each operand but along axes along which it makes the results partial.
+        """Complete each operand, except along axes along which it makes the results partial.
 
-        Along these, operands that have to be partial together (see `linearity_of`) are made so: in
-        a sum that is to stay partial, one device alone adds a complete value. Where the results
-        are not declared unreduced, or on another mesh, all operands are completed.
+        Along these, operands that have to be partial together (see `linearity_of`) are made
+        unreduced: in a sum that stays partial, only one device adds a complete value. Where the
+        results are not declared unreduced, or on another mesh, all operands are completed.
         """
         partial = [self._sharding(value) for value in operation.operands]
         if not any(each is not None and each.unreduced_axes for each in partial):
@@ -172,7 +172,7 @@ class UseConverter:
         operands: Sequence[TensorSharding | None],
         results: Sequence[TensorSharding],
     ) -> list[AxisTuple]:
-        """The axes along which each operand is to be partial."""
+        """Return the axes along which each operand stays partial."""
         kept: list[AxisTuple] = [()] * len(operands)
         linearity = linearity_of(operation, results[0].reduction_kind) if results else None
         if linearity is None:
@@ -242,12 +242,12 @@ class UseConverter:
         return self.reshard(value, sharding, place)
 
     def mesh(self, sharding: TensorSharding) -> Mesh:
-        """The mesh of a sharding; the empty one if it isn't there, which the verifier refuses."""
+        """Return the mesh of a sharding; an empty one if undeclared, which the verifier rejects."""
         return mesh_of(sharding, self.meshes) or Mesh()
 
 
 def insertion_point_after(value: ir.Value) -> ir.InsertionPoint:
-    """Right after what makes a value."""
+    """Return the insertion point after the operation that defines a value."""
     if isinstance(value, ir.BlockArgument):
         return ir.InsertionPoint.at_block_begin(value.owner)
     return ir.InsertionPoint.after(value.owner.operation)

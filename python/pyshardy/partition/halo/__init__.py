@@ -4,20 +4,20 @@
 | module          | contents                                                            |
 |-----------------|---------------------------------------------------------------------|
 | `window`        | the elements of a dimension that a shard of windows covers          |
-| `exchange_plan` | the elements that each shard needs, and who sends them              |
+| `exchange_plan` | the elements that each shard needs, and the shards that send them   |
 | `fill_value`    | the values around the elements that a device has                    |
 | `device_axis`   | operations on one dimension, and between the devices along its axes |
 | `emit_exchange` | the collectives of an exchange plan                                 |
-| `form`          | what an operation exchanges and computes, by its name               |
+| `form`          | the exchange form of an operation, by its name                      |
 | `rules`         | rules of compatible shardings                                       |
 | `profitability` | the factors along which an exchange is profitable                   |
 | `computation`   | a manual computation in place of an operation                       |
-| `windowed`      | the form of all operations that move windows                        |
+| `windowed`      | the form of all operations with windows                             |
 | `in_shards`     | forms without communication, as local operations                    |
-| `attributes`    | numbers for each dimension                                          |
+| `attributes`    | attributes with a number for each dimension                         |
 | `crossing`      | ways from the shards before a reshape to those after it             |
 | `reshape_agreement` | compatible shardings of both sides of a reshape                 |
-| `reshard`       | reshards between shards of other sizes                              |
+| `reshard`       | reshards between uneven shardings                                   |
 | `forms/`        | the forms of single operations                                      |
 """
 

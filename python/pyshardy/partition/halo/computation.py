@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Putting a form in the place of its operation: local code in a manual computation.
+"""Replacement of an operation by a manual computation with local code.
 
     %1 = stablehlo.slice %0 [1:7] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<6xf32>
 
@@ -10,8 +10,8 @@ on 4 devices becomes
         : (tensor<8xf32>) -> tensor<8xf32>
     %2 = stablehlo.slice %1 [0:6] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<6xf32>
 
-A dimension that its axes don't divide is padded before, and what is padding in the result is cut
-off behind, both without communication.
+A dimension that its axes don't divide is padded before, and the padding of the result is sliced off
+after it, both without communication.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def replace_with_manual_computation(
     """Replace the operation of a form by a manual computation.
 
     Args:
-        form: the form, whose tensors agree on their axes.
+        form: the form, whose tensors have compatible shardings.
         axes: the axes of each factor of the form that is sharded.
         mesh_name: the mesh of the tensors' shardings, as these refer to it.
         mesh: the mesh.
@@ -92,7 +92,7 @@ class _Port:
     Attributes:
         value: the value outside, which may be uneven.
         sharding: its axes, all of which are manual in the computation.
-        padded_shape: its shape at the edge of the computation.
+        padded_shape: its global shape as an operand or a result of the computation.
         local_type: its type inside.
     """
 
@@ -103,7 +103,7 @@ class _Port:
 
     @classmethod
     def of(cls, value: ir.Value, mesh_name: str | Mesh, mesh: Mesh) -> _Port:
-        """Look at a value."""
+        """Return the port of a value."""
         given = get_sharding(value)
         axes = ((),) * rank_of(value.type) if given is None else given.dim_axes
         sharding = TensorSharding.from_axes(mesh_name, axes)

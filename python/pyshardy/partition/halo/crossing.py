@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How the shards of a reshape's operand become those of its result, and what is sent.
+"""Ways through a reshape: conversions between the shards of its operand and its result.
 
-| way     | condition                                  | what happens                             |
+| way     | condition                                  | conversion                               |
 |---------|--------------------------------------------|------------------------------------------|
 | alike   | shards hold the same data on both sides    | each device reshapes its shard           |
-| wide    | they would if dimensions were larger       | shards exchange what they lack           |
+| wide    | they would if dimensions were larger       | shards exchange the missing elements     |
 | between | both shardings have an image on some shape | a reshard between two reshapes           |
 
 Example of the last: with `x` of 2 devices, (4, 6) by `[{"x"}, {}]` becomes (24,) by `[{"x"}]`
-without any of that, but (4, 6) by `[{}, {"x"}]` only on (4, 2, 3), by an all-to-all from
+without communication, but (4, 6) by `[{}, {"x"}]` only on (4, 2, 3), by an all-to-all from
 `[{}, {"x"}, {}]` to `[{"x"}, {}, {}]`.
 """
 
@@ -30,11 +30,11 @@ from pyshardy.partition.resharding.cost import Traffic
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A way from the one side to the other.
+    """A way from one side of a reshape to the other.
 
     Attributes:
-        traffic: what devices send.
-        wide: the shapes that both sides are resized to, if they are.
+        traffic: the communication.
+        wide: the shapes that both sides are resized to, if any.
         between: the sides of a reshard, if there is one.
     """
 
@@ -43,11 +43,11 @@ class Crossing:
     between: tuple[Side, Side] | None = None
 
 
-@lru_cache(maxsize=4096)  # layers repeat
+@lru_cache(maxsize=4096)  # layers of a model repeat
 def cheapest_crossing(
     source: Side, target: Side, nbytes: int, mesh: Mesh, *, exchanges: bool
 ) -> Crossing | None:
-    """The cheapest way through a reshape; None if both sides have to be gathered.
+    """Return the cheapest way through a reshape; None if both sides have to be gathered.
 
     Args:
         source: the operand.
@@ -74,14 +74,14 @@ def cheapest_crossing(
 
 
 def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] | None:
-    """Shapes between which shards hold the same data, at the beginning of whose dimensions it is.
+    """Return larger shapes between which shards hold the same data; None if there are none.
 
     1. In a group (see `reshape_groups`) where one dimension is split or several are merged, and
-       that is sharded by the same axes on both sides, each time along the first dimension of more
-       than 1 only, these two dimensions may be larger: by as little as lets the axes divide them,
-       and both sides have as many elements.
-    2. No dimension receives more by that than if it were gathered.
-    3. With these shapes all shards hold the same data before and afterwards; else it is None.
+       that is sharded by the same axes on both sides, each time along the first dimension above 1
+       only, these two dimensions may be enlarged: by the smallest amount for which the axes divide
+       them, and both sides have as many elements.
+    2. No dimension receives more for that than if it were gathered.
+    3. With these shapes, all shards hold the same data before and after the reshape.
 
     Example: `(20,)` and `(10, 2)` sharded by an axis of size 4 are `(24,)` and `(12, 2)`.
     """
@@ -111,7 +111,7 @@ def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] |
 
 
 def _only_sharded(side: Side, dims: range) -> int | None:
-    """The first dimension of more than 1 of a group, if no other one is sharded."""
+    """Return the first dimension above 1 of a group, if no other one is sharded."""
     large = large_dims(dims, side.shape)
     is_only = large and not any(side.axes[dim] for dim in dims if dim != large[0])
     return large[0] if is_only else None

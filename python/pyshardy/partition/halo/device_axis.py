@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Building what the devices along the axes of one dimension do with it."""
+"""Operations on one dimension, and between the devices along its axes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _COMPARE = "#stablehlo<comparison_direction {}>"
 
 
 class DeviceAxis:
-    """The devices along some axes, and operations on one dimension of what each of them holds.
+    """The devices along some axes, and operations on one dimension of their values.
 
-    All of it is built in one block.
+    All operations are built in one block.
 
     Args:
         builder: builds at the current place.
         mesh: the devices.
-        axes: the axes along which they are counted.
+        axes: the axes along which they are numbered.
     """
 
     def __init__(self, builder: LocalBuilder, mesh: Mesh, axes: AxisTuple):
@@ -35,11 +35,11 @@ class DeviceAxis:
 
     @property
     def pieces(self) -> int:
-        """How many devices there are along the axes."""
+        """Return the number of devices along the axes."""
         return self.mesh.axes_size(self.axes)
 
     def by_shard(self, numbers: Sequence[int]) -> ir.Value:
-        """The number of the device's shard, an i64 scalar; made once for equal numbers."""
+        """Build the number for the device's shard, an i64 scalar; once for equal numbers."""
         key = tuple(numbers)
         if key not in self._numbers:
             self._numbers[key] = self._by_shard(key)
@@ -56,7 +56,7 @@ class DeviceAxis:
     # --- Data of other devices --------------------------------------------------------------
 
     def send(self, value: ir.Value, pairs: Sequence[tuple[int, int]]) -> ir.Value:
-        """What the device is sent, if shards send their value to others; zeros if it is nothing."""
+        """Build a permute; a device that receives nothing gets zeros."""
         groups = replica_groups(self.mesh, self.axes)
         ends = [[group[sender], group[receiver]] for group in groups for sender, receiver in pairs]
         attributes = {
@@ -67,7 +67,7 @@ class DeviceAxis:
         return self.builder.create(name, (value,), (value.type,), attributes).result
 
     def gather(self, value: ir.Value, dim: int) -> ir.Value:
-        """The values of all devices, put together along a dimension."""
+        """Build the concatenation of the values of all devices along a dimension."""
         sizes = {dim: self._size(value, dim) * self.pieces}
         attributes = {
             "all_gather_dim": _integer(dim),
@@ -79,7 +79,7 @@ class DeviceAxis:
     # --- A dimension of a tensor ------------------------------------------------------------
 
     def cut(self, value: ir.Value, dim: int, begins: Sequence[int], length: int) -> ir.Value:
-        """A part of a dimension that begins somewhere else on each shard."""
+        """Build a slice of a dimension whose start depends on the shard."""
         size = self._size(value, dim)
         if len(set(begins)) == 1:
             if length == size:
@@ -100,7 +100,7 @@ class DeviceAxis:
     def pad(
         self, value: ir.Value, dim: int, filling: FillValue, low: int, high: int, interior: int = 0
     ) -> ir.Value:
-        """A dimension with a filling before, behind and between its elements."""
+        """Build a dimension with padding before, after and between its elements."""
         if low == high == interior == 0:
             return value
         size = self._size(value, dim)
@@ -120,7 +120,7 @@ class DeviceAxis:
     def place(
         self, value: ir.Value, dim: int, filling: FillValue, places: Sequence[int], length: int
     ) -> ir.Value:
-        """A buffer with the value at a place that depends on the shard; it may stand out."""
+        """Build a buffer with the value at a position that depends on the shard."""
         size = self._size(value, dim)
         low = max(0, *places)
         high = max(0, *(length - place - size for place in places))
@@ -130,7 +130,7 @@ class DeviceAxis:
         return self.cut(padded, dim, [low - place for place in places], length)
 
     def join(self, values: Sequence[ir.Value], dim: int) -> ir.Value:
-        """Values one behind the other along a dimension."""
+        """Build the concatenation of values along a dimension."""
         if len(values) == 1:
             return values[0]
         result = _resized(values[0], {dim: sum(self._size(value, dim) for value in values)})
@@ -140,12 +140,12 @@ class DeviceAxis:
     def choose(
         self, parts: Sequence[range], value: ir.Value, other: ir.Value, dim: int
     ) -> ir.Value:
-        """One value at those positions of a dimension that are in the shard's part, else another.
+        """Build a selection: one value at the positions in the shard's range, else another.
 
         Args:
             parts: the positions, for each shard.
-            value: what is taken there.
-            other: what is taken elsewhere.
+            value: the value at these positions.
+            other: the value at all other positions.
             dim: the dimension.
         """
         size = self._size(value, dim)
@@ -164,12 +164,12 @@ class DeviceAxis:
     def spread(
         self, scalar: ir.Value, like: ir.Value, sizes: Mapping[int, int] = MappingProxyType({})
     ) -> ir.Value:
-        """A scalar at all places of a tensor that is shaped like another one.
+        """Build a broadcast of a scalar to the type of another tensor.
 
         Args:
             scalar: the scalar.
-            like: the other tensor.
-            sizes: the sizes of dimensions that differ from those of the other tensor.
+            like: the tensor.
+            sizes: the sizes of dimensions that differ from those of the tensor.
         """
         shape = _resized(like, sizes).shape
         result = ir.RankedTensorType.get(shape, ir.RankedTensorType(scalar.type).element_type)
@@ -177,7 +177,7 @@ class DeviceAxis:
         return self.builder.create("stablehlo.broadcast_in_dim", (scalar,), (result,), dims).result
 
     def _compare(self, like: ir.Value, dim: int, how: str, numbers: Sequence[int]) -> ir.Value:
-        """Where the position along a dimension compares with the shard's number."""
+        """Build flags that compare the position along a dimension with the shard's number."""
         shape = list(ir.RankedTensorType(like.type).shape)
         integers = ir.RankedTensorType.get(shape, ir.IntegerType.get_signless(64))
         booleans = ir.RankedTensorType.get(shape, ir.IntegerType.get_signless(1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Building the operations that carry out a route."""
+"""The operations of an exchange plan."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ def emit_exchange(
     lanes: DeviceAxis,
     filling: FillValue,
 ) -> ir.Value:
-    """The buffer that a device gets by a route.
+    """Build the buffer of a device by an exchange plan.
 
-    1. Of each move, a device cuts its segment and sends it, if it isn't its own.
-    2. If on each shard the segments that it needs come one behind the other, they are joined, and
-       the buffer is cut from that. Positions that nothing fills are overwritten where they may
-       hold something else (see `_holds_other_data`).
-    3. Otherwise each segment is put into a buffer, and is taken at the positions that it fills.
-       The first one may be the buffer itself, with the filling around it.
+    1. For each permute, a device slices its segment and sends it, unless it keeps it.
+    2. If the segments that each shard needs are contiguous and in order, they are concatenated, and
+       the buffer is a slice of that. Positions without a segment are overwritten if they may hold
+       other data (see `_holds_other_data`).
+    3. Otherwise each segment is written into a buffer, from which the positions that it fills are
+       selected. The first one may be the buffer itself, surrounded by the fill value.
 
     Args:
-        route: the moves.
-        sources: what the device holds of each source.
-        dim: the dimension in question.
+        route: the exchange plan.
+        sources: the device's shard of each source.
+        dim: the dimension.
         lanes: the devices along the axes of the dimension.
-        filling: what all other positions of a buffer hold.
+        filling: the contents of all other positions of a buffer.
     """
     moves = sorted(route.moves, key=lambda move: min(move.places))
     segments = [_segment(move, sources[move.source], dim, lanes) for move in moves]
@@ -59,10 +59,10 @@ def emit_exchange(
 
 
 def joined_places(moves: Sequence[Permute]) -> tuple[int, ...] | None:
-    """Where joined segments begin in the buffer of each shard; None if they can't be joined.
+    """Return the positions of joined segments in the buffers; None if they can't be joined.
 
-    Each segment that fills a part of a buffer must come where it does if all are joined. A shard
-    that needs none of them takes them anywhere.
+    Each segment that fills a part of a buffer must have the same position if all are joined. For a
+    shard that needs none of them, any position will do.
 
     Example: a shard of 4 that needs its last 2 elements and the first one of the next shard, and a
     second one that needs its last 3. Both cut 3 elements of their own; joined with 1 of the next
@@ -87,11 +87,11 @@ def _segment(move: Permute, source: ir.Value, dim: int, lanes: DeviceAxis) -> ir
 
 
 def _holds_other_data(route: ExchangePlan, places: Sequence[int], rest: PaddingContents) -> bool:
-    """Whether joined segments hold what must not be there.
+    """Whether joined segments leave other data at positions with given contents.
 
-    1. If it must be zero, where a shard has nothing for a segment of its own. What a device gets
-       that nobody sends to is zero, and so is what sources are padded with.
-    2. If it must be a scalar, where nothing fills a position that is needed.
+    1. If they must be zero: where a shard keeps a segment that it doesn't need. A device that
+       receives nothing gets zeros, and sources are padded with zeros.
+    2. If they must be a scalar: where no segment fills a position that is needed.
     """
     if rest is PaddingContents.ZERO:
         return any(move.is_local and not all(map(len, move.filled)) for move in route.moves)
@@ -107,7 +107,7 @@ def _holds_other_data(route: ExchangePlan, places: Sequence[int], rest: PaddingC
 
 
 def _is_everywhere(move: Permute, route: ExchangePlan) -> bool:
-    """Whether all shards need all of a segment that comes into the buffer."""
+    """Whether all shards need all elements of a segment that are in the buffer."""
     buffer = range(route.length)
     return all(
         filled == buffer[max(place, 0) : max(place + move.length, 0)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which shards send what to which others, so that each gets the elements it needs.
+"""Exchange plans: the permutes by which each shard receives the elements that it needs.
 
-Everything here is about one dimension: a shard holds a run of positions of it, and needs another
-one. Only what is needed is sent.
+A plan is for one dimension: a shard holds a range of its positions, and needs another range. Only
+elements that are needed are sent.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from functools import lru_cache
 
 @dataclass(frozen=True, slots=True)
 class RequiredRange:
-    """What each shard needs of one source, a dimension that is spread over all of them.
+    """The range that each shard needs of one source, a dimension that is sharded over all of them.
 
     Attributes:
-        starts: for each shard the position of the source that comes first in its buffer.
-        lengths: for each shard how many positions of its buffer it needs.
-        valid: the positions that there are to have; a buffer may reach beyond them.
-        shard_size: how many positions each shard holds.
-        source: which source it is, where there are several.
+        starts: for each shard the first position of the source in its buffer.
+        lengths: for each shard the number of positions of its buffer that it needs.
+        valid: the positions that exist; a buffer may extend beyond them.
+        shard_size: the number of positions that each shard holds.
+        source: the index of the source, if there are several.
     """
 
     starts: tuple[int, ...]
@@ -34,15 +34,16 @@ class RequiredRange:
 
 @dataclass(frozen=True, slots=True)
 class Permute:
-    """Equally long segments, of which each shard sends and receives at most one.
+    """A collective permute: segments of one length; each shard sends and receives at most one.
 
     Attributes:
-        source: of which source they are segments.
-        pairs: who sends to whom.
-        length: how many elements a segment has.
-        begins: for each shard where the segment begins that it sends.
-        places: for each shard where the received segment begins in its buffer; it may stand out.
-        filled: for each shard the positions of its buffer that it needs the segment for.
+        source: the source of the segments.
+        pairs: the sender and the receiver of each segment.
+        length: the number of elements of a segment.
+        begins: for each shard the start of the segment that it sends.
+        places: for each shard the position of the received segment in its buffer; it may extend
+            beyond it.
+        filled: for each shard the positions of its buffer that the segment fills.
     """
 
     source: int
@@ -54,20 +55,20 @@ class Permute:
 
     @property
     def is_local(self) -> bool:
-        """Whether all shards keep their segments, so that nothing is sent."""
+        """Whether all shards keep their segments, so that there is no communication."""
         return all(sender == receiver for sender, receiver in self.pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class ExchangePlan:
-    """How the buffers of all shards are put together.
+    """The permutes that fill the buffers of all shards.
 
     Attributes:
         length: the length of each buffer.
-        moves: what comes where, in any order: no two fill the same position.
+        moves: the permutes, in any order: no two fill the same position.
         held: for each shard the positions of its buffer from the first to the last filled one.
-        needed: for each shard how many positions of its buffer it needs, filled or not.
-        gathered: how many elements a shard would receive if all got the sources whole.
+        needed: for each shard the number of positions of its buffer that it needs, filled or not.
+        gathered: the number of elements that a shard would receive if all sources were gathered.
     """
 
     length: int
@@ -78,7 +79,7 @@ class ExchangePlan:
 
     @property
     def received(self) -> float:
-        """How many elements a shard receives of others, on average."""
+        """Return the number of elements that a shard receives from others, on average."""
         elements = sum(
             move.length
             for move in self.moves
@@ -88,33 +89,32 @@ class ExchangePlan:
         return elements / len(self.held)
 
 
-@lru_cache(maxsize=1024)  # Programs repeat themselves.
+@lru_cache(maxsize=1024)  # programs repeat themselves
 def plan_exchange(
     length: int, demands: tuple[RequiredRange, ...], pieces: int, *, mirrored: bool = False
 ) -> ExchangePlan:
-    """The moves that fill a buffer on each shard.
+    """Plan the permutes that fill a buffer on each shard.
 
-    1. What a shard needs of a source, as far as it is valid, is cut at the ends of shards into
+    1. The valid part of the range that a shard needs of a source is cut at the ends of shards into
        runs, one for each shard that holds a part of it.
-    2. Runs whose sender is the same number of shards away from the receiver are one move. If
-       `mirrored`, the distance is counted from the receiver's mirror image. Several runs from one
-       shard to another are as many moves.
-    3. Two moves that go equally far in a circle of all shards become one if they are equally long
-       and go to the same place, as the two of a tensor that is rolled.
-    4. A move is as long as its longest run. All its segments begin at the same position of their
+    2. Runs whose sender is at the same distance from the receiver are one permute. If `mirrored`,
+       the distance is counted from the receiver's mirror image. Several runs from one shard to
+       another are as many permutes.
+    3. Two permutes of the same distance, modulo the number of shards, become one if their lengths
+       and positions are equal, such as the two of a rolled tensor.
+    4. A permute is as long as its longest run. All its segments begin at the same position of their
        shard if this doesn't make them longer.
 
-    Example: 8 positions on 4 shards, of which each needs one more on both sides:
-    `plan_exchange(4, (RequiredRange((-1, 1, 3, 5), (4,) * 4, range(8), 2),), 4)` keeps the 2
-    positions of each shard at 1, and sends the last one of each shard to the next one's 0, and the
-    first to the previous one's 3. A shard receives 1.5 elements on average; it would be 6 if all
-    were gathered.
+    Example: 8 positions on 4 shards, of which each needs one more on both sides: `plan_exchange(4,
+    (RequiredRange((-1, 1, 3, 5), (4,) * 4, range(8), 2),), 4)` keeps the 2 positions of each shard
+    at 1, and sends the last one of each shard to the next one's 0, and the first to the previous
+    one's 3. A shard receives 1.5 elements on average; it would be 6 if all were gathered.
 
     Args:
         length: the length of the buffer.
-        demands: what fills it.
+        demands: the required range of each source.
         pieces: the number of shards.
-        mirrored: whether shards need what is at the other end of a source.
+        mirrored: whether shards need elements of the opposite end of a source.
     """
     groups: dict[tuple[int, int, int], list[_Run]] = {}
     runs_from: Counter[tuple[int, int, int]] = Counter()
@@ -143,7 +143,7 @@ def plan_exchange(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Positions that a shard needs of another one: where they begin there, and in the buffer."""
+    """Positions that a shard needs of another one: their start there, and in the buffer."""
 
     sender: int
     receiver: int
@@ -153,7 +153,7 @@ class _Run:
 
     @property
     def filled(self) -> range:
-        """The positions of the buffer that it fills."""
+        """Return the positions of the buffer that it fills."""
         return range(self.place, self.place + self.length)
 
 
@@ -189,6 +189,6 @@ def _move(source: int, runs: Sequence[_Run], shard_size: int, pieces: int) -> Pe
 
 
 def _of_all(numbers: Mapping[int, int], pieces: int) -> tuple[int, ...]:
-    """The numbers of all shards; those that have none get one of the others'."""
+    """Return the numbers of all shards; those without one get one of the others'."""
     some = next(iter(numbers.values()))
     return tuple(numbers.get(shard, some) for shard in range(pieces))

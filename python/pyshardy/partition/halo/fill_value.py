@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What stands around the elements that a device has."""
+"""Fill values: the contents of positions without elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mlir_sdy.host import ir
 
 
 class PaddingContents(Enum):
-    """What the positions must hold that are no elements."""
+    """The contents that positions without elements must have."""
 
     UNDEFINED = "undefined"
     ZERO = "zero, as far as they are needed"
@@ -19,11 +19,11 @@ class PaddingContents(Enum):
 
 
 class FillValue:
-    """What is put around elements: a scalar, and whether it matters that it is there.
+    """A scalar for positions without elements, and the contents that these must have.
 
     Args:
-        make: makes the scalar, when it is needed first.
-        rest: what must be there.
+        make: builds the scalar, when it is first needed.
+        rest: the required contents.
     """
 
     def __init__(self, make: Callable[[], ir.Value], rest: PaddingContents):

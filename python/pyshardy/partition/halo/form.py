@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How an operation is computed on shards that exchange data: its form, found by its name."""
+"""Exchange forms of operations, registered by name."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pyshardy.partition.padding.builder import PaddingBuilder
 
 
 class ExchangeForm(ABC):
-    """What one operation has to exchange, and how it is computed afterwards.
+    """The exchange that one operation needs, and its local computation afterwards.
 
     Attributes:
         operation: the operation.
-        rule: the rule by which its tensors have to agree. It may differ from the operation's own,
-            which says what is computed without exchange.
+        rule: the rule of compatible shardings for the form. It may differ from the operation's own,
+            which describes the computation without exchange.
         factors: the factors along which shards exchange data.
     """
 
@@ -35,25 +35,25 @@ class ExchangeForm(ABC):
     def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
         """Return the elements that shards take from themselves and others along a split factor.
 
-        It is empty where communication isn't by routes.
+        Empty if the form communicates in another way.
         """
 
     @abstractmethod
     def build(self, body: Body) -> Sequence[ir.Value]:
-        """Compute the results of a device at the current place."""
+        """Build the results of a device at the insertion point."""
 
     @property
     def operands(self) -> Sequence[ir.Value]:
-        """What the results are computed from."""
+        """Return the values from which the results are computed."""
         return list(self.operation.operands)
 
     def is_profitable(self, factor: int, pieces: int) -> bool:
-        """Whether along a factor no more is received than if all that is sent were gathered."""
+        """Whether shards receive no more elements along a factor than by a gather."""
         routes = self.routes(factor, pieces)
         return sum(route.received for route in routes) <= sum(route.gathered for route in routes)
 
     def sends_nothing(self, factor: int, pieces: int) -> bool:
-        """Whether no shard needs anything of another one along a factor."""
+        """Whether no shard needs elements of another one along a factor."""
         routes = self.routes(factor, pieces)
         return bool(routes) and not any(route.received for route in routes)
 
@@ -63,10 +63,10 @@ class Body:
     """The computation of one device.
 
     Attributes:
-        values: what it holds of each operand of the form.
+        values: its shard of each operand of the form.
         lanes: the devices along each factor of the form that is sharded.
-        builder: builds at the current place.
-        result_types: the types of what it computes.
+        builder: builds at the insertion point.
+        result_types: the types of its results.
     """
 
     values: Sequence[ir.Value]
@@ -75,7 +75,7 @@ class Body:
     result_types: Sequence[ir.Type]
 
     def zero(self, like: ir.Value) -> ir.Value:
-        """A scalar zero of the element type of a tensor."""
+        """Build a scalar zero of the element type of a tensor."""
         return PaddingBuilder(AttributeCache(like.context)).scalar(like, 0)
 
     def local_copy(
@@ -85,9 +85,9 @@ class Body:
         attributes: Mapping[str, ir.Attribute],
         result_types: Sequence[ir.Type] | None = None,
     ) -> ir.Operation:
-        """The operation on other operands, with some attributes replaced.
+        """Build the operation on other operands, with some attributes replaced.
 
-        Sizes in other attributes follow from the local types.
+        Sizes in other attributes are set by the local types.
         """
         copy = operation.clone(ip=ir.InsertionPoint.current).operation
         for index, operand in enumerate(operands):
@@ -106,7 +106,7 @@ class Body:
 
 
 PASSING_ON = frozenset({"sdy.propagation_barrier", "sdy.reshard"})
-"""Operations that change how a value is sharded at most."""
+"""Operations that change at most the sharding of a value."""
 
 FormFunction = Callable[[ir.Operation, OpShardingRule], "ExchangeForm | None"]
 
@@ -114,7 +114,7 @@ _FORMS: dict[str, FormFunction] = {}
 
 
 def exchanges(name: str) -> Callable[[FormFunction], FormFunction]:
-    """Register a function that finds the form of an operation of that name, if it has one."""
+    """Register a function that returns the form of an operation of that name, if it has one."""
 
     def register(function: FormFunction) -> FormFunction:
         _FORMS[name] = function
@@ -124,17 +124,17 @@ def exchanges(name: str) -> Callable[[FormFunction], FormFunction]:
 
 
 def exchanging_operations() -> frozenset[str]:
-    """The names of operations that may have a form."""
+    """Return the names of operations that may have a form."""
     return frozenset(_FORMS)
 
 
 def form_of(operation: ir.Operation, rule: OpShardingRule) -> ExchangeForm | None:
-    """The form of an operation with the given rule; None if it has none.
+    """Return the form of an operation with the given rule; None if it has none.
 
     1. Its name is registered.
-    2. The rule isn't one that a user gave: it may be about something else.
-    3. All its tensors are ranked, and have static shapes and elements.
-    4. No value around it is used in its regions.
+    2. The rule isn't user-defined: such a rule may describe something else.
+    3. All its tensors are ranked, have static shapes, and are not empty.
+    4. Its regions capture no values.
     """
     find = _FORMS.get(operation.name)
     if find is None or rule.is_custom_rule:
@@ -146,7 +146,7 @@ def form_of(operation: ir.Operation, rule: OpShardingRule) -> ExchangeForm | Non
 
 
 def _is_static(value: ir.Value) -> bool:
-    """Whether a value is a tensor whose shape is known, with at least one element."""
+    """Whether a value is a tensor with a static shape and at least one element."""
     value_type = value.type
     return isinstance(value_type, ir.RankedTensorType) and all(
         size > 0 for size in value_type.shape
@@ -154,7 +154,7 @@ def _is_static(value: ir.Value) -> bool:
 
 
 def _captures(operation: ir.Operation) -> bool:
-    """Whether regions of an operation use values from around it, as far as that can be seen."""
+    """Whether regions of an operation use values from outside, as far as can be seen."""
     for region in operation.regions:
         for block in region.blocks:
             known: list[ir.Value] = list(block.arguments)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Forms by which devices need nothing of each other, as conversions to the local program.
+"""Forms without communication, as conversions to the local program.
 
     %1 = stablehlo.slice %0 [0:8:2] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<4xf32>
 
@@ -26,10 +26,10 @@ from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 
 @dataclass(frozen=True, slots=True)
 class FormInShards:
-    """The conversion of an operation whose shards need nothing of each other.
+    """The conversion of an operation whose shards need no elements of each other.
 
     Attributes:
-        form: what the operation computes.
+        form: the form of the operation.
         axes: the axes of each factor of the form that is sharded.
         mesh: the mesh.
     """
@@ -39,7 +39,7 @@ class FormInShards:
     mesh: Mesh
 
     def __call__(self, operation: ir.Operation, builder: LocalBuilder) -> None:
-        """Put the local form in the place of an operation whose values have local types."""
+        """Replace an operation whose values have local types by its form."""
         lanes = {factor: DeviceAxis(builder, self.mesh, axes) for factor, axes in self.axes.items()}
         types = [result.type for result in operation.results]
         operands = list(operation.operands)
@@ -53,10 +53,10 @@ class FormInShards:
 def form_in_shards(
     operation: ir.Operation, rule: OpShardingRule, shardings: Shardings, mesh: Mesh
 ) -> FormInShards | None:
-    """Return the conversion of an operation whose shards need nothing of each other.
+    """Return the conversion of an operation whose shards need no elements of each other.
 
-    None if there is no such form, if dimensions that have one factor differ in their axes, or if
-    axes don't divide their dimension.
+    None if there is no such form, if the axes of a factor differ between dimensions, or if axes
+    don't divide their dimension.
 
     Args:
         operation: the operation, whose values have their global types.

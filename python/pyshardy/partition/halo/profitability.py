@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Along which factors shards exchange data, and along which their tensors become whole."""
+"""The factors along which halo exchange is profitable, and those to replicate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pyshardy.partition.halo.form import ExchangeForm, form_of
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 
 Agree = Callable[[OpShardingRule, frozenset[int]], CompatibleShardings | None]
-"""Makes tensors agree by a rule, some factors of which must not be sharded."""
+"""Finds compatible shardings by a rule, given the factors that must not be sharded."""
 
 FindExchange = Callable[
     [ir.Operation, OpShardingRule, Shardings, Mapping[str, Mesh], Agree],
@@ -33,17 +33,17 @@ def find_exchange(
     meshes: Mapping[str, Mesh],
     agree: Agree,
 ) -> tuple[OpShardingRule, frozenset[int]] | None:
-    """How tensors have to agree whose shards will exchange data; None if these never do.
+    """Return the rule of compatible shardings for halo exchange; None if there is no form.
 
     Args:
         operation: the operation.
         rule: its own rule.
         shardings: those of its operands, then results.
         meshes: the meshes of the module by name.
-        agree: how tensors agree otherwise.
+        agree: finds compatible shardings by a rule.
 
     Returns:
-        The rule by which they agree, and the factors of it that must not be sharded.
+        The rule, and its factors that must not be sharded.
     """
     form = form_of(operation, rule)
     if form is None:
@@ -59,19 +59,19 @@ def factors_to_replicate(
     *,
     exchanges: bool = True,
 ) -> frozenset[int]:
-    """The factors that must not be sharded, if shards exchange data along all others.
+    """Return the factors that must not be sharded, if shards exchange data along all others.
 
     1. Blocked factors along which the form exchanges nothing.
-    2. Factors along which more would be received than if tensors were gathered, by the shardings
-       that tensors agree on; or anything at all, if shards are not to exchange data.
-    3. All factors of the form, if another dimension would be padded whose elements are not simply
-       those of one factor: the padding would not stay at the end of each group.
+    2. Factors along which shards would receive more than by gathering the tensors, in the
+       compatible shardings; or anything at all, if shards must not exchange data.
+    3. All factors of the form, if a dimension of several factors would be padded: the padding would
+       not stay at the end of each group.
 
     Args:
         form: the form of the operation.
         shardings: those of its operands, then results.
         meshes: the meshes of the module by name.
-        agree: how tensors agree otherwise.
+        agree: finds compatible shardings by a rule.
         exchanges: whether shards may exchange data.
     """
     values = (*form.operation.operands, *form.operation.results)
@@ -89,9 +89,9 @@ def factors_to_replicate(
 def axes_of_factors(
     rule: OpShardingRule, shardings: Shardings, factors: frozenset[int]
 ) -> dict[int, set[AxisTuple]]:
-    """The different axes of all dimensions of a factor, for each of some factors.
+    """Return the distinct axes of the dimensions of each of some factors.
 
-    They must be all that there is to their dimensions.
+    Each must be the only factor of its dimensions.
     """
     found: dict[int, set[AxisTuple]] = {factor: set() for factor in factors}
     for mapping, sharding in zip(rule.mappings, shardings, strict=True):
@@ -113,7 +113,7 @@ def _refused(
     mesh: Mesh,
     exchanges: bool,
 ) -> frozenset[int]:
-    """The factors of conditions 2 and 3 of `factors_to_replicate`."""
+    """Return the factors of conditions 2 and 3 of `factors_to_replicate`."""
     if _pads_a_group(form, shardings, shapes, mesh):
         return form.factors
     is_accepted = form.is_profitable if exchanges else form.sends_nothing
@@ -127,7 +127,7 @@ def _refused(
 def _pads_a_group(
     form: ExchangeForm, shardings: Shardings, shapes: Sequence[Shape], mesh: Mesh
 ) -> bool:
-    """Whether padding would be needed along a dimension that is not one factor of more than 1."""
+    """Whether a dimension would be padded that has other factors than one above 1."""
     for mapping, sharding, shape in zip(form.rule.mappings, shardings, shapes, strict=True):
         if sharding is None or sharding.divides(shape, mesh):
             continue

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How operand and result of a reshape are sharded so that devices send the fewest bytes.
+"""Choice of the shardings of a reshape's operand and result with the least communication.
 
-Shardy deals axes to factors, and what is left of them is gathered. Here other answers compete:
+Shardy assigns axes to factors, and gathers along the remaining axes. Here its choice is compared
+with other candidates:
 
-1. In each group of dimensions (see `reshape_groups`) the operand stays as it is, and the result
-   gets an image of that (see `reshape_images`); or the other way round; or both stay as they are;
+1. In each group of dimensions (see `reshape_groups`), the operand keeps its axes, and the result
+   gets an image of them (see `reshape_images`); or the other way round; or both keep their axes;
    or neither is sharded.
-2. What lies between both is crossed in the cheapest way (see `crossing`).
-3. What is sent for an answer is what it takes to reshard the operand, to cross, and to reshard the
-   result. The answer with the fewest bytes wins, and of several the one with the fewest
-   collectives; Shardy's does unless another one is better.
+2. Between both shardings, the cheapest way is taken (see `crossing`).
+3. The cost of a candidate is what devices send to reshard the operand, for the way through the
+   reshape, and to reshard the result. The candidate with the fewest bytes is taken, and of several
+   the one with the fewest collectives; Shardy's choice unless another one is better.
 
-Example: on a mesh `<["x"=4]>`, (64, 15) is made of (64, 5, 3), which every device has, and sharded
-by `[{}, {"x"}]`. As `x` fits neither 5 nor 3, Shardy shards the operand by `[{"x"}, {}, {}]`, and
+Example: on a mesh `<["x"=4]>`, a replicated (64, 5, 3) is reshaped to (64, 15), sharded by
+`[{}, {"x"}]`. As `x` fits neither 5 nor 3, Shardy shards the operand by `[{"x"}, {}, {}]`, and
 the result has to be resharded by an all-to-all. Here the result is sliced.
 """
 
@@ -46,7 +47,7 @@ AgreeOnReshape = Callable[
 """The type of `cheapest_reshape`."""
 
 _MOST_ANSWERS = 256
-"""Where there are more, Shardy's answer stands."""
+"""The limit on the number of candidates; above it, Shardy's choice is taken."""
 
 _Answer = tuple[AxesPerDim, AxesPerDim]
 """The axes of all dimensions of the operand, and of the result."""
@@ -58,12 +59,12 @@ def cheapest_reshape(
     agreement: CompatibleShardings,
     meshes: Mapping[str, Mesh],
 ) -> CompatibleShardings:
-    """Return how the operand and the result of a reshape have to be sharded.
+    """Return compatible shardings of the operand and the result of a reshape.
 
     Args:
         reshape: the reshape.
         shardings: those of its operand and its result.
-        agreement: how they agree by factors.
+        agreement: the compatible shardings by factors.
         meshes: the meshes of the module by name.
     """
     name = agreement.mesh_or_ref
@@ -94,10 +95,10 @@ def cheapest_reshape(
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """What is sent for answers.
+    """The communication of candidates.
 
     Attributes:
-        sides: operand and result as they are.
+        sides: operand and result with their current shardings.
         nbytes: the bytes of an element.
         mesh: the mesh of both.
     """
@@ -107,7 +108,7 @@ class _Judge:
     mesh: Mesh
 
     def best(self, proposed: _Answer) -> _Answer:
-        """Return the cheapest answer; the proposed one unless another one is cheaper."""
+        """Return the cheapest candidate; the proposed one unless another one is cheaper."""
         best, lowest = proposed, self.traffic(proposed)
         if lowest == Traffic():
             return best
@@ -129,11 +130,11 @@ class _Judge:
         return best
 
     def traffic(self, answer: _Answer) -> Traffic:
-        """Return what devices send for an answer."""
+        """Return the communication of a candidate."""
         source, target = self.sides
         before, after = Side(source.shape, answer[0]), Side(target.shape, answer[1])
         crossing = cheapest_crossing(before, after, self.nbytes, self.mesh, exchanges=True)
-        # Slicing what is whole behind the reshape costs nothing.
+        # Slicing a replicated result after the reshape is free.
         between = self._reshard(before, ((),) * len(source.shape))
         if crossing is not None:
             between = min(between, crossing.traffic)
@@ -171,7 +172,7 @@ def _axes(sharding: TensorSharding | None, shape: Sequence[int]) -> AxesPerDim:
 
 
 def _can_be_judged(sharding: TensorSharding | None, mesh_or_ref: str | Mesh) -> bool:
-    """Whether only axes of dimensions are to be looked at."""
+    """Whether a sharding is on the mesh, and has no other axes than those of dimensions."""
     if sharding is None:
         return True
     if sharding.unreduced_axes or sharding.replicated_axes:
@@ -180,7 +181,7 @@ def _can_be_judged(sharding: TensorSharding | None, mesh_or_ref: str | Mesh) -> 
 
 
 def _uses_an_axis_twice(axes: AxesPerDim) -> bool:
-    """Whether two dimensions have parts of an axis in common, or that can't stand together."""
+    """Whether two dimensions have overlapping axes, or sub-axes that can't coexist."""
     return any(
         lists_overlap(some, others)
         or not all(axis.can_coexist(other) for axis in some for other in others)

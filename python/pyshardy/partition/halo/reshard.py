@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reshards between pieces of other sizes, because axes don't divide a dimension.
+"""Reshards between uneven shardings, whose shards have different sizes.
 
-10 rows in two halves are 5 and 5, but in four parts 3, 3, 3 and 1: the second half holds a row that
-the second part needs. Padded to 12 first, which is an exchange of that one row, they are halves of
-6, and each is divided without communication:
+10 rows in two halves are 5 and 5, but in four shards 3, 3, 3 and 1: the first half holds rows 0 to
+4, but the first two shards hold rows 0 to 5. Padded to 12 first, which is an exchange of that one
+row, the halves hold 6 rows, and each is divided without communication:
 
     %1 = sdy.reshard %0 <@mesh, [{"x", "y"}]> : tensor<10xf32>     // %0 is sharded by [{"x"}]
 
@@ -13,7 +13,7 @@ becomes
     %2 = sdy.reshard %1 <@mesh, [{"x", "y"}]> : tensor<12xf32>
     %3 = stablehlo.slice %2 [0:10] : (tensor<12xf32>) -> tensor<10xf32>
 
-The other way round it is the slice that exchanges.
+In the opposite direction, the slice is the exchange.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pyshardy.partition.resharding.plan import AxesPerDim
 def widen_reshard(
     reshard: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
 ) -> tuple[ir.Operation, ...]:
-    """Reshard a padded tensor instead, whose pieces are divided or joined as they are.
+    """Reshard a padded tensor instead, whose shards can be divided or joined as they are.
 
     Args:
         reshard: the reshard, which is replaced.
@@ -44,8 +44,9 @@ def widen_reshard(
         cache: makes attributes.
 
     Returns:
-        The pad and the slice around the new reshard, which move elements yet; nothing if the
-        reshard stays, since no dimension needs that (see `wide_shape`), or it would not pay.
+        The pad and the slice around the new reshard, for which shards have to exchange elements;
+        empty if the reshard stays, since no dimension needs padding (see `wide_shape`), or it is
+        not profitable.
     """
     value = behind_barriers(reshard.operands[0])
     source, target = get_sharding(value), get_sharding(reshard.results[0])
@@ -68,11 +69,11 @@ def widen_reshard(
 
 
 def wide_shape(shape: Shape, source: TensorSharding, target: TensorSharding, mesh: Mesh) -> Shape:
-    """The shape whose padded pieces are divided or joined without moving anything else.
+    """Return the shape whose padded shards can be divided or joined without other moves.
 
-    1. A dimension is larger if it is sharded before and afterwards, if the axes of one begin with
-       those of the other, and if these don't pad it to the same size.
-    2. It is then as large as what more axes pad it to.
+    1. A dimension is enlarged if it is sharded before and afterwards, the axes of one sharding
+       begin with those of the other, and both pad it to different sizes.
+    2. Its size is then the one to which the longer list of axes pads it.
 
     Example: 10 rows from `{"x"}` to `{"x", "y"}` are 12 on a mesh `<["x"=2, "y"=2]>`.
     """
@@ -93,7 +94,7 @@ def _wide_size(size: int, before: AxisTuple, after: AxisTuple, mesh: Mesh) -> in
 def exchanging_reshard_traffic(
     shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
 ) -> Traffic:
-    """Return what a reshard sends if shards may exchange data; see `cost.reshard_traffic`."""
+    """Return the communication of a reshard with halo exchange; see `cost.reshard_traffic`."""
     before, after = (TensorSharding.from_axes("mesh", axes) for axes in (source, target))
     wide = wide_shape(shape, before, after, mesh)
     if wide == shape or not _pays(shape, wide, before, after, mesh):
@@ -108,7 +109,7 @@ def exchanging_reshard_traffic(
 def _pays(
     shape: Shape, wide: Shape, source: TensorSharding, target: TensorSharding, mesh: Mesh
 ) -> bool:
-    """Whether no more is received along any dimension than if it were gathered."""
+    """Whether no dimension receives more than by a gather."""
     return all(
         resizing_pays(size, padded, mesh.axes_size(before))
         and resizing_pays(padded, size, mesh.axes_size(after))

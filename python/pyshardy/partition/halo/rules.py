@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rules by which tensors agree if shards exchange data."""
+"""Sharding rules for halo exchange."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ def with_factor(
     size: int,
     kind: FactorType,
 ) -> OpShardingRule:
-    """The rule with a new last factor, which is all there is to some dimensions.
+    """Return a rule with a new last factor, which becomes the only one of some dimensions.
 
     Example: `([i, k], [i, j])->([i, k])` with dimension 1 of tensors 0 to 2 mapped to a new factor
-    is `([i, l], [i, l])->([i, l])`. What was a factor of these dimensions only is left unused.
+    is `([i, l], [i, l])->([i, l])`. Factors of these dimensions only are left unused.
 
     Args:
         rule: a rule.
         dims: the dimension of each tensor, by the tensor's position; results follow operands.
         size: the size of the factor.
-        kind: what it means to shard along it.
+        kind: the type of the factor.
     """
     factor = rule.num_factors
     mappings = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Windows that move over a dimension, and which of its elements each shard of them covers.
+"""Windows that move over a dimension, and the elements that each shard of them covers.
 
 A pad and a slice are windows of one element; a convolution and a `stablehlo.reduce_window` have
 larger ones.
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WindowFootprint:
-    """What the shards of a dimension of windows cover of the dimension under them.
+    """The elements of a dimension that the shards of windows cover.
 
     Attributes:
         starts: for each shard the position of the first element; before the dimension or beyond
             its end there is only padding.
         lengths: for each shard the number of elements.
-        phases: for each shard the holes between the place where its windows begin and its first
+        phases: for each shard the number of holes between the start of its windows and its first
             element; all zero if there are no holes between elements.
-        extent: the length that the windows of a whole shard cover, holes included.
-        length: the number of elements that fit into it.
+        extent: the length that the windows of a full shard cover, holes included.
+        length: the number of elements that fit into the extent.
     """
 
     starts: tuple[int, ...]
@@ -33,13 +33,14 @@ class WindowFootprint:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How windows move over a dimension.
+    """The movement of windows over a dimension.
 
     Attributes:
-        low: how far the first window begins before the first element; negative if after it.
-        stride: from one window to the next.
-        size: from the first to the last place of a window, both included.
-        dilation: from one element to the next; with 2 there is a hole between any two.
+        low: the distance from the start of the first window to the first element; negative if it
+            starts after it.
+        stride: the distance from one window to the next.
+        size: the number of positions from the first to the last one of a window.
+        dilation: the distance from one element to the next; with 2 there is a hole between any two.
     """
 
     low: int = 0
@@ -48,13 +49,13 @@ class Window:
     dilation: int = 1
 
     def reach(self, count: int, pieces: int) -> WindowFootprint:
-        """What the shards of `count` windows cover.
+        """Return the elements that the shards of `count` windows cover.
 
-        1. A shard has s = ceil(count / pieces) windows. Those of shard t begin at place
-           b = t * s * stride - low, and cover (s - 1) * stride + size places. The last shards may
-           have fewer windows, or none.
-        2. The elements are at the places that `dilation` divides. The first one covered is
-           f = ceil(b / dilation), which is f * dilation - b places after b: its phase.
+        1. A shard has s = ceil(count / pieces) windows. Those of shard t begin at position b = t *
+           s * stride - low, and cover (s - 1) * stride + size positions. The last shards may have
+           fewer windows, or none.
+        2. The elements are at the positions that `dilation` divides. The first one covered is f =
+           ceil(b / dilation), which is f * dilation - b positions after b: its phase.
 
         Example: windows of 3 that move by 1 over 8 elements with one of padding at each end, on
         4 shards: `Window(low=1, size=3).reach(8, 4)` begins at -1, 1, 3 and 5, with 4 elements.

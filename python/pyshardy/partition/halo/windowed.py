@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The form of operations that move windows: each shard of windows needs what it covers."""
+"""The form of operations with windows: each shard of windows needs the elements they cover."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from pyshardy.partition.resharding.cost import Traffic
 
 @dataclass(frozen=True, slots=True)
 class WindowedDim:
-    """A dimension that windows move over.
+    """A dimension over which windows move.
 
     Attributes:
         dim: the dimension of the operands that windows cover.
         size: its size.
-        window: how windows move over it.
-        count: how many windows there are.
+        window: the movement of windows over it.
+        count: the number of windows.
     """
 
     dim: int
@@ -36,11 +36,11 @@ class WindowedDim:
     count: int
 
     def reach(self, pieces: int) -> WindowFootprint:
-        """What each piece of the windows covers."""
+        """Return the elements that each shard of the windows covers."""
         return self.window.reach(self.count, pieces)
 
     def route(self, pieces: int) -> ExchangePlan:
-        """How each piece gets what its windows cover."""
+        """Return the plan for the elements that each shard of the windows covers."""
         reach = self.reach(pieces)
         shard_size = -(-self.size // pieces)
         demand = RequiredRange(reach.starts, reach.lengths, range(self.size), shard_size)
@@ -48,24 +48,24 @@ class WindowedDim:
 
 
 def resizing_pays(size: int, wanted: int, pieces: int) -> bool:
-    """Whether padding or cutting the end of a dimension receives no more than gathering it does.
+    """Whether padding or slicing the end of a dimension receives no more than gathering it.
 
     Args:
         size: its size before.
         wanted: its size afterwards.
-        pieces: how many shards it has, before and afterwards.
+        pieces: its number of shards, before and afterwards.
     """
     route = resizing_route(size, wanted, pieces)
     return route.received <= route.gathered
 
 
 def resizing_route(size: int, wanted: int, pieces: int) -> ExchangePlan:
-    """Return how shards get what they need where the end of a dimension is padded or cut.
+    """Return the plan for padding or slicing the end of a dimension.
 
     Args:
         size: its size before.
         wanted: its size afterwards.
-        pieces: how many shards it has, before and afterwards.
+        pieces: its number of shards, before and afterwards.
     """
     return WindowedDim(0, size, Window(), wanted).route(pieces)
 
@@ -73,7 +73,7 @@ def resizing_route(size: int, wanted: int, pieces: int) -> ExchangePlan:
 def resizing_traffic(
     before: Shape, after: Shape, nbytes: int, sharding: TensorSharding, mesh: Mesh
 ) -> Traffic:
-    """Return what is sent to pad or cut the ends of dimensions.
+    """Return the communication for padding or slicing the ends of dimensions.
 
     Args:
         before: the shape.
@@ -97,13 +97,13 @@ def resizing_traffic(
 
 @dataclass(frozen=True, slots=True)
 class LocalDim:
-    """What an operation has to do itself along a dimension, once its elements are there.
+    """The window of the local operation along a dimension, after the exchange.
 
     Attributes:
         length: the number of elements.
         low: the padding before the first one.
-        high: the padding behind the last one.
-        dilation: from one element to the next.
+        high: the padding after the last one.
+        dilation: the distance from one element to the next.
     """
 
     length: int
@@ -113,25 +113,25 @@ class LocalDim:
 
 
 WriteAttributes = Callable[[Mapping[int, LocalDim]], Mapping[str, ir.Attribute]]
-"""Makes the attributes of the local operation, for the local dimensions by their factors."""
+"""Builds the attributes of the local operation from the local dimensions by factor."""
 
 FillingFunction = Callable[[Body, int], FillValue]
-"""What surrounds the elements of an operand."""
+"""Returns the fill value around the elements of an operand."""
 
 
 class WindowedForm(ExchangeForm):
-    """An operation that moves windows over one or several operands at once.
+    """An operation with windows over one or several operands.
 
     Attributes:
-        dims: the dimensions that windows move over, by their factors.
+        dims: the dimensions over which windows move, by their factors.
 
     Args:
         operation: the operation.
-        rule: by which its tensors agree.
+        rule: the rule of its compatible shardings.
         dims: the dimensions that windows move over, by their factors.
-        covered: the operands that windows move over.
-        filling: what surrounds their elements.
-        attributes: makes the attributes of the local operation.
+        covered: the positions of the operands over which windows move.
+        filling: returns the fill value around the elements of an operand.
+        attributes: builds the attributes of the local operation.
     """
 
     def __init__(
@@ -152,11 +152,11 @@ class WindowedForm(ExchangeForm):
         self._attributes = attributes
 
     def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
-        """What the windows of other shards cover."""
+        """Return the plan for the elements that the windows of each shard cover."""
         return (self.dims[factor].route(pieces),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
-        """Exchange one dimension after the other, corners included; then move the windows."""
+        """Exchange one dimension after the other, corners included; then apply the operation."""
         values = list(body.values)
         local_dims: dict[int, LocalDim] = {}
         for index in self._covered:
@@ -174,7 +174,9 @@ class WindowedForm(ExchangeForm):
     def _exchanged(
         self, value: ir.Value, factor: int, filling: FillValue, body: Body
     ) -> tuple[ir.Value, LocalDim]:
-        """The elements that a shard's windows cover; with holes if they differ between shards."""
+        """Build the elements that a shard's windows cover; with holes if they differ between
+        shards.
+        """
         windowed, lanes = self.dims[factor], body.lanes[factor]
         dim, dilation = windowed.dim, windowed.window.dilation
         reach = windowed.reach(lanes.pieces)
@@ -190,15 +192,16 @@ class WindowedForm(ExchangeForm):
 
 
 def operand_filling(first: int) -> FillingFunction:
-    """A filling by scalar operands: that at position `first` for the first operand, and so on."""
+    """Return fill values from scalar operands: that at position `first` for the first operand, etc.
+    """
     return lambda body, index: FillValue(lambda: body.values[first + index], PaddingContents.SCALAR)
 
 
 def zero_filling(body: Body, index: int) -> FillValue:
-    """A filling by zeros."""
+    """Return a fill value of zero."""
     return FillValue(lambda: body.zero(body.values[index]), PaddingContents.ZERO)
 
 
 def any_filling(body: Body, index: int) -> FillValue:
-    """A filling that nothing looks at."""
+    """Return a fill value for positions that are not used."""
     return FillValue(lambda: body.zero(body.values[index]), PaddingContents.UNDEFINED)

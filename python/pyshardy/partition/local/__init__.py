@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Local forms: what each operation of a global program becomes on one device.
+"""Local forms: the conversion of each operation of a global program to one device.
 
 | module          | contents                                                     |
 |-----------------|--------------------------------------------------------------|
-| `builder`       | building the StableHLO of one device: ids, tables, offsets   |
-| `arithmetic`    | elementwise operations that the others are made of           |
-| `indices`       | indices into global tensors as indices into shards           |
+| `builder`       | builder of StableHLO for one device: ids, tables, offsets    |
+| `arithmetic`    | elementwise operations for the other modules                 |
+| `indices`       | conversion of global indices to indices into shards          |
 | `collectives`   | the dialect's collectives                                    |
 | `completing`    | completion of partial results by any reduction               |
 | `registry`      | local forms by operation                                     |
-| `preconditions` | what must hold before a program becomes local                |
+| `preconditions` | checks before a program becomes local                        |
 | `ops/`          | the local forms, one family of operations per file           |
 """
 

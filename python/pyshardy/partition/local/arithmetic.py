@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Elementwise operations that local forms are made of."""
+"""Elementwise operations for local forms."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from pyshardy.partition.op_facts.neutral_elements import neutral_element
 
 
 def like(value: ir.Value, element_type: ir.Type) -> ir.RankedTensorType:
-    """The type of a tensor with other elements."""
+    """Return the type of a tensor with another element type."""
     return ir.RankedTensorType.get(list(ir.RankedTensorType(value.type).shape), element_type)
 
 
 def element_type_of(value: ir.Value) -> ir.Type:
-    """The type of a tensor's elements."""
+    """Return the element type of a tensor."""
     return ir.RankedTensorType(value.type).element_type
 
 
 def boolean() -> ir.Type:
-    """The type of truth values."""
+    """Return the type i1."""
     return ir.IntegerType.get_signless(1)
 
 
 def binary(builder: LocalBuilder, name: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
-    """An operation on two tensors of one type, which is that of the result."""
+    """Build an operation on two tensors of one type, which is that of the result."""
     return builder.create(f"stablehlo.{name}", (lhs, rhs), (lhs.type,)).result
 
 
 def compare(builder: LocalBuilder, direction: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
-    """Whether elements are, say, LT others."""
+    """Build a comparison of the elements of two tensors, such as `LT`."""
     how = ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>")
     result = like(lhs, boolean())
     attributes = {"comparison_direction": how}
@@ -43,17 +43,17 @@ def compare(builder: LocalBuilder, direction: str, lhs: ir.Value, rhs: ir.Value)
 
 
 def clamp(builder: LocalBuilder, low: ir.Value, value: ir.Value, high: ir.Value) -> ir.Value:
-    """Elements, or the bounds that they are beyond."""
+    """Build a clamp of the elements to bounds."""
     return builder.create("stablehlo.clamp", (low, value, high), (value.type,)).result
 
 
 def select(builder: LocalBuilder, which: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:
-    """Elements of one tensor or another; the choice may be a scalar."""
+    """Build a selection of the elements of two tensors; the predicate may be a scalar."""
     return builder.create("stablehlo.select", (which, yes, no), (yes.type,)).result
 
 
 def convert(builder: LocalBuilder, value: ir.Value, element_type: ir.Type) -> ir.Value:
-    """Elements as those of another type."""
+    """Build a conversion of the elements to another type."""
     if element_type_of(value) == element_type:
         return value
     return builder.create("stablehlo.convert", (value,), (like(value, element_type),)).result
@@ -62,7 +62,7 @@ def convert(builder: LocalBuilder, value: ir.Value, element_type: ir.Type) -> ir
 def broadcast(
     builder: LocalBuilder, value: ir.Value, shape: Sequence[int], dims: Sequence[int] = ()
 ) -> ir.Value:
-    """A tensor repeated, whose dimensions become `dims` of the result."""
+    """Build a broadcast of a tensor, whose dimensions become `dims` of the result."""
     tensor = ir.RankedTensorType(value.type)
     if tuple(tensor.shape) == tuple(shape):
         return value
@@ -72,10 +72,10 @@ def broadcast(
 
 
 def neutral(builder: LocalBuilder, name: str, element_type: ir.Type) -> ir.Value:
-    """The scalar that is neutral to an operation.
+    """Build the neutral scalar of a reduction.
 
     Raises:
-        PassError: there is no such number.
+        PassError: the type has no neutral element.
     """
     literal = neutral_element(name, element_type)
     if literal is None:
@@ -90,13 +90,13 @@ def neutral(builder: LocalBuilder, name: str, element_type: ir.Type) -> ir.Value
 
 
 def value_where(builder: LocalBuilder, flag: ir.Value, value: ir.Value, name: str) -> ir.Value:
-    """A value where a flag is set, and what is neutral to an operation elsewhere.
+    """Build a selection: the value where a flag is set, else the neutral element of a reduction.
 
     Args:
         builder: builds the operations.
         flag: a scalar, or a tensor of the shape of the value.
         value: the value.
-        name: the operation.
+        name: the operation that reduces.
     """
     tensor = ir.RankedTensorType(value.type)
     nothing = neutral(builder, name, tensor.element_type)
@@ -104,12 +104,12 @@ def value_where(builder: LocalBuilder, flag: ir.Value, value: ir.Value, name: st
 
 
 def is_first(builder: LocalBuilder, mesh: Mesh, axes: Sequence[AxisRef]) -> ir.Value:
-    """Whether the device comes first of those along some axes, as a scalar truth value."""
+    """Build a flag for the first device along some axes, a scalar i1."""
     return builder.equals(builder.offset(mesh, axes, 1), builder.index(0))
 
 
 def all_along(builder: LocalBuilder, flags: ir.Value, dim: int) -> ir.Value:
-    """Whether all truth values along a dimension are true."""
+    """Build the conjunction of flags along a dimension."""
     shape = list(ir.RankedTensorType(flags.type).shape)
     if shape.pop(dim) == 1:
         return builder.with_shape(flags, shape)

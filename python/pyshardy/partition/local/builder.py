@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Building the StableHLO of one device: device ids, look-up tables, offsets, replica groups."""
+"""Builder of the StableHLO of one device: device ids, tables, offsets, replica groups."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REDUCTION_OPERATIONS = {
 
 
 def axes_of(sharding: TensorSharding | None, dim: int) -> AxisTuple:
-    """The axes of a dimension; none of a tensor without a sharding."""
+    """Return the axes of a dimension; none if the tensor has no sharding."""
     return () if sharding is None else sharding.dim_axes[dim]
 
 
@@ -55,7 +55,7 @@ def may_begin_out_of_bounds(value: ir.Value) -> bool:
 
 
 def _is_within_bounds(start: ir.Value) -> bool:
-    """Whether a start is a constant, clamped, or the entry of a table, as `per_device` has it."""
+    """Whether a start is a constant, clamped, or the entry of a table that `per_device` builds."""
     producer = defining_operation(start)
     if producer is not None and producer.name == "stablehlo.reshape":
         entry = defining_operation(producer.operands[0])
@@ -65,7 +65,7 @@ def _is_within_bounds(start: ir.Value) -> bool:
 
 
 class LocalBuilder:
-    """Builds StableHLO operations in front of the operation that is being converted.
+    """Builds StableHLO operations before the operation that is being converted.
 
     Args:
         meshes: the meshes of the module, by name.
@@ -73,8 +73,8 @@ class LocalBuilder:
         first_channel: the first channel id that collectives of the module may use.
         per_dim_all_gather: whether to gather one dimension after the other.
         combined_reduce_scatter: whether to reduce and scatter several dimensions at once.
-        groups_by_axes: whether replica groups along whole axes are given by the axes, where the
-            mesh has no device ids: XLA takes these for a count from 0.
+        groups_by_axes: whether replica groups along full axes are written as axes, if the mesh has
+            no device ids, as XLA assumes ids from 0 on for these.
     """
 
     def __init__(
@@ -94,18 +94,18 @@ class LocalBuilder:
         self.groups_by_axes = groups_by_axes
         self._names = {mesh: name for name, mesh in meshes.items()}
         self._next_channel = first_channel
-        # Repeated as often as layers repeat, and as long as there are devices.
+        # Reused across layers of a model.
         self._shards_along: dict[tuple[Mesh, AxisTuple], np.ndarray] = {}
         self._groups_along: dict[tuple[Mesh, AxisTuple], ir.Attribute] = {}
 
     def mesh_of(self, sharding: TensorSharding) -> Mesh:
-        """The mesh of a sharding of the module, which is verified to exist."""
+        """Return the mesh of a sharding of the module, which is verified to exist."""
         mesh = mesh_of(sharding, self.meshes)
         assert mesh is not None, "the verifier refuses shardings without a mesh"
         return mesh
 
     def device_mesh_of(self, operation: ir.Operation) -> Mesh | None:
-        """The mesh whose devices run the function of an operation; None if there is none."""
+        """Return the mesh whose devices run the function of an operation; None if there is none."""
         name = device_mesh_of(operation, self.meshes)
         return None if name is None else self.meshes[name]
 
@@ -120,7 +120,7 @@ class LocalBuilder:
         *,
         regions: int = 0,
     ) -> ir.Operation:
-        """Build an operation at the current place."""
+        """Build an operation at the insertion point."""
         return ir.Operation.create(
             name,
             results=list(results),
@@ -130,16 +130,16 @@ class LocalBuilder:
         )
 
     def constant(self, values: np.ndarray) -> ir.Value:
-        """A constant with the values of an array."""
+        """Build a constant with the values of an array."""
         literal = ir.DenseElementsAttr.get(values)
         return self.create("stablehlo.constant", (), (literal.type,), {"value": literal}).result
 
     def index(self, value: int) -> ir.Value:
-        """A scalar constant of type i64."""
+        """Build a scalar constant of type i64."""
         return self.constant(np.array(value, np.int64))
 
     def empty(self, tensor: ir.Type) -> ir.Value:
-        """A constant of a type that has dimensions of size 0."""
+        """Build a constant of a type that has dimensions of size 0."""
         literal = ir.Attribute.parse(f"dense<> : {tensor}")
         return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
 
@@ -148,10 +148,10 @@ class LocalBuilder:
         return self.identity(tensor, ReductionOp.SUM)
 
     def identity(self, tensor: ir.RankedTensorType, kind: ReductionOp) -> ir.Value:
-        """Build a constant of the elements that change no reduction of a kind.
+        """Build a constant of the neutral element of a reduction.
 
         Raises:
-            PassError: there is no such element of the type.
+            PassError: the type has no such element.
         """
         literal = neutral_elements(REDUCTION_OPERATIONS[kind], tensor)
         if literal is None:
@@ -165,21 +165,21 @@ class LocalBuilder:
         return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
 
     def equals(self, left: ir.Value, right: ir.Value) -> ir.Value:
-        """Whether two scalars are equal."""
+        """Build a comparison for equality of two scalars."""
         boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
         equal = ir.Attribute.parse("#stablehlo<comparison_direction EQ>")
         direction = {"comparison_direction": equal}
         return self.create("stablehlo.compare", (left, right), (boolean,), direction).result
 
     def device_id(self) -> ir.Value:
-        """The id of the device that runs the program, as an i64 scalar."""
+        """Build the id of the device that runs the program, an i64 scalar."""
         name = "stablehlo.replica_id" if self.replicas else "stablehlo.partition_id"
         scalar = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
         device = self.create(name, (), (scalar,)).result
         return self.create("stablehlo.convert", (device,), (self._scalar_index_type(),)).result
 
     def per_device(self, values: Sequence[int] | np.ndarray) -> ir.Value:
-        """The entry of `values` for the device that runs the program, as an i64 scalar."""
+        """Build the entry of `values` for the device that runs the program, an i64 scalar."""
         table = self.constant(np.array(values, np.int64))
         one = ir.DenseI64ArrayAttr.get([1])
         entry_type = ir.RankedTensorType.get([1], ir.IntegerType.get_signless(64))
@@ -197,7 +197,9 @@ class LocalBuilder:
     # --- Shards -----------------------------------------------------------------------------
 
     def offset(self, mesh: Mesh, axes: Sequence[AxisRef], shard_size: int) -> ir.Value:
-        """Where the device's shard of a dimension begins: its index along `axes` times its size."""
+        """Build the start of the device's shard of a dimension: its index along `axes` times its
+        size.
+        """
         if not axes:
             return self.index(0)
         return self.per_device(self._shards(mesh, tuple(axes)) * shard_size)
@@ -205,12 +207,12 @@ class LocalBuilder:
     def per_shard(
         self, mesh: Mesh, axes: AxisTuple, value_of_shard: Callable[[int], int]
     ) -> ir.Value:
-        """Build the number that a function gives for the index of the device's shard (i64)."""
+        """Build the number that a function returns for the index of the device's shard (i64)."""
         shards = self._shards(mesh, axes)
         return self.per_device(np.array([value_of_shard(int(shard)) for shard in shards]))
 
     def _shards(self, mesh: Mesh, axes: AxisTuple) -> np.ndarray:
-        """The index of each device's shard along some axes, by the ids of devices."""
+        """Return the index of each device's shard along some axes, by device id."""
         known = self._shards_along.get((mesh, axes))
         if known is None:
             held = dict(zip(mesh.devices, shard_indices(mesh, axes), strict=True))
@@ -221,7 +223,7 @@ class LocalBuilder:
     def slice_shard(
         self, value: ir.Value, mesh: Mesh, axes_per_dim: Sequence[Sequence[AxisRef]]
     ) -> ir.Value:
-        """The device's part of a tensor that is split further, along axes for each dimension."""
+        """Build the device's slice of a tensor along further axes for each dimension."""
         tensor = ir.RankedTensorType(value.type)
         sizes = [
             size // mesh.axes_size(axes)
@@ -235,10 +237,10 @@ class LocalBuilder:
     def dynamic_slice(
         self, value: ir.Value, starts: Sequence[ir.Value], sizes: Sequence[int]
     ) -> ir.Value:
-        """Part of a tensor, which begins within its bounds.
+        """Build a dynamic slice that is within bounds.
 
-        If that is a slice which may begin out of bounds, it is set apart: XLA would add the starts
-        of both, and only then look at bounds.
+        If the operand is a dynamic slice that may begin out of bounds, a barrier separates both:
+        XLA would add the starts of both, and clamp only their sum.
         """
         if may_begin_out_of_bounds(value):
             (value,) = self.optimization_barrier([value])
@@ -249,12 +251,12 @@ class LocalBuilder:
         ).result
 
     def optimization_barrier(self, values: Sequence[ir.Value]) -> list[ir.Value]:
-        """The values behind a barrier, beyond which they aren't merged with what they are."""
+        """Build a barrier after values, so that they aren't merged with their definitions."""
         types = [value.type for value in values]
         return list(self.create("stablehlo.optimization_barrier", values, types).results)
 
     def slice_prefix(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
-        """The beginning of each dimension of a tensor."""
+        """Build a slice of the beginning of each dimension."""
         tensor = ir.RankedTensorType(value.type)
         if tensor.shape == list(shape):
             return value
@@ -268,13 +270,13 @@ class LocalBuilder:
         return self.create("stablehlo.slice", (value,), (result,), attributes).result
 
     def with_shape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
-        """A tensor reshaped."""
+        """Build a reshape to a shape."""
         element_type = ir.RankedTensorType(value.type).element_type
         result = ir.RankedTensorType.get(list(shape), element_type)
         return self.create("stablehlo.reshape", (value,), (result,)).result
 
     def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
-        """A tensor with its dimensions permuted."""
+        """Build a transpose."""
         tensor = ir.RankedTensorType(value.type)
         result = ir.RankedTensorType.get(
             [tensor.shape[dim] for dim in permutation], tensor.element_type
@@ -287,7 +289,7 @@ class LocalBuilder:
     def group_attributes(
         self, mesh: Mesh, axes: Sequence[AxisRef], *, flattened_ids: bool
     ) -> dict[str, ir.Attribute]:
-        """The replica groups over `axes`, and what says that their members are device ids.
+        """Return the attributes of the replica groups over `axes`, with device ids as members.
 
         Args:
             mesh: the mesh of the axes.
@@ -312,10 +314,10 @@ class LocalBuilder:
         return known
 
     def channel_attributes(self) -> dict[str, ir.Attribute]:
-        """A channel of its own for a collective; a negative one between replicas.
+        """Return a new channel for a collective; a negative one between replicas.
 
-        In StableHLO a positive channel says that ids are those of partitions. Whatever its sign,
-        it tells a collective from others that devices may have got to already.
+        In StableHLO, a positive channel means that ids are those of partitions. The number
+        distinguishes the collective from others that are in progress on other devices.
         """
         channel = -self._next_channel if self.replicas else self._next_channel
         self._next_channel += 1
@@ -324,7 +326,9 @@ class LocalBuilder:
     def all_gather(
         self, value: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
-        """The shards of all devices along some axes, behind each other in one dimension."""
+        """Build a gather of the shards of all devices along some axes, concatenated in one
+        dimension.
+        """
         tensor = ir.RankedTensorType(value.type)
         shape = list(tensor.shape)
         shape[dim] *= mesh.axes_size(axes)
@@ -363,7 +367,7 @@ class LocalBuilder:
     def all_reduce(
         self, value: ir.Value, operation: str, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
-        """The values of all devices along some axes, combined by an operation."""
+        """Build a reduction of the values of all devices along some axes."""
         if not axes:
             return value
         attributes = self.group_attributes(mesh, axes, flattened_ids=True)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Concatenations: each shard of the result gets the parts of the operands that it consists of.
+"""Concatenations: each shard of the result gets its parts of the operands.
 
-An operand that is a slice of something else along the same dimension is taken from there at once,
-so that what rolls a tensor or puts a periodic border around it moves nothing twice:
+An operand that is a slice of another value along the same dimension is taken from that value, so
+that no elements move twice when a tensor is rolled or gets a periodic border:
 
     %1 = stablehlo.slice %0 [1:8] : (tensor<8xf32>) -> tensor<7xf32>
     %2 = stablehlo.slice %0 [0:1] : (tensor<8xf32>) -> tensor<1xf32>
     %3 = stablehlo.concatenate %1, %2, dim = 0 : (tensor<7xf32>, tensor<1xf32>) -> tensor<8xf32>
 
-Here each shard sends its first element to the one before, and the first shard to the last.
+Here each shard sends its first element to the previous one, and the first shard to the last.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pyshardy.partition.halo.windowed import any_filling
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the result: from where in which source it is, and where it begins."""
+    """A part of the result: its source, its start there, and its start in the result."""
 
     source: int
     begin: int
@@ -40,7 +40,7 @@ class _Part:
 
 @exchanges("stablehlo.concatenate")
 class ConcatenateForm(ExchangeForm):
-    """A concatenation along a dimension that is sharded."""
+    """A concatenation along a sharded dimension."""
 
     def __init__(self, operation: ir.Operation, rule: OpShardingRule):
         self.operation = operation
@@ -54,11 +54,11 @@ class ConcatenateForm(ExchangeForm):
 
     @property
     def operands(self) -> Sequence[ir.Value]:
-        """The different values that parts are taken from."""
+        """Return the distinct values that parts are taken from."""
         return self._sources
 
     def routes(self, _factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
-        """All parts together, as they may come from the same values."""
+        """Return one plan for all parts, as they may come from the same values."""
         shard_size = -(-self._size // pieces)
         demands: list[RequiredRange] = []
         for part in self._parts:
@@ -75,7 +75,7 @@ class ConcatenateForm(ExchangeForm):
         return (plan_exchange(shard_size, tuple(demands), pieces),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
-        """The exchange is all there is to do."""
+        """Build the exchange, whose buffer is the result."""
         (factor,) = self.factors
         lanes = body.lanes[factor]
         (route,) = self.routes(factor, lanes.pieces)
@@ -96,10 +96,10 @@ class ConcatenateForm(ExchangeForm):
 
 
 def _origin(operand: ir.Value, dim: int) -> tuple[ir.Value, int]:
-    """What an operand is a part of, and where it begins there.
+    """Return the value that an operand is a part of, and the operand's start there.
 
-    It is a part of what it is a slice of, if this leaves nothing out along the dimension, takes
-    all of the others, and is sharded as the operand. Reshards in between make no difference.
+    A slice is a part of its operand if it has no strides along the dimension, takes all of the
+    other dimensions, and both are sharded alike. Reshards in between are skipped.
     """
     value = behind_barriers(operand)
     producer = defining_operation(value)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Convolutions: the kernel moves over the input, or what takes its place in a gradient does.
+"""Convolutions: windows of the kernel over the input, also in gradients.
 
 A spatial dimension is sharded in one of two ways:
 
 1. Along the windows. A shard of the result needs the elements of the input that its windows cover,
-   and the whole kernel.
-2. Along the kernel, if it is larger than the result is: as in the gradient of a kernel, where a
-   gradient of the size of the input is in its place. A shard of the kernel needs the elements of
-   the input that it meets in any window. Its partial results are added up.
+   and the full kernel.
+2. Along the kernel, if it is larger than the result: as in the gradient of a kernel, where the
+   kernel operand is a gradient of the size of the input. A shard of the kernel needs the elements
+   of the input that it is multiplied with in any window. Its partial results are added up.
 
-Seen from the input, 2. is 1. with kernel and result in each other's place. If its axes don't divide
-the kernel, it is padded by zeros: an infinity that meets one of them is not a number any more.
+For the input, 2. is 1. with kernel and result exchanged. If its axes don't divide the kernel, it is
+padded with zeros: an infinity multiplied by one of them becomes NaN.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm
 
 @dataclass(frozen=True, slots=True)
 class _Spatial:
-    """A spatial dimension: its place in input, kernel and result, and how the kernel moves."""
+    """A spatial dimension: its position in input, kernel and result, and the kernel's window."""
 
     dims: tuple[int, int, int]
     sizes: tuple[int, int, int]
@@ -54,7 +54,7 @@ class _Spatial:
 
     @property
     def windowed(self) -> WindowedDim:
-        """The windows over the input."""
+        """Return the windows over the input."""
         size, kernel, result = self.sizes
         if self.is_along_kernel:
             reach = (result - 1) * self.stride + 1
@@ -67,7 +67,7 @@ class _Spatial:
 
 @exchanges("stablehlo.convolution")
 def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm | None:
-    """Convolutions of any kind, unless a kernel is sharded that is applied in reverse."""
+    """Return the form of a convolution; None if the kernel is sharded and reversed."""
     spatial = list(_spatial_dims(operation))
     if any(each.is_along_kernel and each.is_reversed for each in spatial):
         return None

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Cumulative reductions: windows that reach from each element to one end of its dimension.
+"""Cumulative reductions: windows that extend from each element to one end of its dimension.
 
     %1 = "stablehlo.reduce_window"(%0, %zero) <{padding = dense<[[7, 0]]>,
         window_dimensions = array<i64: 8>}> ({ ... })
         : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
 
-is the sum of each element and all before it. Shards compute those of their own elements, gather
-each other's totals, which are one element each, and combine their results with the totals of all
-shards before them, or behind them if windows reach to the other end.
+is the sum of each element and all before it. Shards compute the sums of their own elements, gather
+the totals of all shards, which are one element each, and combine their results with the totals of
+all shards before them, or after them if windows extend to the other end.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CumulativeForm(ExchangeForm):
         rule: its rule.
         dim: the dimension along which it is cumulative.
         combine: the operation that combines two elements.
-        is_forward: whether windows reach to the first element; otherwise to the last one.
+        is_forward: whether windows extend to the first element; otherwise to the last one.
     """
 
     def __init__(
@@ -58,17 +58,17 @@ class CumulativeForm(ExchangeForm):
         self._is_forward = is_forward
 
     def routes(self, _factor: int, _pieces: int, /) -> Sequence[ExchangePlan]:
-        """Nothing is sent from one shard to another: totals are gathered."""
+        """Return no plans: totals are gathered."""
         return ()
 
     def build(self, body: Body) -> Sequence[ir.Value]:
-        """The results of a shard, combined with the totals of those before it."""
+        """Build the results of a shard, combined with the totals of those before it."""
         (factor,) = self.factors
         lanes, dim = body.lanes[factor], self._dim
         value, initial = body.values
         size, shard_size = (shape_of(v.type)[dim] for v in (self.operation.operands[0], value))
         pieces = range(lanes.pieces)
-        if not self._is_forward:  # The padding at the end would be a part of all results.
+        if not self._is_forward:  # the padding would be in all results
             valid = [range(max(0, min(size - t * shard_size, shard_size))) for t in pieces]
             value = lanes.choose(valid, value, lanes.spread(initial, value), dim)
         around = (shard_size - 1, 0) if self._is_forward else (0, shard_size - 1)
@@ -84,7 +84,7 @@ class CumulativeForm(ExchangeForm):
     def _reduced(
         self, body: Body, value: ir.Value, window: int, padding: tuple[int, int], length: int
     ) -> ir.Value:
-        """The windows of another size over a value."""
+        """Build a reduction of a value by windows of another size."""
         rank = len(shape_of(value.type))
         windows = integers(self.operation, "window_dimensions", rank)
         windows[self._dim] = window
@@ -111,12 +111,12 @@ class CumulativeForm(ExchangeForm):
 
 
 def cumulative_form(operation: ir.Operation, rule: OpShardingRule) -> CumulativeForm | None:
-    """The form of a `stablehlo.reduce_window`, if it is a cumulative reduction.
+    """Return the form of a `stablehlo.reduce_window` if it is a cumulative reduction.
 
-    1. It has one operand, and its body is one operation for which order doesn't matter.
-    2. Its initial value changes nothing, however often it is combined with elements.
-    3. Along one dimension its windows are as large as the dimension, and are surrounded by that
-       much padding less one, all of it at one end. Along the others they are single elements.
+    1. It has one operand, and its body is one associative and commutative operation.
+    2. Its initial value is neutral, also if it is combined with elements several times.
+    3. Along one dimension its windows are as large as the dimension, whose padding is one less than
+       its size, all of it at one end. Along the others they are single elements.
     """
     if len(operation.operands) != 2:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Slices that become a part of the operation behind them, so that one operation does both.
+"""Merging of slices into the operations that use them.
 
     %1 = stablehlo.slice %0 [0:7] : (tensor<8xf32>) -> tensor<7xf32>
     %2 = stablehlo.slice %1 [1:7:2] : (tensor<7xf32>) -> tensor<3xf32>
@@ -30,11 +30,11 @@ _LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padd
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """What a slice with strides of 1 leaves out, for each dimension.
+    """The elements that a slice with strides of 1 leaves out, for each dimension.
 
     Attributes:
-        before: how many elements at the beginning.
-        behind: how many elements at the end.
+        before: the number of elements at the beginning.
+        behind: the number of elements at the end.
     """
 
     before: tuple[int, ...]
@@ -42,11 +42,11 @@ class _Cut:
 
 
 def merge_slices(results: Iterable[ir.Value], given: Iterable[ir.Value]) -> None:
-    """Let pads, slices and windows take their operands from where slices take them, if they can.
+    """Let pads, slices and windows take the operands of preceding slices, where possible.
 
     Args:
-        results: what has been computed.
-        given: what it has been computed from. How that was computed is not looked at.
+        results: the computed values.
+        given: the values that they are computed from, whose definitions are not inspected.
     """
     known = set(given)
     for operation in _between(known, results):
@@ -72,7 +72,7 @@ def _between(given: set[ir.Value], results: Iterable[ir.Value]) -> list[ir.Opera
 
 
 def _merge(operation: ir.Operation, given: set[ir.Value]) -> bool:
-    """Take the operands from where slices take them; False if that isn't possible."""
+    """Replace slices among the operands by their own operands; return whether it is possible."""
     merge = _MERGES.get(operation.name)
     if merge is None:
         return False
@@ -140,7 +140,7 @@ def _merge_pad(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attribute]
 
 
 def _merge_windows(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attribute] | None:
-    """Windows that end before what was cut off don't see it; others see padding less than 0."""
+    """Return the attributes for windows over an uncut operand; None if impossible."""
     rank = len(cut.before)
     dilations = integers(operation, "base_dilations", rank)
     strides = integers(operation, "window_strides", rank)
@@ -157,7 +157,7 @@ def _merge_windows(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attrib
         reach = (windows[dim] - 1) * window_dilations[dim] + 1
         unused = strides[dim] - 1 - (length - reach) % strides[dim]
         if length < reach + strides[dim]:
-            unused = 0  # IREE takes a single window for as large as what it moves over
+            unused = 0  # IREE takes a single window to be as large as the dimension
         edges.append((merged[0], max(merged[1], min(0, merged[1] + unused))))
     return {"padding": paddings_attribute(edges)}
 
@@ -165,7 +165,7 @@ def _merge_windows(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attrib
 def _merged_padding(
     padding: tuple[int, int], dilation: int, cuts: Sequence[int]
 ) -> tuple[int, int] | None:
-    """Return the padding of the uncut dimension; None where it would stand amid the elements."""
+    """Return the padding of the uncut dimension; None if it would be between elements."""
     if any(cut and amount > 0 for amount, cut in zip(padding, cuts, strict=True)):
         return None
     low, high = (amount - cut * dilation for amount, cut in zip(padding, cuts, strict=True))

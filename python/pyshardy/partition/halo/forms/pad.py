@@ -26,7 +26,7 @@ _LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padd
 
 @exchanges("stablehlo.pad")
 def pad_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
-    """Padding of any kind, also where it cuts something off."""
+    """Return the form of a pad, also with negative padding."""
     attributes = operation.attributes
     amounts = {name: list(attributes[name]) for name in (_LOW, _HIGH, _INTERIOR)}
     operand, result = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)
@@ -50,16 +50,16 @@ def pad_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
         written = zip(amounts, (low, high, interior), strict=True)
         return {name: integers_attribute(of_dims) for name, of_dims in written}
 
-    # Where nothing is sent there is zero, which need not be written a second time.
+    # A device that receives nothing gets zeros, which need not be overwritten.
     filling = zero_filling if is_positive_zero(operation.operands[1]) else operand_filling(1)
     return _PadForm(operation, rule, dims, range(1), filling, local_attributes)
 
 
 class _PadForm(WindowedForm):
-    """A pad of the shard and, where devices differ in the amounts, a slice of that."""
+    """A pad of the shard and, if the amounts differ between devices, a slice of the result."""
 
     def build(self, body: Body) -> Sequence[ir.Value]:
-        """Pad by as much as any device needs, and take what the device in question needs."""
+        """Build a pad by the largest amount of any device, and slice what the device needs."""
         shape, wanted = shape_of(body.values[0].type), list(shape_of(body.result_types[0]))
         for factor, lanes in body.lanes.items():
             windowed, pieces = self.dims[factor], lanes.pieces
@@ -72,7 +72,7 @@ class _PadForm(WindowedForm):
         for factor, lanes in body.lanes.items():
             window, dim = self.dims[factor].window, self.dims[factor].dim
             size, length = wanted[dim], (shape[dim] - 1) * window.dilation + 1
-            # Where the first element of a shard comes in its result.
+            # The position of the first element of a shard in its result.
             places = [
                 shard * (shape[dim] * window.dilation - size) + window.low
                 for shard in range(lanes.pieces)

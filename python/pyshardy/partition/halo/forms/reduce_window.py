@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reductions of windows: with all of a window there, any body computes what it did."""
+"""Reductions of windows with any body."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm
 
 @exchanges("stablehlo.reduce_window")
 def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> ExchangeForm:
-    """Cumulative reductions, and windows of any other kind, surrounded by the initial values."""
+    """Return the form of a cumulative reduction, or of other windows."""
     cumulative = cumulative_form(operation, rule)
     if cumulative is not None:
         return cumulative
@@ -56,7 +56,7 @@ def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> Exchang
 
 
 def windows_of(operation: ir.Operation) -> list[Window]:
-    """How the windows of an operation move over each dimension."""
+    """Return the windows over each dimension."""
     rank = len(operation.attributes["window_dimensions"])
     columns = zip(
         paddings(operation, rank),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reshapes whose shards don't hold the same data before and after.
 
-The factors of a reshape say which parts of its dimensions correspond, but sharding such a part is
-free of communication only if the shards on both sides hold the same data. Where they don't, and
-nothing else helps, the dimensions in question are made whole around the operation:
+The factors of a reshape correspond to parts of its dimensions, but sharding such a part needs no
+communication only if the shards on both sides hold the same data. Otherwise, if there is no cheaper
+way, these dimensions are replicated around the operation:
 
     %1 = stablehlo.reshape %0 : (tensor<12x24xf32>) -> tensor<8x36xf32>
     // %0 is sharded by [{}, {"x"}]: a shard holds halves of rows of 24, not of rows of 36
@@ -13,10 +13,10 @@ becomes
     %1 = sdy.reshard %0 <@mesh, [{}, {}]>
     %2 = stablehlo.reshape %1 : (tensor<12x24xf32>) -> tensor<8x36xf32>
 
-Where axes don't divide a dimension that is split or merged, shards exchange what they lack instead:
+Where axes don't divide a dimension that is split or merged, shards exchange the missing elements:
 
     %1 = stablehlo.reshape %0 : (tensor<20xf32>) -> tensor<10x2xf32>
-    // both are sharded by {"x"} of size 4: pieces of 5 elements, and of 3 rows of 2
+    // both are sharded by {"x"} of size 4: shards of 5 elements, and of 3 rows of 2
 
 becomes
 
@@ -24,8 +24,8 @@ becomes
     %2 = stablehlo.reshape %1 : (tensor<24xf32>) -> tensor<12x2xf32>
     %3 = stablehlo.slice %2 [0:10, 0:2] : (tensor<12x2xf32>) -> tensor<10x2xf32>
 
-Where axes cut parts of dimensions that are in other dimensions afterwards, they are resharded on a
-shape between both:
+Where axes shard parts of dimensions that are in other dimensions afterwards, the operand is
+resharded on a shape between both:
 
     %1 = stablehlo.reshape %0 : (tensor<4x6xf32>) -> tensor<24xf32>
     // %0 is sharded by [{}, {"x"}], and %1 by [{"x"}]
@@ -36,7 +36,7 @@ becomes
     %2 = sdy.reshard %1 <@mesh, [{"x"}, {}, {}]>
     %3 = stablehlo.reshape %2 : (tensor<4x2x3xf32>) -> tensor<24xf32>
 
-See `crossing` for which way is taken.
+The module `crossing` chooses the way.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from pyshardy.partition.resharding.cost import Traffic, reshard_traffic
 def resolve_reshape(
     reshape: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache, *, exchanges: bool
 ) -> tuple[ir.Operation, ...]:
-    """Surround a reshape by what moves data, if it would need communication.
+    """Insert the operations that move data around a reshape, if it needs communication.
 
     Args:
         reshape: the reshape.
@@ -71,8 +71,8 @@ def resolve_reshape(
         exchanges: whether shards may exchange data.
 
     Returns:
-        The pad and the slice around it that move elements yet; nothing if there are reshards, or
-        if no data has to move.
+        The pad and the slice around it, if shards have to exchange elements for them; empty if
+        there are reshards, or if no data has to move.
     """
     source = get_sharding(behind_barriers(reshape.operands[0]))
     target = get_sharding(reshape.results[0])
@@ -107,7 +107,7 @@ def _crossing(
     mesh: Mesh,
     exchanges: bool,
 ) -> Crossing | None:
-    """The cheapest way through a reshape, unless whole dimensions on both sides cost less."""
+    """Return the cheapest way through a reshape; None if replicated dimensions cost less."""
     ends = *source, *target
     is_plain = not any(each.unreduced_axes or each.replicated_axes for each in ends)
     shapes = shape_of(reshape.operands[0]), shape_of(reshape.results[0])
@@ -127,7 +127,7 @@ def _crossing(
 def _whole_sides(
     source: TensorSharding, target: TensorSharding, shapes: tuple[Shape, Shape], mesh: Mesh
 ) -> tuple[TensorSharding, TensorSharding]:
-    """Both shardings without the axes of dimensions that are split or merged, or of all."""
+    """Return both shardings without the axes of split or merged dimensions, or without any."""
     groups = [group for group in reshape_groups(*shapes) if not passes_through(group, *shapes)]
     new_source = _whole(source, [dim for group in groups for dim in group[0]])
     new_target = _whole(target, [dim for group in groups for dim in group[1]])
@@ -143,7 +143,7 @@ def _widen(
     target: TensorSharding,
     cache: AttributeCache,
 ) -> tuple[ir.Operation, ...]:
-    """Reshape a padded operand, and cut the result."""
+    """Reshape a padded operand, and slice the result."""
     value, result = behind_barriers(reshape.operands[0]), reshape.results[0]
     padding = PaddingBuilder(cache)
     with reshape.location, ir.InsertionPoint(reshape):
@@ -164,7 +164,7 @@ def _reshard_between(
     target: TensorSharding,
     cache: AttributeCache,
 ) -> None:
-    """Reshape to the shape between, reshard there, and reshape the outcome."""
+    """Reshape to a shape between both sides, reshard there, and reshape the result."""
     before, after = between
     value, result = reshape.operands[0], reshape.results[0]
     source = get_sharding(behind_barriers(value))
@@ -196,7 +196,7 @@ def _surround(
     target: tuple[TensorSharding, TensorSharding],
     cache: AttributeCache,
 ) -> None:
-    """Reshard the operand before and the result behind a reshape, from old to new and back."""
+    """Reshard the operand before and the result after a reshape, from old to new and back."""
     if source[0] != source[1]:
         reshape.operands[0] = sdy.reshard(
             reshape.operands[0],

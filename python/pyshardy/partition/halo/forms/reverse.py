@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reversed dimensions: each shard gets what is at the other end, and reverses it."""
+"""Reversed dimensions: each shard receives and reverses the elements of the other end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ReverseForm(ExchangeForm):
         self.factors = frozenset(self._dims)
 
     def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
-        """Shards at both ends change places."""
+        """Return the plan of an exchange between both ends."""
         size = self._size(factor)
         shard_size = -(-size // pieces)
         starts = tuple(size - (shard + 1) * shard_size for shard in range(pieces))
@@ -43,7 +43,7 @@ class ReverseForm(ExchangeForm):
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Exchange the elements of each dimension, then reverse them.
 
-        Whole shards change places along all dimensions at once.
+        If shards are exchanged as they are, one permute does so for all dimensions.
         """
         (value,) = body.values
         sizes = {factor: self._size(factor) for factor in body.lanes}
@@ -64,9 +64,9 @@ class ReverseForm(ExchangeForm):
 
 
 def _mirrored(value: ir.Value, lanes_of_dims: Sequence[DeviceAxis]) -> ir.Value:
-    """The shard at the other end of several dimensions.
+    """Build the exchange with the shard at the other end of several dimensions.
 
-    Counted along all their axes, it is as far from the last one as the device is from the first.
+    Numbered along all their axes, it is as far from the last shard as the device is from the first.
     """
     some = lanes_of_dims[0]
     axes = tuple(axis for lanes in lanes_of_dims for axis in lanes.axes)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gradients of windows: each source element is added to one element of its window.
 
-A shard of the result needs all windows that reach into it, whole: their source elements, and the
-operand under them. What its windows add to elements of other shards is cut off; those do so
-themselves.
+A shard of the result needs all windows that overlap it: their source elements, and the operand
+elements that they cover. The additions of its windows to elements of other shards are sliced off;
+these shards compute them themselves.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _NEVER_SELECTED = {
 
 @dataclass(frozen=True, slots=True)
 class WindowsInto:
-    """The windows that reach into each shard of the dimension that they move over.
+    """The windows that overlap each shard of the dimension over which they move.
 
     Attributes:
-        window: how windows move.
-        count: how many there are.
+        window: the movement of the windows.
+        count: the number of windows.
         size: the size of the dimension.
         pieces: the number of shards.
     """
@@ -56,15 +56,15 @@ class WindowsInto:
 
     @property
     def shard_size(self) -> int:
-        """The size of a shard of the dimension."""
+        """Return the size of a shard of the dimension."""
         return -(-self.size // self.pieces)
 
     @property
     def firsts(self) -> tuple[int, ...]:
-        """For each shard the first window that ends in it or behind it.
+        """Return for each shard the first window that ends in it or after it.
 
-        Window w covers `size` elements from w * stride - low on. Windows that don't exist count,
-        too, unless shards need their own windows only.
+        Window w covers `size` elements from w * stride - low on. Windows that don't exist are
+        included, unless shards need their own windows only.
         """
         if self.are_own:
             return tuple(shard * (self.count // self.pieces) for shard in range(self.pieces))
@@ -74,11 +74,11 @@ class WindowsInto:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """For each shard how many windows reach into it.
+        """Return for each shard the number of windows that overlap it.
 
-        Example: windows of 3 that move by 2 over 16 elements on 4 shards: into shard 1, elements 4
-        to 7, reach those from 2, 4 and 6 on. `WindowsInto(Window(stride=2, size=3), 7, 16, 4)` has
-        `firsts` (-1, 1, 3, 5) and `numbers` (3, 3, 3, 3).
+        Example: windows of 3 that move by 2 over 16 elements on 4 shards: shard 1, elements 4 to 7,
+        is overlapped by those from 2, 4 and 6 on. `WindowsInto(Window(stride=2, size=3), 7, 16, 4)`
+        has `firsts` (-1, 1, 3, 5) and `numbers` (3, 3, 3, 3).
         """
         if self.are_own:
             return (self.count // self.pieces,) * self.pieces
@@ -90,22 +90,22 @@ class WindowsInto:
 
     @property
     def length(self) -> int:
-        """How many windows each shard computes: what those too many do is cut off."""
+        """Return the number of windows that each shard computes; the excess is sliced off."""
         return max(1, *self.numbers)
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """For each shard the first element under its windows."""
+        """Return for each shard the first element that its windows cover."""
         return tuple(first * self.window.stride - self.window.low for first in self.firsts)
 
     @property
     def extent(self) -> int:
-        """How many elements the windows of a shard cover."""
+        """Return the number of elements that the windows of a shard cover."""
         return (self.length - 1) * self.window.stride + self.window.size
 
     @property
     def are_own(self) -> bool:
-        """Whether each shard has all elements under the windows whose source elements it has.
+        """Whether each shard has all elements that the windows of its source elements cover.
 
         Example: windows of 2 that move by 2 over 16 elements on 4 shards.
         """
@@ -118,12 +118,12 @@ class WindowsInto:
 
     @property
     def are_inside(self) -> bool:
-        """Whether, besides, no window reaches beyond the dimension."""
+        """Whether `are_own` holds, and no window extends beyond the dimension."""
         return self.are_own and all(begin >= 0 and end <= self.size for begin, end in self._own)
 
     @property
     def _own(self) -> list[tuple[int, int]]:
-        """For each shard what the windows of its source elements cover, if it has any."""
+        """Return for each shard the range that the windows of its source elements cover, if any."""
         number, window = self.count // self.pieces, self.window
         length = (number - 1) * window.stride + window.size
         begins = (shard * number * window.stride - window.low for shard in range(self.pieces))
@@ -131,18 +131,18 @@ class WindowsInto:
 
     @property
     def are_aligned(self) -> bool:
-        """Whether, besides, they are at the same places in all shards."""
+        """Whether `are_inside` holds, and windows are at the same positions in all shards."""
         return self.are_inside and self.size == self.count * self.window.stride
 
     def route_of_operand(self) -> ExchangePlan:
-        """How each shard gets what its windows cover."""
+        """Return the plan for the elements that the windows of each shard cover."""
         stride, size = self.window.stride, self.window.size
         lengths = tuple((number - 1) * stride + size if number else 0 for number in self.numbers)
         demand = RequiredRange(self.starts, lengths, range(self.size), self.shard_size)
         return plan_exchange(self.extent, (demand,), self.pieces)
 
     def route_of_source(self) -> ExchangePlan:
-        """How each shard gets the source elements of its windows."""
+        """Return the plan for the source elements of the windows of each shard."""
         shard_size = -(-self.count // self.pieces)
         demand = RequiredRange(self.firsts, self.numbers, range(self.count), shard_size)
         return plan_exchange(self.length, (demand,), self.pieces)
@@ -154,9 +154,9 @@ class SelectAndScatterForm(ExchangeForm):
     Args:
         operation: the operation.
         rule: its rule.
-        outside: the element of the operand that windows never select, if they reach beyond it.
-        own_only: whether shards must need their own windows only (`WindowsInto.are_own`), which
-            are inside of the dimension if there is no `outside`.
+        outside: the scalar that windows never select, as padding if they extend beyond the operand.
+        own_only: whether shards must need their own windows only (`WindowsInto.are_own`). Without
+            `outside`, these must not extend beyond the dimension.
     """
 
     def __init__(
@@ -185,23 +185,23 @@ class SelectAndScatterForm(ExchangeForm):
         self.factors = frozenset(self._dims)
 
     def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
-        """Those of the operand and of the source."""
+        """Return the plans of the operand and of the source."""
         windows = self._windows_into(factor, pieces)
         return windows.route_of_operand(), windows.route_of_source()
 
     def is_profitable(self, factor: int, pieces: int) -> bool:
-        """Whether the form is right for this many pieces, and saves bytes."""
+        """Whether the form is correct for this number of shards, and saves bytes."""
         if self._own_only:
             windows = self._windows_into(factor, pieces)
             return windows.are_inside if self._outside is None else windows.are_own
         return super().is_profitable(factor, pieces)
 
     def sends_nothing(self, factor: int, pieces: int) -> bool:
-        """Whether the form is right for this many pieces, without communication."""
+        """Whether the form is correct for this number of shards, without communication."""
         return self.is_profitable(factor, pieces) and super().sends_nothing(factor, pieces)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
-        """All windows that reach into a shard, and what they make of it."""
+        """Build the operation on all windows that overlap a shard."""
         operand, source, initial = body.values
         zero = FillValue(lambda: body.zero(body.values[_SOURCE]), PaddingContents.ZERO)
         outside = self._filling(body, operand)
@@ -251,13 +251,15 @@ class SelectAndScatterForm(ExchangeForm):
 
 @exchanges("stablehlo.select_and_scatter")
 def select_and_scatter_form(operation: ir.Operation, rule: OpShardingRule) -> SelectAndScatterForm:
-    """The form of an operation, which may be for windows of shards' own only.
+    """Return the form of an operation, which may be limited to shards' own windows.
 
-    1. Windows of other shards need source elements that are added up from zero, so that zeros in
-       place of those that don't exist do no harm.
-    2. Windows don't reach beyond the operand, or select a greatest or least floating-point number,
-       so that an infinity in place of elements that don't exist is not selected. (Where all there
-       is in a window are such infinities, what is added there is lost.)
+    It is not limited if both hold:
+
+    1. Source elements are added up from zero: windows of other shards need zeros for source
+       elements that don't exist.
+    2. Windows don't extend beyond the operand, or select the greatest or least floating-point
+       number: an infinity in place of an element that doesn't exist is not selected. (If a window
+       holds nothing but such infinities, its source element is lost.)
     """
     select, scatter = (region.blocks[0] for region in operation.regions)
     outside = None
@@ -278,7 +280,7 @@ def select_and_scatter_form(operation: ir.Operation, rule: OpShardingRule) -> Se
 
 
 def _comparison(select: ir.Block) -> str:
-    """How a body compares the first argument with the second, if that is all it does."""
+    """Return the direction in which a body compares its arguments, if it does nothing else."""
     operations = [view.operation for view in select.operations]
     compare = operations[0]
     if len(operations) != 2 or compare.name != "stablehlo.compare":

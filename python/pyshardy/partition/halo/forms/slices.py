@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Slices: windows of one element that begin somewhere and may leave out elements."""
+"""Slices: windows of one element with a start and strides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _START, _LIMIT, _STRIDE = "start_indices", "limit_indices", "strides"
 
 @exchanges("stablehlo.slice")
 def slice_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
-    """Slices of any kind, with strides."""
+    """Return the form of a slice, also with strides."""
     bounds = {name: list(operation.attributes[name]) for name in (_START, _LIMIT, _STRIDE)}
     operand, result = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)
     cut = [dim for dim, size in enumerate(operand) if size != result[dim]]
