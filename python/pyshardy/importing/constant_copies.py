@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Copies of values together with all that they are computed from."""
+"""Copies of values with all their dependencies."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class ConstantCopier:
         self._cloner: FunctionCloner | None = None
 
     def copy(self, value: ir.Value) -> ir.Value:
-        """A copy of a value that is an operation's result, with copies of what it is made of.
+        """Return a copy of the result of an operation, with copies of its dependencies.
 
-        1. Each operation is copied once, right before the original.
+        1. Each operation is copied once, directly before the original.
         2. Operands that are scalars, or arguments of a block, are not copied.
         3. A copied call calls a copy of its callee.
         4. The copy of a value is in the same sharding groups as the value.
         """
         copies: dict[ir.Value, ir.Value] = {}
         for original in _dependencies_first(value):
-            if original in copies:  # Another result of its operation came earlier.
+            if original in copies:  # another result of its operation came earlier
                 continue
             operation = original.owner.operation
             copy = operation.clone(ir.InsertionPoint(operation)).operation
@@ -54,10 +54,10 @@ class ConstantCopier:
 
 
 def is_private(value: ir.Value) -> bool:
-    """Whether all that a value is computed from, up to scalars, serves for one use of it alone.
+    """Whether a value and all its dependencies, up to scalars, have only one use.
 
-    A copy would then take the place of the original, which has no other purpose. Calls are an
-    exception: their callees must not be shared, either.
+    A copy would then replace the original, which has no other use. The callees of calls must not be
+    shared, either.
     """
     pending = [value.owner.operation]
     while pending:
@@ -69,7 +69,7 @@ def is_private(value: ir.Value) -> bool:
 
 
 def _copied_operands(operation: ir.Operation) -> list[ir.Value]:
-    """The operands that are copied with an operation: results that aren't scalars."""
+    """Return the operands that are copied with an operation: results that aren't scalars."""
     return [
         operand
         for operand in operation.operands
@@ -78,7 +78,7 @@ def _copied_operands(operation: ir.Operation) -> list[ir.Value]:
 
 
 def _dependencies_first(value: ir.Value) -> list[ir.Value]:
-    """A value and all that it is computed from, each after its operands; scalars are left out."""
+    """Return a value and all its dependencies, each after its operands, without scalars."""
     ordered: dict[ir.Value, None] = {}
     pending = [(value, False)]
     while pending:

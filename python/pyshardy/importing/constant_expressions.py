@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which operations compute constants from constants."""
+"""Operations that compute constants from constants."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pyshardy.propagation.elementwise import (
 )
 
 CONSTANTS = frozenset({"sdy.constant", "stablehlo.iota"})
-"""The operations that constant expressions begin with."""
+"""The operations with which constant expressions begin."""
 
 BROADCAST = "stablehlo.broadcast_in_dim"
 NAMED_COMPUTATION = "sdy.named_computation"
 SHARDING_GROUP = "sdy.sharding_group"
 
-# A constraint is there to stay, so it is not for copying.
+# Constraints are not copied.
 _PRESERVING = ELEMENTWISE_OPERATIONS - {"sdy.sharding_constraint"} | {
     BROADCAST,
     "stablehlo.reshape",
@@ -33,14 +33,14 @@ _ALLOWED_IN_BODIES = CONSTANTS | {
 
 
 class ConstantExpressions:
-    """Tells which operations of a module make constants of constants.
+    """Determines the operations of a module that compute constants from constants.
 
-    1. Element-wise operations, broadcasts, reshapes and slices do, if they can't fail: one of
-       several operands of dynamic shape fails if their sizes differ.
-    2. Named computations and calls do, if their body has only operations that do, constants and
-       sharding groups. Bodies must have been handed to `learn` before; computations of one name,
-       and functions of one original name, must all be such.
-    3. Nothing else does, calls of declarations for example, which may do anything.
+    1. Element-wise operations, broadcasts, reshapes and slices do, if they can't fail: operations
+       on several operands of dynamic shape fail if their sizes differ.
+    2. Named computations and calls do, if their body has only such operations, constants and
+       sharding groups. Bodies must have been passed to a `learn` method before; computations of one
+       name, and functions of one original name, must all be such.
+    3. No other operations do. Calls of declarations, for example, may have any effect.
     """
 
     def __init__(self, graph: CallGraph):
@@ -57,19 +57,19 @@ class ConstantExpressions:
         }
 
     def learn_function(self, name: str, function: ir.Operation) -> None:
-        """Look whether the function of that name makes constants of constants."""
+        """Determine whether the function of that name computes constants from constants."""
         original = self._original_names[name]
         if original in self._called and not self._is_constant(function.regions[0]):
             self._other_functions.add(original)
-        self._learned.add(name)  # Last: a function that calls itself is not constant.
+        self._learned.add(name)  # last: a function that calls itself is not constant
 
     def learn_computation(self, computation: ir.Operation) -> None:
-        """Look whether a named computation makes constants of constants."""
+        """Determine whether a named computation computes constants from constants."""
         if not self._is_constant(computation.regions[0]):
             self._other_computations.add(_name_of(computation))
 
     def preserves(self, operation: ir.Operation) -> bool:
-        """Whether an operation makes constants of constants."""
+        """Whether an operation computes constants from constants."""
         name = operation.name
         if name in _PRESERVING:
             operands = operation.operands
@@ -91,7 +91,7 @@ class ConstantExpressions:
         return False
 
     def _is_constant(self, body: ir.Region) -> bool:
-        # Operations with regions that aren't computations don't preserve, so none is entered.
+        # Other operations with regions don't, so their regions are skipped.
         return all(
             view.operation.name in _ALLOWED_IN_BODIES or self.preserves(view.operation)
             for block in body.blocks

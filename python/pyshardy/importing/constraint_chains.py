@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Chains of sharding constraints, the last of which dictates how later uses are sharded."""
+"""Chains of sharding constraints, whose last one determines the sharding of later uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyshardy.importing.constraints import (
 
 
 def redirect_to_end_of_chain(head: ir.Operation) -> None:
-    """Let uses of a chain's input that come after the chain use its end, if `head` begins one.
+    """Redirect uses of a chain's input after the chain to its end, if `head` begins one.
 
     A chain is a list of two or more `sdy.sharding_constraint`s such that
 
@@ -23,8 +23,8 @@ def redirect_to_end_of_chain(head: ir.Operation) -> None:
     3. each but the last is used once, by the next;
     4. no constraint and no manual computation uses the last.
 
-    What uses the input behind the chain, in the block of its last constraint itself, then uses
-    the last constraint. A `func.return` keeps the input.
+    Users of the input after the chain, in the block of its last constraint itself, then use the
+    last constraint. A `func.return` keeps the input.
 
         %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]>     the same
         %2 = stablehlo.add %0, %b                                the same

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writing down what `sdy-apply-sharding-constraints` did, as propagation writes down its steps."""
+"""Debug information of `sdy-apply-sharding-constraints`, in the format of propagation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RESULT = EdgeValueRef(EdgeNodeType.RESULT, 0)
 
 
 def write_origins(module: ir.Module) -> None:
-    """Write to all shardings of a module from which of the user's each of their axes comes.
+    """Record for the axes of all shardings of a module the user's shardings they come from.
 
     An axis of the input of a constraint comes from the constraint; see `ShardingOrigins`.
     """
@@ -35,11 +35,11 @@ def write_origins(module: ir.Module) -> None:
 
 
 def write_steps(module: ir.Module, applied: Sequence[ir.Operation]) -> None:
-    """Write to each constraint that its input was sharded by it, in a step of its own.
+    """Record for each constraint that it sharded its input, in a step of its own.
 
     Args:
         module: the module that the constraints are in.
-        applied: the constraints that gave their shardings to their inputs, in this order.
+        applied: the constraints whose shardings were copied to their inputs, in this order.
     """
     cache = AttributeCache(module.context)
     first = first_free_step(Program(module, ShardingRuleLookup()).operations)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What demands a sharding of a value: constraints, and the inputs of manual computations."""
+"""Constraints on the shardings of values: constraints, and inputs of manual computations."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ MANUAL_COMPUTATION = "sdy.manual_computation"
 
 
 def input_shardings(operation: ir.Operation) -> tuple[TensorSharding, ...]:
-    """The shardings that one of the two operations demands of its operands, as written."""
+    """Return the shardings that one of the two operations requires of its operands, as written."""
     if operation.name == CONSTRAINT:
         return (value_of(operation.attributes[OWN_SHARDING[CONSTRAINT]]),)
     return value_of(operation.attributes["in_shardings"]).shardings
 
 
 def may_be_dictated(value: ir.Value) -> bool:
-    """Whether a constraint may give a value its sharding: it has none, or an unconstrained one."""
+    """Whether a constraint may set the sharding of a value: it has none or an open one."""
     sharding = get_sharding(value)
     return sharding is None or sharding.is_unconstrained
 
 
 def constraint_at(use: ir.OpOperand) -> TensorSharding | None:
-    """The sharding that a use of a value demands of it; None if it doesn't demand any."""
+    """Return the sharding that a use of a value requires; None if it requires none."""
     user = use.owner.operation
     if user.name in (CONSTRAINT, MANUAL_COMPUTATION):
         return input_shardings(user)[use.operand_number]

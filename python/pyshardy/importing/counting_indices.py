@@ -10,18 +10,18 @@ from mlir_sdy.host import ir
 def counts_along_first_dimension(indices: ir.Value, component: int, index_vector_dim: int) -> bool:
     """Whether a component of all index vectors is its vector's position in dimension 0.
 
-    1. If the indices are concatenated of parts along the dimension of index vectors, the
-       part that has the component is looked at, and it must be of size 1 there.
-    2. What is looked at must be an `iota` along dimension 0, maybe behind
-       - broadcasts and reshapes that leave dimension 0 the first one, of the same size;
-       - clamps, which are taken to do nothing to valid indices;
-       - selects, which are taken to keep valid indices as they are: of the two values the second
-         is looked at if it is an iota, else the first.
+    1. If the indices are a concatenation along the dimension of index vectors, the part with the
+       component is examined, and it must have size 1 there.
+    2. The indices, or that part, must be an `iota` along dimension 0, possibly followed by
+       - broadcasts and reshapes that keep dimension 0 first, of the same size;
+       - clamps, which are assumed not to change valid indices;
+       - selects, which are assumed not to change valid indices: of the two values the second is
+         examined if it is an iota, else the first.
 
     Args:
         indices: the index vectors.
-        component: which of a vector's components is asked about.
-        index_vector_dim: the dimension that the vectors are along, not 0.
+        component: the index of the component.
+        index_vector_dim: the dimension of the index vectors, not 0.
     """
     concatenate = producer(indices, "stablehlo.concatenate")
     value: ir.Value | None = indices
@@ -38,7 +38,7 @@ def counts_along_first_dimension(indices: ir.Value, component: int, index_vector
 
 
 def _part_with(concatenate: ir.Operation, component: int, dim: int) -> ir.Value | None:
-    """The part of a concatenation that consists of just one component of index vectors."""
+    """Return the part of a concatenation that is just one component of index vectors."""
     start = 0
     for part in concatenate.operands:
         size = ir.RankedTensorType(part.type).shape[dim]
@@ -49,7 +49,7 @@ def _part_with(concatenate: ir.Operation, component: int, dim: int) -> ir.Value 
 
 
 def _same_along_first_dimension(operation: ir.Operation) -> ir.Value | None:
-    """The operand with the same values along dimension 0 as the result; None if unknown."""
+    """Return the operand with the same values along dimension 0 as the result; None if unknown."""
     operands = operation.operands
     match operation.name:
         case "stablehlo.clamp":

@@ -174,9 +174,7 @@ class WindowedForm(ExchangeForm):
     def _exchanged(
         self, value: ir.Value, factor: int, filling: FillValue, body: Body
     ) -> tuple[ir.Value, LocalDim]:
-        """Build the elements that a shard's windows cover; with holes if they differ between
-        shards.
-        """
+        """Build the elements that a shard's windows cover; with holes if shards differ in them."""
         windowed, lanes = self.dims[factor], body.lanes[factor]
         dim, dilation = windowed.dim, windowed.window.dilation
         reach = windowed.reach(lanes.pieces)
@@ -192,8 +190,7 @@ class WindowedForm(ExchangeForm):
 
 
 def operand_filling(first: int) -> FillingFunction:
-    """Return fill values from scalar operands: that at position `first` for the first operand, etc.
-    """
+    """Return fill values from the scalar operands from position `first` on."""
     return lambda body, index: FillValue(lambda: body.values[first + index], PaddingContents.SCALAR)
 
 

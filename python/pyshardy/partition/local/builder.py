@@ -197,9 +197,7 @@ class LocalBuilder:
     # --- Shards -----------------------------------------------------------------------------
 
     def offset(self, mesh: Mesh, axes: Sequence[AxisRef], shard_size: int) -> ir.Value:
-        """Build the start of the device's shard of a dimension: its index along `axes` times its
-        size.
-        """
+        """Build the start of the device's shard of a dimension: its index times the shard size."""
         if not axes:
             return self.index(0)
         return self.per_device(self._shards(mesh, tuple(axes)) * shard_size)
@@ -326,9 +324,7 @@ class LocalBuilder:
     def all_gather(
         self, value: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
-        """Build a gather of the shards of all devices along some axes, concatenated in one
-        dimension.
-        """
+        """Build an all-gather along one dimension."""
         tensor = ir.RankedTensorType(value.type)
         shape = list(tensor.shape)
         shape[dim] *= mesh.axes_size(axes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The dialect's collectives as those of StableHLO."""
+"""Local forms of the dialect's collectives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyshardy.partition.op_facts.completion import reduction_kind
 
 
 def moves_elements(conversion: Conversion) -> Conversion:
-    """The conversion of what moves elements between devices: a constant where there are none.
+    """Return a conversion that replaces collectives on empty tensors by constants.
 
     StableHLO has no collectives along dimensions of size 0.
     """
@@ -34,14 +34,18 @@ def moves_elements(conversion: Conversion) -> Conversion:
 
 @converts("sdy.reshard")
 def convert_reshard(operation: ir.Operation, _: LocalBuilder) -> None:
-    """A whole tensor is the same on all meshes; other reshards are collectives by now."""
+    """Replace a reshard by its operand.
+
+    Such a reshard is between meshes, of a replicated tensor; others have been replaced by
+    collectives.
+    """
     _replace(operation, operation.operands[0])
 
 
 @converts("sdy.all_gather")
 @moves_elements
 def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Gather all dimensions at once, or one after the other from last to first if asked to.
+    """Gather all dimensions at once, or one after the other from last to first.
 
     1. The shards are gathered along a new dimension in front, over all axes together.
     2. That dimension is split into one for the axes of each gathered dimension, and these are
@@ -90,8 +94,8 @@ def convert_all_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
 def convert_reduce_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Reduce and scatter one dimension; several are reduced together and then sliced.
 
-    If asked to, several are scattered at once: what each of them is cut into comes to the front
-    (`_split_to_front`), where it is one dimension that is scattered over all axes.
+    With `combined_reduce_scatter`, several are scattered at once: their parts are moved to the
+    front (`_split_to_front`), where they are one dimension that is scattered over all axes.
     """
     axes_per_dim = _axis_lists(operation.attributes["reduce_scatter_axes"])
     mesh = _result_mesh(operation, builder)
@@ -142,9 +146,10 @@ def _reduce_scatter(
 def convert_all_to_all(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Move the axes of one pair of dimensions directly, and those of several pairs at once.
 
-    1. What each target dimension is cut into comes to the front (`_split_to_front`).
-    2. There it is one dimension, of which each device keeps its own part of all others' data.
-    3. Split again, each part goes in front of its source dimension, and both are merged.
+    1. The parts of each target dimension are moved to the front (`_split_to_front`).
+    2. There they are one dimension, along which one all-to-all splits and concatenates.
+    3. That dimension is split again; each part is moved in front of its source dimension, and both
+       are merged.
     """
     mesh = _result_mesh(operation, builder)
     value = operation.operands[0]
@@ -165,10 +170,10 @@ def convert_all_to_all(operation: ir.Operation, builder: LocalBuilder) -> None:
 def _split_to_front(
     builder: LocalBuilder, value: ir.Value, dims: Sequence[int], sizes: Sequence[int]
 ) -> ir.Value:
-    """Cut dimensions into numbers of parts, which become one new dimension in front.
+    """Split dimensions into numbers of parts, which become one new dimension in front.
 
-    Example: (6, 5, 8) with dimensions 0 and 2 cut into 2 and 4 is seen as (2, 3, 5, 4, 2), made to
-    (2, 4, 3, 5, 2) and merged to (8, 3, 5, 2).
+    Example: (6, 5, 8) with dimensions 0 and 2 split into 2 and 4 parts is reshaped to (2, 3, 5, 4,
+      2), transposed to (2, 4, 3, 5, 2) and merged to (8, 3, 5, 2).
     """
     shape: list[int] = []
     parts: list[int] = []
@@ -191,7 +196,7 @@ def _split_leading_dim(builder: LocalBuilder, value: ir.Value, sizes: Sequence[i
 
 
 def _merge_into(builder: LocalBuilder, value: ir.Value, dims: Sequence[int]) -> ir.Value:
-    """Merge the leading dimensions into those others that `dims` counts from behind them.
+    """Merge the leading dimensions into the other dimensions that `dims` numbers.
 
     Example: (2, 4, 3, 5, 2) with `dims` (0, 2) becomes (2, 3, 5, 4, 2), and then (6, 5, 8).
     """
@@ -244,13 +249,13 @@ def permute_pairs(
     source_mesh: Mesh,
     target_mesh: Mesh,
 ) -> list[tuple[int, int]]:
-    """Who sends to whom when shards laid out by `source` are to be laid out by `target`.
+    """Return the senders and receivers of a permute from the layout `source` to `target`.
 
     1. Both meshes are cut into the finest parts that the axes mention.
     2. A device's shard is numbered along the parts of its axes in order, then along the parts
        that only the other side uses, then along those that neither uses.
-    3. A device sends to the one that has its number on the other side. Along unused parts it
-       keeps its position, so that nothing crosses manual axes.
+    3. A device sends to the one that has its number on the other side. Along unused parts it keeps
+       its position, so that there is no communication along manual axes.
 
     Example: on `<["x"=2, "y"=2]>` from `{"x"}` to `{"y"}`: device 1 at (0, 1) has shard 0 and, as
     its position along "y" is 1, number 1. That is the number of the device at (1, 0): `(1, 2)`.
@@ -275,7 +280,7 @@ def permute_pairs(
 @converts("sdy.replicated_to_unreduced")
 @moves_elements
 def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Keep the value where it counts once: on the first device along the axes."""
+    """Keep the value on the first device along the axes only; others get the identity."""
     axes = value_of(operation.attributes["axes"]).value
     value = operation.operands[0]
     if axes:
@@ -290,9 +295,9 @@ def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuild
 @converts("sdy.sharded_to_unreduced")
 @moves_elements
 def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Write the shard at its place into a tensor of the identity of the reduction.
+    """Write the shard at its position into a tensor of the identity of the reduction.
 
-    That tensor has room for the padding of the last shards, which is cut off afterwards.
+    That tensor includes the padding of the last shards, which is sliced off afterwards.
     """
     axes_per_dim = _axis_lists(operation.attributes["axes"])
     mesh = _result_mesh(operation, builder)

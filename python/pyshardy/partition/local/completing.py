@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Completing partial results by any reduction, where `sdy.all_reduce` has no kind for it."""
+"""Completion of partial results by reductions that `sdy.all_reduce` has no kind for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyshardy.partition.resharding.cost import collective_cost
 def all_reduce_product(
     operation: ir.Operation, axes: Sequence[AxisRef], mesh: Mesh, builder: LocalBuilder
 ) -> None:
-    """Let the product over all devices along some axes take the place of each result."""
+    """Replace each result by its product over all devices along some axes."""
     for result in operation.results:
         with ir.InsertionPoint.after(operation):
             product = builder.all_reduce(result, "stablehlo.multiply", axes, mesh)
@@ -32,7 +32,8 @@ def reduce_again(
 ) -> None:
     """Reduce the results of all devices along some axes by the body of the operation.
 
-    The devices come in their order along the axes. Of two ways, the one that costs less is taken:
+    The results are combined in the order of the devices along the axes. The cheaper of two ways is
+    taken:
 
     1. The results are gathered, and each device reduces all of them.
     2. Each device gets its part of all results by an all-to-all, and reduces it. Then the parts of
@@ -126,7 +127,7 @@ def _joined(
     mesh: Mesh,
     builder: LocalBuilder,
 ) -> ir.Value:
-    """Gather the parts that `_parts` made, and drop the padding."""
+    """Gather the parts that `_parts` built, and drop the padding."""
     joined = builder.all_gather(part, 0, axes, mesh)
     return builder.with_shape(builder.slice_prefix(joined, [math.prod(shape)]), shape)
 

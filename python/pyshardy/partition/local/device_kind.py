@@ -16,7 +16,7 @@ def are_replicas(replica_count: int, partition_count: int, place: ir.Operation) 
     Args:
         replica_count: the number of replicas.
         partition_count: the number of partitions.
-        place: what a diagnostic points to.
+        place: the operation at which an error is reported.
 
     Raises:
         PassError: both are above one, so that a device would have two ids.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The number of devices that programs can be made for."""
+"""The limit on the number of devices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
 
 MOST_DEVICES = 1 << 18
-"""Collectives list the devices of their groups, so that time and memory grow with their number."""
+"""The limit. Collectives list the devices of their groups, so time and memory grow with it."""
 
 
 def check_number_of_devices(module: ir.Module | ir.Operation) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Indices into whole tensors as indices into shards.
+"""Conversion of indices into global tensors to indices into shards.
 
 An index counts along several dimensions of a tensor, its *components*. An index tensor holds the
 components of an index along one of its dimensions, or has one component and no such dimension.
@@ -25,10 +25,10 @@ class Component:
     """One component of the indices.
 
     Attributes:
-        axes: the axes that shard the dimension; none if indices into shards are those into all.
+        axes: the axes that shard the dimension; none if global and local indices are equal.
         shard_size: the size of the dimension on a device.
-        least: the least index that matters: what is below it is no other than this one.
-        greatest: the greatest index that matters.
+        least: the lower bound; all smaller indices have the same effect.
+        greatest: the upper bound; all greater indices have the same effect.
     """
 
     axes: tuple[AxisRef, ...]
@@ -50,7 +50,7 @@ class Indices:
     vector_dim: int
 
     def bounds(self, builder: LocalBuilder, numbers: Sequence[int]) -> ir.Value:
-        """A number for each component, to clamp these indices by."""
+        """Build a tensor with a number for each component, as a bound of a clamp."""
         element_type = element_type_of(self.value)
         if len({*numbers}) == 1:
             return _constant(builder, str(numbers[0]), ir.RankedTensorType.get([], element_type))
@@ -58,7 +58,7 @@ class Indices:
         return self.spread(builder, _constant(builder, str(list(numbers)), vector))
 
     def spread(self, builder: LocalBuilder, vector: ir.Value) -> ir.Value:
-        """A vector of a number for each component, spread over all indices."""
+        """Broadcast a vector with a number for each component to all indices."""
         shape = ir.RankedTensorType(self.value.type).shape
         return broadcast(builder, vector, shape, [self.vector_dim])
 
@@ -66,15 +66,15 @@ class Indices:
 def indices_into_shard(
     indices: Indices, components: Sequence[Component], mesh: Mesh, builder: LocalBuilder
 ) -> Indices:
-    """Indices that count from where the device's shard begins; beyond it they are out of bounds.
+    """Build indices relative to the device's shard; out of bounds for other shards.
 
-    1. Indices are cut to those that matter, so that nothing overflows.
-    2. They become integers of a type that holds all of these and the negative ones.
+    1. Indices are clamped to their bounds, so that nothing overflows.
+    2. They are converted to an integer type that holds all of these and negative ones.
     3. The offset of the shard is subtracted.
 
     Args:
-        indices: indices into whole tensors, of any integer type.
-        components: what they count along.
+        indices: indices into global tensors, of any integer type.
+        components: the components of an index.
         mesh: the mesh of the axes.
         builder: builds the operations.
     """
@@ -108,7 +108,7 @@ def indices_into_shard(
 
 
 def _offsets(components: Sequence[Component], mesh: Mesh, builder: LocalBuilder) -> ir.Value:
-    """Where the device's shard begins, as a vector of a number for each component."""
+    """Build the start of the device's shard, a vector with a number for each component."""
     rows = [
         [shard_index(mesh, device, part.axes) * part.shard_size for part in components]
         for device in range(mesh.total_size)

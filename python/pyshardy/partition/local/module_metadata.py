@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The shardings of the main function as attributes of its module.
 
-A local program has the types of shards only. For its caller, the module says how the global inputs
-and outputs are sharded:
+A local program has the types of shards only. Attributes of the module tell its caller the shardings
+of the global inputs and outputs:
 
     module attributes {
       sdy.parameters_shardings = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x"}]>]>,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What must hold before a program becomes that of one device, and what to run where it doesn't."""
+"""Checks before a program becomes local, with the passes to run where they fail."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.operation_view import OperationView
 
 STAY = frozenset({"sdy.mesh", "sdy.return"})
-"""Operations of the dialect that need no conversion: what they belong to sees to them."""
+"""Operations of the dialect without a conversion: their parents or users handle them."""
 
 FLOWS = DATA_FLOW_OPERATIONS | {"func.call", "func.func"}
-"""Operations whose operands, or what their bodies return, must be sharded as somewhere else."""
+"""Operations whose operands, or the values that their bodies return, have fixed shardings."""
 
 _CUSTOM_CALL = "stablehlo.custom_call"
 _RESHARDS = "sdy-insert-explicit-reshards{enable-full-version=true}"
@@ -65,7 +65,7 @@ def check_no_inner_modules(operations: Iterable[ir.Operation]) -> None:
     """Check that none of the operations in a module is a module.
 
     Raises:
-        PassError: one is. Its meshes and functions are its own, so that it is another program.
+        PassError: one is: with its own meshes and functions, it is another program.
     """
     for operation in operations:
         if operation.name == "builtin.module":
@@ -82,16 +82,16 @@ _OF_KNOWN_SIZES = frozenset(
         "sdy.sharded_to_unreduced",
     }
 )
-"""Collectives whose local form says how large things are."""
+"""Collectives whose local form needs static sizes."""
 
 
 class LocalForm(NamedTuple):
-    """What an operation is on shards.
+    """The local form of an operation.
 
     Attributes:
-        changes: whether it needs another form than it has.
-        partial: what is partial of its results, if anything.
-        in_shards: the conversion to that form, if it isn't that of all operations of its name.
+        changes: whether the operation has to be converted.
+        partial: the partial results, if any.
+        in_shards: the conversion, if it differs from that of other operations of its name.
     """
 
     changes: bool
@@ -100,7 +100,7 @@ class LocalForm(NamedTuple):
 
 
 class LocalChecks:
-    """Checks of the operations of one module, none of which changes anything.
+    """Checks of the operations of one module, which change nothing.
 
     Args:
         module: the module.
@@ -169,13 +169,14 @@ class LocalChecks:
         _fail(operation, is_left(name))
 
     def check_flow(self, operation: ir.Operation) -> None:
-        """Check that values flow into and out of an operation as they are sharded there.
+        """Check the shardings of values that flow into and out of an operation.
 
         Args:
             operation: the operation, one of those in `FLOWS`.
 
         Raises:
-            PassError: a value is partial, or sharded in another way.
+            PassError: a value is partial, or its sharding differs from that of the place to which
+                it flows.
         """
         for source in self._sources(operation):
             user, index = source.operation, source.index
@@ -208,15 +209,15 @@ class LocalChecks:
         return sources_of_call(operation, self._callee(operation), self._meshes)
 
     def local_form(self, known: OperationView, shardings: Shardings) -> LocalForm:
-        """Return what an operation is on shards, which is checked to be possible.
+        """Return the local form of an operation, after checking that it has one.
 
         Args:
             known: an operation with a sharded operand or result, or in `DEVICE_DEPENDENT_OPS`.
             shardings: those of its operands, then results.
 
         Raises:
-            PassError: it has no local form, its tensors are sharded in different ways, or a
-                dimension is sharded that needs data of other devices.
+            PassError: it has no local form, its tensors have incompatible shardings, or a dimension
+                is sharded that needs elements of other shards.
         """
         if known.name not in CONVERSIONS:
             _fail(
@@ -249,7 +250,7 @@ class LocalChecks:
     def _form_in_shards(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
     ) -> FormInShards | None:
-        """Return the form of an operation that would need data of others by its rule alone."""
+        """Return the form without communication of an operation whose rule alone requires it."""
         if operation.name not in self._exchanging:
             return None
         given = [each for each in shardings if each is not None and not each.is_fully_replicated]
@@ -286,7 +287,7 @@ class LocalChecks:
     def _partial_results(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
     ) -> PartialResults | None:
-        """Return what is partial of the results, after checking that all tensors agree."""
+        """Return the partial results, after checking that all tensors are compatible."""
         given = [each for each in shardings if each is not None and not each.is_fully_replicated]
         mesh = mesh_of(given[0], self._meshes) if given else None
         if mesh is None or mesh.is_maximal:
@@ -328,7 +329,7 @@ def _run_first(passes: str) -> str:
 
 
 def _end(position: int, num_operands: int) -> str:
-    """What stands at a position among the operands and results of an operation."""
+    """Return a description of the operand or result at a position."""
     if position < num_operands:
         return f"operand {position}"
     return f"result {position - num_operands}"

@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 Conversion = Callable[[ir.Operation, "LocalBuilder"], None]
 
 CONVERSIONS: dict[str, Conversion] = {}
-"""How to convert an operation, by its full name, once its operands have local types.
+"""The conversions of operations by name, called once their operands have local types.
 
-A conversion replaces the operation or changes it in place; the types of its results are local
-already.
+A conversion replaces the operation or changes it in place; the types of its results are already
+local.
 """
 
 Stays = Callable[[ir.Operation, Sequence["TensorSharding | None"]], bool]
 
 UNCHANGED_LOCALLY: dict[str, Stays] = {}
-"""Whether an operation means the same on shards, given how its operands and results are sharded.
+"""Predicates by operation name: whether it is unchanged, given the shardings of its tensors.
 
-Asked, by the full name, before anything is converted, and once for operations of one form.
+They are called before anything is converted, and once for operations of one signature.
 """
 
 DEVICE_DEPENDENT_OPS: set[str] = set()
-"""Operations that are converted although all their types are global ones already.
+"""Operations that are converted even if all their types are unchanged.
 
-Devices that run the same operation get different results of them.
+Their results differ between devices.
 """
 
 
 class RetypeOnly:
-    """The conversion of operations that mean the same on shards as on whole tensors."""
+    """The conversion of operations that are valid on shards as they are."""
 
     def __call__(self, operation: ir.Operation, builder: LocalBuilder) -> None:
         """Leave the operation as it is."""
@@ -50,8 +50,8 @@ def converts(
 
     Args:
         names: the full names of the operations.
-        differing: whether devices get different results although they run the same operation.
-        unless: whether an operation has no need of it (see `UNCHANGED_LOCALLY`).
+        differing: whether results differ between devices that run the same operation.
+        unless: whether an operation needs no conversion (see `UNCHANGED_LOCALLY`).
     """
 
     def register(conversion: Conversion) -> Conversion:

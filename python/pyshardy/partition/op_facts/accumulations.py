@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sums that loops add up: `%s = %s + f(...)` in each trip, and nothing else.
+"""Sums that loops accumulate: `%s = %s + f(...)` in each iteration, and nothing else.
 
-The partial results of an addend need not be completed in each trip: `sdy-reassociate-reductions`
-adds them up, and completes the sum once, after the loop.
+The partial results of an addend need not be completed in each iteration:
+`sdy-reassociate-reductions` adds them up, and completes the sum once, after the loop.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _WHILE = "stablehlo.while"
 _ADDING = frozenset({"stablehlo.add", "stablehlo.subtract"})
 
 _TRIPS_IF_UNKNOWN = 2
-"""How often a loop is taken to run at the least where its trips can't be counted."""
+"""The assumed minimum number of iterations of a loop whose iterations can't be counted."""
 
 
 class Accumulation(NamedTuple):
-    """What a loop does to a sum.
+    """The accumulation of a sum in a loop.
 
     Attributes:
         addition: the operation that adds an addend, or subtracts it.
-        addend: which operand that is.
-        copies: conversions of the sum to its own type before, the first of them first.
+        addend: the index of the addend among the operands.
+        copies: conversions of the sum to its own type before the addition, in order.
     """
 
     addition: ir.Operation
@@ -37,16 +37,16 @@ class Accumulation(NamedTuple):
 
 
 def accumulation(loop: ir.Operation, index: int) -> Accumulation | None:
-    """Return how a loop adds up what it carries at one place; None if it does something else.
+    """Return the accumulation of a value that a loop carries; None if there is none.
 
-    1. The body uses the value once, but for conversions to its own type, to add something to it or
-       to subtract something from it.
-    2. The outcome is what the body returns at that place, and has no other use.
+    1. The body uses the value once, except for conversions to its own type, to add something to it
+       or to subtract something from it.
+    2. The sum is returned by the body at that position, and has no other use.
     3. The condition doesn't use the value.
 
     Args:
         loop: a `stablehlo.while`.
-        index: the number of the value among those that the loop carries.
+        index: the index of the value among those that the loop carries.
     """
     condition, body = (region.blocks[0] for region in loop.regions)
     terminator = body.operations[len(body.operations) - 1].operation
@@ -66,13 +66,12 @@ def accumulation(loop: ir.Operation, index: int) -> Accumulation | None:
 
 
 def trips_of_accumulation(value: ir.Value) -> int:
-    """Return how many addends a value is one of, each made in a trip of a loop; 1 if of none.
+    """Return the number of addends that a loop makes of a value; 1 if it isn't an addend.
 
     1. The only use of the value is, through operations that are linear in it, as the addend of an
-       `accumulation` of a loop around it.
-    2. Nothing on the way is sharded along axes that the value isn't sharded along: a reshard
-       would come first.
-    3. The sum may be such a value in turn: then the numbers of trips are multiplied.
+       `accumulation` of an enclosing loop.
+    2. No value on the way is sharded along other axes than the value: a reshard would come first.
+    3. If the sum is such an addend in turn, the numbers of iterations are multiplied.
 
     Example: 12 for `%g` in `for i in range(3): for j in range(4): %s += -transpose(%g)`.
     """
@@ -104,7 +103,7 @@ def _axis_names(value: ir.Value) -> set[str]:
 
 
 def _sum_of(addition: ir.Operation, addend: int) -> tuple[ir.Operation, int] | None:
-    """The loop that an operation adds up an addend for, and at which place."""
+    """Return the loop that accumulates an addend, and the index of the sum."""
     parent = addition.parent
     if parent is None or parent.operation.name != _WHILE or not has_one_use(addition.results[0]):
         return None

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Factors along which devices can't compute an operation on their shards alone.
 
-1. Factors that need replication, and those whose shards would have to be exchanged. Where an
-   operation has a form that does so (see `halo`), that takes its place before.
-2. Factors that are reduced, if nothing completes partial results (see `reductions`).
-3. For some operations also others, although they pass through: a generator of random bits makes
-   the same ones for each shard.
-4. Of custom calls, those that pass through only in name: a factor of operands alone, or of results
-   alone, says nothing of how the one follows from the other. JAX writes so of calls of LAPACK.
+1. Factors that need replication, and those that need elements of other shards. If the operation
+   has a form with an exchange (see `halo`), that has replaced it before.
+2. Factors that are reduced, if partial results can't be completed (see `reductions`).
+3. For some operations also pass-through factors: a generator of random bits generates the same
+   ones for each shard.
+4. Pass-through factors of custom calls that are in operands only, or in results only: they don't
+   relate results to operands. JAX writes such rules for calls of LAPACK.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RNG = "stablehlo.rng_bit_generator"
 
 
 def blocked_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
-    """The factors that must not be sharded for the operation to be computed on shards.
+    """Return the factors that must not be sharded for the operation to be computed on shards.
 
     Args:
         operation: the operation.
@@ -51,7 +51,7 @@ def blocked_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[
 
 
 def _one_sided_factors(rule: OpShardingRule) -> frozenset[int]:
-    """The factors that pass through, but are in operands only, or in results only."""
+    """Return the pass-through factors that are in operands only, or in results only."""
     sides = [
         {
             factor
@@ -69,14 +69,14 @@ def _one_sided_factors(rule: OpShardingRule) -> frozenset[int]:
 
 
 def uncompletable_factors(operation: ir.Operation, rule: OpShardingRule) -> frozenset[int]:
-    """The reduced factors of an operation if nothing completes partial results."""
+    """Return the reduced factors of an operation if its partial results can't be completed."""
     if not rule.reduction_factors or completion_of(operation) is not None:
         return frozenset()
     return frozenset(rule.reduction_factors)
 
 
 def _blocks(name: str) -> Callable[[PlacesFunction], PlacesFunction]:
-    """Register what finds the dimensions of an operation whose factors are blocked."""
+    """Register a function that yields the dimensions whose factors are blocked."""
 
     def register(function: PlacesFunction) -> PlacesFunction:
         _PLACES[name] = function
@@ -87,7 +87,7 @@ def _blocks(name: str) -> Callable[[PlacesFunction], PlacesFunction]:
 
 @_blocks("stablehlo.pad")
 def _padded_dims(operation: ir.Operation) -> Iterator[Place]:
-    """Dimensions with any padding, also where as much is cut off at the other end."""
+    """Yield dimensions with any padding, positive or negative."""
     attributes = operation.attributes
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
     for dim, amounts in enumerate(zip(*(attributes[name] for name in names), strict=True)):
@@ -97,9 +97,9 @@ def _padded_dims(operation: ir.Operation) -> Iterator[Place]:
 
 @_blocks("stablehlo.dynamic_update_slice")
 def _dims_of_smaller_updates(operation: ir.Operation) -> Iterator[Place]:
-    """Dimensions of the update that are smaller than those of the operand.
+    """Yield dimensions of the update that are smaller than those of the operand.
 
-    All of it may go to one shard of the operand.
+    The full update may go to one shard of the operand.
     """
     operand, update = (ir.RankedTensorType(operation.operands[at].type) for at in (0, 1))
     for dim, (size, part) in enumerate(zip(operand.shape, update.shape, strict=True)):
@@ -109,9 +109,9 @@ def _dims_of_smaller_updates(operation: ir.Operation) -> Iterator[Place]:
 
 @_blocks("stablehlo.scatter")
 def _indexed_window_dims(operation: ir.Operation) -> Iterator[Place]:
-    """Dimensions of windows, if indices move them and they are no single elements.
+    """Yield window dimensions of more than one element that have indices.
 
-    What an index moves beyond the end is left out, not moved back in as it is in a gather.
+    Windows that extend beyond the end are skipped; a gather moves them back instead.
     """
     numbers: Any = stablehlo.ScatterDimensionNumbers(
         operation.attributes["scatter_dimension_numbers"]
@@ -123,7 +123,7 @@ def _indexed_window_dims(operation: ir.Operation) -> Iterator[Place]:
 
 @_blocks("stablehlo.convolution")
 def _spatial_dims(operation: ir.Operation) -> Iterator[Place]:
-    """Spatial dimensions: windows reach over the ends of shards."""
+    """Yield spatial dimensions: windows overlap several shards."""
     numbers: Any = stablehlo.ConvDimensionNumbers(operation.attributes["dimension_numbers"])
     for tensor, dims in (
         (0, numbers.input_spatial_dimensions),
@@ -136,7 +136,7 @@ def _spatial_dims(operation: ir.Operation) -> Iterator[Place]:
 
 @_blocks("stablehlo.reduce_window")
 def _dilated_dims(operation: ir.Operation) -> Iterator[Place]:
-    """Dimensions between whose elements there are holes."""
+    """Yield dimensions with holes between elements."""
     attributes = operation.attributes
     if "base_dilations" in attributes:
         for dim, dilation in enumerate(attributes["base_dilations"]):
@@ -149,16 +149,16 @@ UNSAFE_RNG = "sdy.rng_bit_generator_unsafe"
 
 
 def allow_unsafe_rng(root: ir.Module) -> None:
-    """Let each shard of a `stablehlo.rng_bit_generator` generate bits of its own."""
+    """Let each shard of a `stablehlo.rng_bit_generator` generate its own bits."""
     for operation in operations_named({_RNG}, root):
         operation.attributes[UNSAFE_RNG] = ir.UnitAttr.get(operation.context)
 
 
 @_blocks(_RNG)
 def _random_dims(operation: ir.Operation) -> Iterator[Place]:
-    """Return the dimensions of the bits, unless each shard may generate bits of its own.
+    """Yield the dimensions of the bits, unless each shard may generate its own bits.
 
-    Devices have one state: each would generate the first bits of all, as many as it has.
+    Devices have the same state: each would generate the bits of the first shard.
     """
     if UNSAFE_RNG in operation.attributes:
         return
@@ -168,10 +168,10 @@ def _random_dims(operation: ir.Operation) -> Iterator[Place]:
 
 @_blocks(_CUSTOM_CALL)
 def _dims_of_calls(operation: ir.Operation) -> Iterator[Place]:
-    """What a call needs whole although it passes through for who only looks at shapes.
+    """Yield the dimensions that a custom call needs unsharded although its rule lets them pass.
 
     1. Matrices.
-    2. What is moved along dimensions.
+    2. Dimensions along which elements move.
     3. Dimensions that are searched.
     """
     target = operation.attributes["call_target_name"].value
@@ -206,4 +206,4 @@ _CALLS_ON_MATRICES = frozenset(
 _SEARCHING_CALLS = frozenset({"ApproxTopK", "PartialReduce"})
 
 CHECKED_TARGETS = _CALLS_ON_MATRICES | _SEARCHING_CALLS
-"""Targets of calls that need dimensions whole although their rules let them pass."""
+"""Targets of calls that need unsharded dimensions although their rules let them pass."""

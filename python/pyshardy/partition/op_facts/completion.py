@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Collectives that complete partial results, in programs where reshards are explicit already.
+"""Collectives that complete partial results, in programs with explicit reshards.
 
 In such a program the devices along the axes of a contracted dimension hold partial results, and
-what follows the operation adds them up:
+a collective after the operation adds them up:
 
     // %a is sharded by [{"x"}, {"y"}], %b by [{"y"}, {}], and %0 by [{"x"}, {}]
     %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
     %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{"x"}, {}]>
 
-Whoever looks at the operation by itself must know, or its results would be added up twice. Where
-nothing follows that adds them up, they have to be completed, or they would be taken for whole.
+A pass that processes the operation alone must take the collective into account, or the results
+would be added up twice. Without such a collective, the results have to be completed.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ COMPLETING = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
 def drop_completing_collectives(
     function: ir.OpView | ir.Operation, meshes: Mapping[str, Mesh]
 ) -> None:
-    """Let the operations of a function have complete results, as if nothing completed them.
+    """Drop the collectives that complete partial results, as if all results were complete.
 
-    An all-reduce that completes its operand goes, and a reduce-scatter becomes a reshard.
+    An all-reduce that completes its operand is erased, and a reduce-scatter becomes a reshard.
     """
     rules = ShardingRuleLookup.shared(function.context)
     for collective in operations_named(COMPLETING, function):
@@ -68,15 +68,15 @@ def drop_completing_collectives(
 def completed_axes(
     operation: ir.Operation, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
 ) -> AxisTuple:
-    """The axes along which collectives complete the partial results of an operation, else none.
+    """Return the axes along which collectives complete an operation's results, or none.
 
     1. All users of its results are such collectives.
-    2. Each reduces over just the axes along which the operation contracts, but for those along
+    2. Each reduces over exactly the axes along which the operation contracts, except those along
        which its result is declared unreduced.
-    3. Each does so in the way in which partial results of the operation combine.
+    3. The kind of reduction is that of the operation's partial results.
 
-    Example: `{"y"}` for the product above; none if the all-reduce were over `{"x", "y"}`, or a
-    maximum.
+    Example: `{"y"}` for the product above; none if the all-reduce is over `{"x", "y"}`, or a
+      maximum.
     """
     users = [
         (index, use.owner.operation)
@@ -97,7 +97,7 @@ def completed_axes(
 
 
 def reduction_kind(collective: ir.Operation) -> ReductionOp:
-    """How a collective of the dialect reduces."""
+    """Return the kind of reduction of a collective of the dialect."""
     attributes = collective.attributes
     if "reduction_op" in attributes:
         return ReductionOp(attributes["reduction_op"].value)
@@ -105,7 +105,7 @@ def reduction_kind(collective: ir.Operation) -> ReductionOp:
 
 
 class PartialResults(NamedTuple):
-    """Results of which each device along some axes holds a part.
+    """Partial results along some axes.
 
     Attributes:
         axes: the axes, without those along which the results are declared unreduced.
@@ -130,7 +130,7 @@ def partial_axes(
         unreduced: the axes along which its results are declared unreduced, which are left out.
 
     Returns:
-        The axes of its reduced factors; none if operands disagree on these.
+        The axes of its reduced factors; none if operands differ in these.
     """
     if not rule.reduction_factors:
         return ()
@@ -145,12 +145,12 @@ def partial_axes(
 
 
 class MissingCompletion(NamedTuple):
-    """Uses of a partial result that take it for a whole one.
+    """Uses of a partial result without a completion.
 
     Attributes:
         result: the result.
-        axes: the axes along which it is partial, and no collective behind the uses completes it.
-        kind: how its parts combine.
+        axes: the axes along which it is partial, and no collective after the uses completes it.
+        kind: the reduction that completes it.
         uses: the uses, as operations and positions of operands.
     """
 
@@ -165,12 +165,12 @@ def missing_completions(
 ) -> tuple[MissingCompletion, ...]:
     """Find the uses of an operation's partial results that no collective completes.
 
-    A use needs nothing if it is an all-reduce or a reduce-scatter over the partial axes that
-    combines as the operation does. One over some of these axes only needs the others.
+    A use is complete if it is an all-reduce or a reduce-scatter over the partial axes with the
+    reduction of the operation. If it reduces over some of these axes, only the others are missing.
 
     Args:
         operation: the operation.
-        partial: what is partial of its results.
+        partial: its partial results.
         meshes: the meshes of the module by name.
     """
     completion = completion_of(operation)
@@ -191,10 +191,9 @@ def missing_completions(
 def _axes_left(
     user: ir.Operation, axes: AxisTuple, kind: ReductionOp, mesh: Mesh, meshes: Mapping[str, Mesh]
 ) -> AxisTuple:
-    """Return the axes along which an operand stays partial behind its user.
+    """Return the axes along which the result of a user stays partial.
 
-    Linear operations hand partial values on to the collectives behind them: padding, for one,
-    comes in between.
+    Linear operations, such as a pad, may precede the collectives.
     """
     if user.name in COMPLETING and reduction_kind(user) is kind:
         left = set_difference(axes, reduced_axes(user, meshes), mesh)
@@ -212,7 +211,7 @@ def _axes_left(
 
 
 def _hands_on(user: ir.Operation, kind: ReductionOp) -> bool:
-    """Whether an operation of a partial value is one of partial values, too, and is used."""
+    """Whether the result of an operation on a partial value is partial, too, and is used."""
     return linearity_of(user, kind) is not None and any(user.results[0].uses)
 
 
@@ -223,11 +222,11 @@ def complete(
 
     Args:
         missing: the uses.
-        partial: what is partial.
+        partial: the partial results.
         cache: makes attributes.
 
     Returns:
-        The all-reduce, directly behind the operation.
+        The all-reduce, directly after the operation.
     """
     result = missing.result
     sharding = get_sharding(result)
@@ -250,9 +249,10 @@ def complete(
 def partial_axes_of(
     value: ir.Value, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
 ) -> tuple[AxisTuple, ReductionOp | None]:
-    """Return the axes along which an operation leaves a result partial, and how that combines.
+    """Return the axes along which an operation leaves a result partial, and the reduction.
 
-    Operands may disagree on the axes of a contracted dimension: then it may be along any of them.
+    If operands differ in the axes of a contracted dimension, the result may be partial along any of
+    them.
     """
     result = ir.OpResult(value)
     operation = result.owner.operation
@@ -284,9 +284,10 @@ def _axes_at(
 def _projected(
     operation: ir.Operation, rules: ShardingRuleLookup, meshes: Mapping[str, Mesh]
 ) -> tuple[OpShardingRule, ShardingProjection, Mesh] | None:
-    """Return the shardings of an operation by the factors of its form on shards.
+    """Return the shardings of an operation by the factors of its rule on shards.
 
-    And that rule and the mesh; None if the operation contracts nothing, or is on one device.
+    Also return that rule and the mesh. None if the operation contracts nothing, or is on one
+    device.
     """
     rule = rules.rule(operation)
     rule = None if rule is None else rule_on_shards(operation, rule)

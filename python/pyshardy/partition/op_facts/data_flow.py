@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where values flow through an operation with regions unchanged, and how they are sharded there."""
+"""Data flow through operations with regions, calls and functions, and the shardings there."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from mlir_sdy.values import (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An operand whose value flows somewhere.
+    """An operand whose value flows to another place.
 
     Attributes:
         operation: the operation that uses the value.
-        index: which operand it is.
+        index: the index of the operand.
         sharding: the sharding at the place where the value flows; None if there is none.
     """
 
@@ -35,14 +35,14 @@ class Source:
 
 
 def sources_of(operation: ir.Operation) -> Iterator[Source]:
-    """The sources of all data-flow edges of an operation.
+    """Yield the sources of all data-flow edges of an operation.
 
     | operation             | sources                                                      |
     |-----------------------|--------------------------------------------------------------|
-    | `while`               | its operands, and what the body returns                      |
-    | `case`, `if`          | what each branch returns                                     |
+    | `while`               | its operands, and the values that the body returns           |
+    | `case`, `if`          | the values that each branch returns                          |
     | `optimization_barrier`| its operands                                                 |
-    | computations          | their operands (to the body), and what the body returns      |
+    | computations          | their operands, and the values that the body returns         |
     """
     name = operation.name
     results = _padded(result_shardings_of(operation), len(operation.results))
@@ -66,20 +66,20 @@ def sources_of(operation: ir.Operation) -> Iterator[Source]:
 def sources_of_call(
     call: ir.Operation, callee: ir.Operation, meshes: Mapping[str, Mesh]
 ) -> Iterator[Source]:
-    """The operands of a call, with the shardings of the callee's arguments."""
+    """Yield the operands of a call, with the shardings of the callee's arguments."""
     types = callee.attributes["function_type"].value.inputs
     inside = complete_shardings(argument_shardings(callee), map(rank_of, types), meshes) or ()
     yield from _sources(call, _padded(inside, len(types)))
 
 
 def sources_of_function(function: ir.Operation) -> Iterator[Source]:
-    """The values that a function returns, with the shardings of its results."""
+    """Yield the values that a function returns, with the shardings of its results."""
     if function.regions[0].blocks:
         yield from _sources(_terminator(function.regions[0]), result_shardings(function))
 
 
 def body_operand_shardings(operation: ir.Operation) -> list[TensorSharding | None]:
-    """The sharding of each operand of a computation as it is outside of the body."""
+    """Return the shardings of the operands of a computation, outside of its body."""
     if operation.name == "sdy.manual_computation":
         shardings = operation.attributes["in_shardings"].value.shardings
     else:

@@ -39,7 +39,7 @@ def device_mesh_of(
 
     Args:
         operation: a function, or an operation in one.
-        meshes: the meshes of its module by name, if they are at hand.
+        meshes: the meshes of its module by name, if they are known already.
 
     Returns:
         None if the module has no mesh with axes.
@@ -68,7 +68,7 @@ def _meshes_by_function(module: ir.Operation) -> dict[str, str]:
     used = {name: _uses_in(function) for name, function in functions.items()}
     called = {callee for name in functions for callee in callees[name] if callee != name}
     decided: dict[str, str] = {}
-    # The functions of a cycle all have callers: the first of them takes the place of an entry.
+    # In a cycle, all functions have callers: the first of them is the entry.
     for entry in [name for name in functions if name not in called] + list(functions):
         if entry in decided:
             continue
@@ -89,13 +89,13 @@ def _meshes_by_function(module: ir.Operation) -> dict[str, str]:
 def _reached(entry: str, callees: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the functions that a function calls, directly or not, and itself."""
     reached = [entry]
-    for name in reached:  # which grows
+    for name in reached:  # `reached` grows
         reached += [each for each in dict.fromkeys(callees.get(name, ())) if each not in reached]
     return reached
 
 
 def _uses_in(function: ir.Operation) -> set[tuple[str, bool]]:
-    """Return the meshes in use in a function: the name, and whether something is sharded on it."""
+    """Return the meshes in use in a function: the name, and whether a value is sharded on it."""
     uses: set[tuple[str, bool]] = set()
 
     def note(sharding: TensorSharding) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Communication of what a loop computes anew in each trip, although it is always the same.
+"""Communication of loop invariants.
 
     stablehlo.while(%c = %a, %w = %b) ... do {
       %1 = stablehlo.convert %w : (tensor<8x8xbf16>) -> tensor<8x8xf32>    // %w never changes
@@ -20,7 +20,7 @@ from mlir_sdy.host import ir
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
 SENDING = frozenset({"sdy.all_reduce", "sdy.reshard"})
-"""Operations for which devices may send something."""
+"""Operations that may communicate."""
 
 _REDUCE = "stablehlo.reduce"
 
@@ -47,7 +47,7 @@ _MOVABLE = (
     | {"sdy.constant"}
     | SENDING
 )
-"""Operations without effects that make the same of the same operands in each trip."""
+"""Operations without effects whose results depend on their operands only."""
 
 
 def hoist_what_is_sent(
@@ -55,19 +55,19 @@ def hoist_what_is_sent(
     is_unchanged: Callable[[ir.Value], bool],
     is_worth_moving: Callable[[ir.Operation], bool],
 ) -> None:
-    """Move reshards and all-reduces of invariant values before a loop, with what they are made of.
+    """Move reshards and all-reduces of invariant values before a loop, with their operands.
 
     1. A value is *invariant* if it comes from outside of the loop, is an argument that each trip
-       returns as it is, or is made of invariant values by operations in `_MOVABLE`, directly in the
-       body.
-    2. A reshard or all-reduce of an invariant value that the body makes is worth moving.
-    3. It is copied before the loop with the operations that it depends on, and the loop uses its
-       result from there. Operations in the loop that nothing uses any more are erased.
+       returns as it is, or is computed from invariant values by operations in `_MOVABLE`, directly
+       in the body.
+    2. A reshard or all-reduce of an invariant value that the body computes is profitable to move.
+    3. It is copied before the loop with the operations that it depends on, and the loop uses the
+       copy. Operations in the loop that have become unused are erased.
 
     Args:
         loop: a `stablehlo.while`.
-        is_unchanged: says of a value that the body doesn't make whether it is invariant.
-        is_worth_moving: says whether a reshard or all-reduce is to be moved.
+        is_unchanged: whether a value that the body doesn't compute is invariant.
+        is_worth_moving: whether it is profitable to move a reshard or all-reduce.
     """
     body = loop.regions[1].blocks[0]
     operations = [view.operation for view in body.operations]
@@ -125,8 +125,8 @@ def _copy(
     Args:
         operation: the operation.
         loop: the loop.
-        made: what makes the invariant values of the body.
-        moved: their copies, to which those made here are added.
+        made: the operations that define the invariant values of the body.
+        moved: their copies, to which the new ones are added.
 
     Returns:
         The operations that have been copied, in the order of the copies.
@@ -141,7 +141,7 @@ def _copy(
             continue
         waiting.pop()
         if len(last.results) and last.results[0] in moved:
-            continue  # asked for twice
+            continue  # a repeated operand
         copy = last.clone(ir.InsertionPoint(loop)).operation
         for index, operand in enumerate(last.operands):
             if operand in moved:

@@ -13,5 +13,5 @@ REMOVED_BY = {
 
 
 def is_left(name: str) -> str:
-    """Return what to say of an operation that is still there, behind its name."""
+    """Return the rest of an error message that begins with the name of a remaining operation."""
     return f"is left: run '{REMOVED_BY[name]}' first"

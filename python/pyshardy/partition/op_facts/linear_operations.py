@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations of which partial operands make partial results.
+"""Operations with partial results for partial operands.
 
 Where devices hold addends of a value, `negate` of each is an addend of its negation, but `abs` of
 each is no addend of its absolute value.
@@ -27,7 +27,7 @@ _MOVING = {
     "stablehlo.slice": (0,),
     "stablehlo.transpose": (0,),
 }
-"""Operations that move elements, and the operands that these come from; None for all."""
+"""Operations that move elements, and the operands whose elements move; None for all."""
 
 _ADDITIVE = {
     "stablehlo.add": (0, 1),
@@ -37,7 +37,7 @@ _ADDITIVE = {
     "stablehlo.real": (0,),
     "stablehlo.subtract": (0, 1),
 }
-"""Operations of which sums of operands make sums of results."""
+"""Operations that map sums of all operands to sums of results."""
 
 _MULTIPLYING = {
     "stablehlo.convolution": (0, 1),
@@ -45,7 +45,7 @@ _MULTIPLYING = {
     "stablehlo.dot_general": (0, 1),
     "stablehlo.multiply": (0, 1),
 }
-"""Operations that are so in each of these operands, as long as the others stay the same."""
+"""Operations that are linear in each of these operands, if the others are constant."""
 
 _COMBINING = {
     ReductionOp.SUM: "stablehlo.add",
@@ -56,11 +56,11 @@ _COMBINING = {
 
 @dataclass(frozen=True, slots=True)
 class Linearity:
-    """Which operands of an operation may be partial, so that its results are.
+    """The operands of an operation that may be partial, so that its results are partial.
 
     Attributes:
         operands: their positions.
-        together: whether all of them have to be partial; otherwise just one of them.
+        together: whether all of them have to be partial; otherwise exactly one of them.
     """
 
     operands: tuple[int, ...]
@@ -68,7 +68,7 @@ class Linearity:
 
 
 def linearity_of(operation: ir.Operation, kind: ReductionOp) -> Linearity | None:
-    """Which operands may be partial, if partial values combine by `kind`; None for none.
+    """Return the operands that may be partial with the reduction `kind`; None if none may.
 
     Examples: both operands of an `add` together, and one of those of a `multiply`, for sums; both
     operands of a `maximum` together for maxima.
@@ -109,13 +109,13 @@ _FOLLOWED = frozenset(
 def linear_operands(operation: ir.Operation) -> tuple[int, ...]:
     """Return the operands that an operation is linear in, each by itself, for sums.
 
-    The rule for an operation to come before the addends are added up:
+    The operation can be moved before the all-reduce if these hold:
 
-    1. It is one of those that need no other partial operand: see `_FOLLOWED`.
+    1. It needs no other partial operand: see `_FOLLOWED`.
     2. A `stablehlo.pad` pads with zeros.
-    3. A `stablehlo.convert` rounds no value: the type stays, gets wider (integers), or becomes a
-       floating-point type of at least 32 bits with more bits (floats).
-    4. A `stablehlo.divide` is of floating-point numbers: the dividend counts.
+    3. A `stablehlo.convert` rounds no value: the type is unchanged, wider (integers), or a wider
+       floating-point type of at least 32 bits (floats).
+    4. A `stablehlo.divide` is of floating-point numbers, and linear in the dividend.
     5. An `sdy.all_gather` moves elements only.
     6. A `stablehlo.reduce` of one operand adds up elements, beginning with zero.
     """
@@ -135,7 +135,7 @@ def linear_operands(operation: ir.Operation) -> tuple[int, ...]:
 
 def _is_sum(reduction: ir.Operation) -> bool:
     linearity = linearity_of(reduction, ReductionOp.SUM)
-    is_single = linearity is not None and len(reduction.operands) == 2  # a tensor and its start
+    is_single = linearity is not None and len(reduction.operands) == 2  # a tensor and a start
     is_number = not _is_boolean(reduction.operands[0])
     return is_single and is_number and is_zero(reduction.operands[1])
 
@@ -172,6 +172,6 @@ def _element(value: ir.Value) -> ir.Type:
 
 
 def _is_boolean(value: ir.Value) -> bool:
-    """Whether a value is one of truth values, whose sum is none of numbers."""
+    """Whether the elements of a value are truth values, whose sum isn't that of numbers."""
     tensor = value.type
     return isinstance(tensor, ir.ShapedType) and is_boolean(tensor.element_type)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The elements that change nothing in a reduction.
+"""Neutral elements of reductions.
 
 | reduction  | neutral element                                                              |
 |------------|------------------------------------------------------------------------------|
@@ -29,11 +29,11 @@ _LEAST_FLOATS = {
     "f8E4M3FNUZ": 0xFF,
     "f8E5M2FNUZ": 0xFF,
 }
-"""The bits of the least number of a type; the greatest one has another sign."""
+"""The bits of the least number of a type; the greatest one has the opposite sign."""
 
 
 def neutral_elements(reduction: str, tensor: ir.RankedTensorType) -> ir.DenseElementsAttr | None:
-    """A constant of neutral elements; None if the type has none for the reduction.
+    """Return a constant of neutral elements; None if the type has none for the reduction.
 
     Args:
         reduction: the operation that combines two elements, such as `stablehlo.add`.
@@ -48,7 +48,7 @@ def neutral_elements(reduction: str, tensor: ir.RankedTensorType) -> ir.DenseEle
 
 
 def neutral_element(reduction: str, element_type: ir.Type) -> ir.DenseElementsAttr | None:
-    """A scalar constant; see `neutral_elements`."""
+    """Return a scalar constant; see `neutral_elements`."""
     nowhere = ir.Location.unknown(element_type.context)
     return neutral_elements(reduction, ir.RankedTensorType.get([], element_type, loc=nowhere))
 
@@ -80,7 +80,7 @@ def _integer(reduction: str, element: ir.IntegerType) -> str | None:
 def _float(reduction: str, element: ir.FloatType) -> str | None:
     match reduction:
         case "add":
-            # Types of these names have no negative zero: its bits are those of their NaN.
+            # Types of these names have no negative zero: its bits represent NaN.
             return "0.0" if str(element).endswith(("FNUZ", "FNU")) else "-0.0"
         case "multiply":
             return "1.0"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the bodies of reductions combine values by."""
+"""Analysis of the bodies of reductions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _IDEMPOTENT = frozenset(f"stablehlo.{name}" for name in ("and", "maximum", "mini
 
 
 def combining_operations(body: ir.Block) -> tuple[str, ...] | None:
-    """The operation by which a body combines each value with its like; None for other bodies.
+    """Return the operation by which a body combines each pair of values; None for other bodies.
 
     1. For n values there are 2n arguments, and n results are returned.
-    2. Result i is made of the arguments i and i + n, in either order, by a single operation.
-    3. That is `add`, `multiply`, `maximum`, `minimum`, `and`, `or` or `xor`. Values may differ in
-       it.
+    2. Result i is computed from the arguments i and i + n, in either order, by a single operation.
+    3. The operation is `add`, `multiply`, `maximum`, `minimum`, `and`, `or` or `xor`, and may
+       differ between values.
 
     Example: `return add(%p, %q)` gives `("stablehlo.add",)`, but `return add(%p, abs(%q))` None.
     """
@@ -44,10 +44,10 @@ def combining_operations(body: ir.Block) -> tuple[str, ...] | None:
 
 
 def only_selects(body: ir.Block) -> bool:
-    """Whether a body returns, for each value, one of the two that it is given.
+    """Whether a body returns, for each value, one of its two arguments.
 
     1. Result i is argument i or i + n, or a `select` or a maximum or minimum of such.
-    2. What selects among them may be anything.
+    2. The predicate may be anything.
 
     Such is the body of an argmax: `return select(%less, %q, %p), select(%less, %j, %i)`.
     """
@@ -82,5 +82,5 @@ def is_idempotent(operation: str, element_type: ir.Type) -> bool:
 
 
 def is_boolean(element_type: ir.Type) -> bool:
-    """Whether a type is that of truth values, of which `add` is `or`, and `multiply` is `and`."""
+    """Whether a type is that of truth values, for which `add` is `or`, and `multiply` is `and`."""
     return isinstance(element_type, ir.IntegerType) and element_type.width == 1

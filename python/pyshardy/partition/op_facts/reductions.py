@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How the partial results of an operation on different devices are completed.
+"""Completion of the partial results of an operation.
 
-Most are by an `sdy.all_reduce` behind the operation. What that can't express, the local form of
-the operation completes itself (see `local/completing.py`).
+Most are completed by an `sdy.all_reduce` after the operation. The local form of the operation
+completes the others itself (see `local/completing.py`).
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ _ADDING = CONTRACTIONS | {
     "stablehlo.dynamic_slice",
     "stablehlo.gather",
 }
-"""Operations of which partial results are added up.
+"""Operations whose partial results are added up.
 
-Of slices, all but one device have zeros. What a custom call reduces is what its rule says.
+For slices, all but one device have zeros. The reduced factors of a custom call are those of its
+rule.
 """
 
 _KINDS = {
@@ -61,31 +62,31 @@ _KINDS_OF_BOOLEANS = {
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """How partial results become whole.
+    """The completion of partial results.
 
     Attributes:
-        kinds: for each result the kind of the all-reduce behind the operation; none if the
-            operation completes its results itself.
+        kinds: for each result the kind of the all-reduce after the operation; none if the operation
+            completes its results itself.
     """
 
     kinds: tuple[ReductionOp, ...] = ()
 
     @property
     def is_local(self) -> bool:
-        """Whether the local form of the operation does it."""
+        """Whether the local form of the operation completes it."""
         return not self.kinds
 
 
 def completion_of(operation: ir.Operation) -> Completion | None:
-    """How the operation is completed, if its sharded factors need that; None if it can't be.
+    """Return the completion of an operation with sharded reduced factors; None if impossible.
 
-    1. What a contraction or a gather makes is added up.
+    1. The results of a contraction or a gather are added up.
     2. A `stablehlo.reduce` or `stablehlo.scatter` that combines each value by one operation is
-       completed by the same, which `sdy.all_reduce` can be sum, maximum or minimum; for truth
-       values these are also `or` and `and`.
-    3. Where it can't, and where the body of a `stablehlo.reduce` only selects, as that of an
-       argmax does, the operation completes itself, unless its results are to stay unreduced. So
-       does a `chlo.top_k`.
+       completed by the same operation, if `sdy.all_reduce` has it: sum, maximum or minimum, or `or`
+       and `and` of truth values.
+    3. Otherwise, and if the body of a `stablehlo.reduce` only selects, as that of an argmax does,
+       the operation completes itself, unless its results have to stay unreduced. So does a
+       `chlo.top_k`.
     """
     results = [result.type for result in operation.results]
     if operation.name in _ADDING:
@@ -110,15 +111,15 @@ def completion_of(operation: ir.Operation) -> Completion | None:
 
 
 def counts_any_number_of_times(initial: ir.Value, name: str) -> bool:
-    """Whether it makes no difference how often an operation combines values with a certain one."""
+    """Whether a reduction doesn't depend on how often its initial value is combined."""
     element_type = ir.RankedTensorType(initial.type).element_type
     return is_idempotent(name, element_type) or is_neutral(initial, name)
 
 
 def is_neutral(value: ir.Value, name: str) -> bool:
-    """Whether a value is a constant, or one repeated, that is neutral to an operation.
+    """Whether a value is a constant or a broadcast of one, and neutral to an operation.
 
-    Zero counts as neutral to a sum, whatever its sign.
+    Zero is neutral to a sum, whatever its sign.
     """
     producer = defining_operation(value)
     while producer is not None and producer.name == "stablehlo.broadcast_in_dim":
@@ -136,7 +137,7 @@ def is_neutral(value: ir.Value, name: str) -> bool:
 
 
 def is_positive_zero(value: ir.Value) -> bool:
-    """Whether a value is a constant, or one repeated, of zeros without a sign."""
+    """Whether a value is a constant or a broadcast of one, with zeros of positive sign."""
     if not is_neutral(value, "stablehlo.add"):
         return False
     producer = defining_operation(value)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rules of operations whose local forms allow more than their sharding rules say.
+"""Rules for partitioning of operations whose local forms allow more than their sharding rules.
 
-Sharding rules say what propagates, and are those of Shardy. Where the local form of an operation
-can do with a dimension that the rule wants whole, the partitioner goes by the rules here.
+Sharding rules determine propagation, and are those of Shardy. If the local form of an operation
+can be sharded along a dimension that must be replicated by its sharding rule, the partitioner uses
+the rules here.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pyshardy.rules.signature import OperationSignature, TensorType
 
 
 def rule_on_shards(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
-    """The rule by which an operation is partitioned: its sharding rule, or one that allows more."""
+    """Return the rule by which an operation is partitioned: its sharding rule, or a wider one."""
     function = SHARD_RULES.get(operation.name)
     if function is None or rule.is_custom_rule:
         return rule
@@ -29,7 +30,7 @@ def rule_on_shards(operation: ir.Operation, rule: OpShardingRule) -> OpShardingR
 RuleFunction = Callable[[ir.Operation, OpShardingRule], OpShardingRule]
 
 SHARD_RULES: dict[str, RuleFunction] = {}
-"""The rules of local forms, by the names of operations, made from their sharding rules."""
+"""The functions that build the rules of local forms from sharding rules, by operation name."""
 
 
 def _rule_of(*names: str) -> Callable[[RuleFunction], RuleFunction]:
@@ -44,7 +45,7 @@ def _rule_of(*names: str) -> Callable[[RuleFunction], RuleFunction]:
 
 @_rule_of("stablehlo.dynamic_slice")
 def _dynamic_slice_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
-    """Devices take what they have of a slice, and add that up.
+    """Return a rule by which devices take the elements of a slice in their shards, and add up.
 
     Example:
         stablehlo.dynamic_slice %a, %b, %c, sizes = [4, 2]
@@ -67,7 +68,7 @@ def _dynamic_slice_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardin
 
 @_rule_of("stablehlo.dynamic_update_slice")
 def _dynamic_update_slice_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
-    """Each device writes the elements of the update that belong to its shard.
+    """Return a rule by which each device writes the elements of the update in its shard.
 
     Example:
         stablehlo.dynamic_update_slice %a, %b, %c, %d
@@ -89,7 +90,7 @@ def _dynamic_update_slice_rule(operation: ir.Operation, _: OpShardingRule) -> Op
 
 @_rule_of("stablehlo.reshape")
 def _reshape_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
-    """Shards hold the same data on both sides, once they have exchanged what they lack.
+    """Return a rule by which shards hold the same data on both sides, after an exchange.
 
     Example:
         stablehlo.reshape %a : (tensor<4x9xf32>) -> tensor<6x6xf32>
@@ -100,7 +101,7 @@ def _reshape_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
 
 @_rule_of("stablehlo.scatter")
 def _scatter_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
-    """Each device makes the updates that go to its shard, if they are single elements there.
+    """Return a rule by which each device applies the updates of single elements in its shard.
 
     Example:
         "stablehlo.scatter"(%a, %b, %c) <{scatter_dimension_numbers = #stablehlo.scatter<
@@ -120,7 +121,7 @@ def _scatter_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRu
 
 @_rule_of("stablehlo.triangular_solve")
 def _triangular_solve_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
-    """Each device solves the systems of its right-hand sides.
+    """Return a rule by which each device solves the systems of its right-hand sides.
 
     They are the columns of `b` if `a` is on the left side, and its rows otherwise.
 
@@ -138,7 +139,7 @@ def _triangular_solve_rule(operation: ir.Operation, rule: OpShardingRule) -> OpS
 
 @_rule_of("chlo.top_k")
 def _top_k_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
-    """Devices find the greatest elements of their shards, if that leaves few of them.
+    """Return a rule by which devices select the greatest elements of their shards, if few.
 
     Example:
         chlo.top_k(%a, k = 2) : tensor<4x64xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
@@ -155,12 +156,12 @@ def _top_k_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule
 
 
 _FEW = 16
-"""How many times as many elements there must be as are sought. As many are sent per device."""
+"""The minimum ratio of the elements of the dimension and k. Each device sends k elements."""
 
 
 @_rule_of("stablehlo.batch_norm_training", "stablehlo.batch_norm_grad")
 def _batch_norm_rule(_: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
-    """Statistics are taken over all shards of the batch.
+    """Return a rule by which statistics are computed over all shards of the batch.
 
     Example:
         "stablehlo.batch_norm_training"(%a, %b, %c) <{epsilon = 0.0 : f32,

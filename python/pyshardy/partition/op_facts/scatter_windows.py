@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The windows of a `stablehlo.scatter`, and the dimensions along which they are single elements."""
+"""Window dimensions of a `stablehlo.scatter`, and those of single elements."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def window_dims(operation: ir.Operation) -> dict[int, int]:
 def single_element_dims(operation: ir.Operation) -> dict[int, int]:
     """Return those of `window_dims` along which a window is one of several elements.
 
-    Such an element is on one shard, as it is along `inserted_window_dims`. The operation must have
-    its global types.
+    Such an element is in one shard, as along `inserted_window_dims`. The operation must have its
+    global types.
     """
     inputs, updates = (
         ir.RankedTensorType(operation.operands[index].type).shape

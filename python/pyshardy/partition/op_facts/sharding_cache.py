@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The shardings of a program's values as operations see them, each read once."""
+"""The shardings of a program's values as seen by their users, each read once."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from mlir_sdy.values import (
 )
 
 READ_APART = DATA_FLOW_OPERATIONS | OPERATIONS.keys()
-"""Operations whose results may have their shardings elsewhere, or behind a barrier."""
+"""Operations whose results may have their shardings elsewhere, or before a barrier."""
 
 
 def sharding_of(value: ir.Value) -> TensorSharding | None:
-    """How an operand of an operation is sharded: on devices, barriers are nothing."""
+    """Return the sharding of an operand; that of the input for propagation barriers."""
     return get_sharding(behind_barriers(value))
 
 
 class ShardingCache(dict[ir.Value, TensorSharding | None]):
-    """A look-up of `sharding_of`: `known[value]` reads it the first time.
+    """A cache of `sharding_of`: `known[value]` reads it the first time.
 
-    It is to be told when a sharding changes (`known[value] = sharding`), and when something is
-    erased (`forget`), as what comes next may have its place in memory and would be taken for it.
+    It must be updated when a sharding changes (`known[value] = sharding`), and when an operation is
+    erased (`forget`), since a new operation may get the same address.
     """
 
     def __init__(self) -> None:
@@ -44,11 +44,11 @@ class ShardingCache(dict[ir.Value, TensorSharding | None]):
     def read(
         self, operation: ir.Operation, name: str, results: Sequence[ir.Value]
     ) -> Sequence[TensorSharding | None]:
-        """The shardings of all results, in a fraction of the time that it takes one by one.
+        """Return the shardings of all results; much faster than one by one.
 
         Args:
             operation: the operation.
-            name: its name, which whoever has it need not ask for again.
+            name: its name, which callers have already read.
             results: its results.
         """
         own = OWN_SHARDING.get(name)
@@ -60,7 +60,7 @@ class ShardingCache(dict[ir.Value, TensorSharding | None]):
         elif own is not None:
             shardings = (value_of(attribute),)
         else:
-            key = hash(attribute)  # its address, where it stays for as long as its context
+            key = hash(attribute)  # its address, valid as long as its context
             shardings = self._lists.get(key)
             if shardings is None:
                 shardings = self._lists[key] = value_of(attribute).shardings
@@ -70,10 +70,10 @@ class ShardingCache(dict[ir.Value, TensorSharding | None]):
 
     @property
     def lists(self) -> Collection[tuple[TensorSharding, ...]]:
-        """The different lists of shardings that `read` has found at operations."""
+        """Return the distinct lists of shardings that `read` has found at operations."""
         return self._lists.values()
 
     def forget(self, operation: ir.Operation) -> None:
-        """Read the shardings of an operation's results anew, should anybody ask for them."""
+        """Drop the shardings of an operation's results, to be read again."""
         for result in operation.results:
             self.pop(result, None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How unreduced axes may come and go from the operands of an operation to its results."""
+"""Checks of unreduced axes between the operands and the results of an operation."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ def broken_transition(
     introduced_as: ReductionOp | None,
     removed_as: ReductionOp | None = None,
 ) -> str | None:
-    """What is wrong with the unreduced axes of an operation; None if nothing is.
+    """Return an error about the unreduced axes of an operation; None if there is none.
 
-    Nothing is said of shardings on different meshes. Otherwise the first of these that is broken:
+    Shardings on different meshes are not checked. Otherwise the error is about the first condition
+    that doesn't hold:
 
-    1. Axes that no operand but some result has are *introduced*. The operation must be able to,
-       and each result that has some of them is unreduced by `introduced_as`.
-    2. Axes that no result but some operand has are *removed*. The operation must be able to, and
-       each operand that has some of them is unreduced by `removed_as`.
-    3. Axes that stay keep their reduction.
+    1. Axes that no operand but some result has are *introduced*. The operation must be able to
+       introduce axes, and each result that has some of them is unreduced by `introduced_as`.
+    2. Axes that no result but some operand has are *removed*. The operation must be able to remove
+       axes, and each operand that has some of them is unreduced by `removed_as`.
+    3. Other axes keep their reduction.
 
     From `unreduced={"x"}` to `unreduced={"x":(1)2, "y"}`, on an axis `"x"` of size 4, the axis
     `"y"` is introduced and `"x":(2)2` removed.
@@ -36,8 +37,8 @@ def broken_transition(
         operands: the shardings of the operands that have one.
         results: the shardings of the results that have one.
         meshes: the meshes by the names of their symbols.
-        introduced_as: the reduction by which the operation makes axes unreduced, if it can.
-        removed_as: the reduction that the operation does, if it does one.
+        introduced_as: the reduction of axes that the operation introduces; None if it can't.
+        removed_as: the reduction that the operation carries out; None if it carries out none.
     """
     mesh = _only_mesh((*operands, *results), meshes)
     if mesh is None:
@@ -65,13 +66,13 @@ def broken_transition(
 
 
 def _only_mesh(shardings: Shardings, meshes: Mapping[str, Mesh]) -> Mesh | None:
-    """The mesh that all shardings are on, by value; None if there are several, or none."""
+    """Return the mesh of all shardings, by value; None if there are several, or none."""
     found = {mesh_of(sharding, meshes) for sharding in shardings}
     return found.pop() if len(found) == 1 else None
 
 
 def _missing(shardings: Shardings, others: Shardings, mesh: Mesh) -> AxisTuple:
-    """The unreduced axes of `shardings` that no sharding of `others` has."""
+    """Return the unreduced axes of `shardings` that no sharding of `others` has."""
     axes = tuple(axis for sharding in shardings for axis in sharding.unreduced_axes)
     for other in others:
         axes = set_difference(axes, other.unreduced_axes, mesh)
@@ -81,7 +82,7 @@ def _missing(shardings: Shardings, others: Shardings, mesh: Mesh) -> AxisTuple:
 def _other_kinds(
     shardings: Shardings, axes: AxisTuple, kind: ReductionOp | None
 ) -> Iterable[ReductionOp]:
-    """By what else than `kind` shardings are unreduced along some of `axes`."""
+    """Yield other reductions than `kind` of shardings that are unreduced along some of `axes`."""
     return (
         sharding.reduction_kind
         for sharding in shardings

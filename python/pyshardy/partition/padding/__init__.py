@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Padding: what each operation needs when its tensors are larger than their contents.
+"""Padding of dimensions that their axes don't divide.
 
-| module        | what it holds                                                           |
-|---------------|-------------------------------------------------------------------------|
-| `shapes`      | the padded shape of a tensor                                            |
-| `builder`     | operations that add, cut off and overwrite padding                      |
-| `whole`       | computing on whole dimensions what can't be computed on padded ones     |
-| `collectives` | the dialect's collectives between tensors that are padded differently   |
-| `neutral`     | operations that look at padding, and the values that do no harm to them |
-| `indices`     | indices that count along padded dimensions                              |
+| module            | contents                                                               |
+|-------------------|------------------------------------------------------------------------|
+| `builder`         | operations that add, slice off and overwrite padding                   |
+| `replicated`      | replication of dimensions around operations that can't be padded       |
+| `collectives`     | the dialect's collectives between tensors with different padding       |
+| `neutral`         | operations that read padding, and the neutral values for them          |
+| `indices`         | indices that count along padded dimensions                             |
+| `reshape`         | reshapes between padded values                                         |
+| `trailing_resize` | pads and slices at the end of dimensions, without communication        |
 """

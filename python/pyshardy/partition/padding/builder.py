@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that add padding, cut it off, and overwrite it."""
+"""Operations that add padding, slice it off, and overwrite it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _LESS = "#stablehlo<comparison_direction LT>"
 
 
 class PaddingBuilder:
-    """Builds operations at the current place. All of them are sharded as what they work on."""
+    """Builds operations at the insertion point, with the shardings of their operands."""
 
     def __init__(self, cache: AttributeCache):
         self.cache = cache
 
     def resized(self, value: ir.Value, shape: Shape) -> ir.Value:
-        """A value padded with zeros, or cut, at the end of its dimensions."""
+        """Build a value padded with zeros, or sliced, at the end of its dimensions."""
         sharding = get_sharding(value)
         sizes = shape_of(value.type)
         if any(size > wanted for size, wanted in zip(sizes, shape, strict=True)):
@@ -58,7 +58,7 @@ class PaddingBuilder:
     def masked(
         self, value: ir.Value, sizes: Shape, dims: Iterable[int], neutral: ir.Value
     ) -> ir.Value:
-        """A padded value with a scalar in place of what is beyond `sizes` in some dimensions."""
+        """Build a padded value with a scalar at positions beyond `sizes` in some dimensions."""
         sharding = get_sharding(value)
         shape = shape_of(value.type)
         integers = ir.RankedTensorType.get(list(shape), ir.IntegerType.get_signless(32))
@@ -88,10 +88,10 @@ class PaddingBuilder:
         return self.create("stablehlo.select", choice, value.type, {}, sharding)
 
     def scalar(self, like: ir.Value, number: int) -> ir.Value:
-        """A constant with the element type of a tensor.
+        """Build a constant with the element type of a tensor.
 
         Raises:
-            PassError: there are no plain constants of the type.
+            PassError: the type has no such constants.
         """
         element_type = ir.RankedTensorType(like.type).element_type
         try:
@@ -110,7 +110,7 @@ class PaddingBuilder:
         return self.constant(ir.DenseElementsAttr(literal))
 
     def constant(self, literal: ir.DenseElementsAttr) -> ir.Value:
-        """A constant that all devices have."""
+        """Build a replicated constant."""
         return self.create("stablehlo.constant", (), literal.type, {"value": literal}, None)
 
     def create(
@@ -121,7 +121,7 @@ class PaddingBuilder:
         attributes: Mapping[str, ir.Attribute],
         sharding: TensorSharding | None,
     ) -> ir.Value:
-        """An operation with one result, of a sharding."""
+        """Build an operation with one result, of a sharding."""
         given = dict(attributes)
         if sharding is not None:
             given[SHARDING] = self.cache[TensorShardingPerValue((sharding,))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The dialect's collectives between tensors that are padded differently."""
+"""The dialect's collectives between tensors with different padding."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ COLLECTIVES = frozenset({"sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "s
 def pad_collective(
     operation: ir.Operation, shape: Shape, builder: PaddingBuilder, meshes: Mapping[str, Mesh]
 ) -> ir.Value:
-    """Make a collective fit its operand and its result, which have their padded types already.
+    """Fit a collective to its operand and its result, which have their padded types already.
 
     1. A dimension that is sharded afterwards, but not before, is padded first.
-    2. A dimension that is sharded before, but not afterwards, is cut afterwards.
+    2. A dimension that is sharded before, but not afterwards, is sliced afterwards.
     3. A dimension that is sharded by some axes before and by others afterwards, and padded to
-       another size, changes what each device holds. Such a tensor is made whole instead in all
-       dimensions that change, and sliced again. In 5 elements of 2 devices the first one holds 3,
-       and those that divide its part among them hold 2 each.
+       another size, changes the elements of each shard. Such a tensor is gathered instead in all
+       dimensions that change, and sliced again. Of 5 elements, the first of 2 devices holds 3, but
+       the first 2 of 4 devices hold 2 each.
 
     Args:
         operation: the collective.
         shape: the shape without padding.
-        builder: builds what is to be added.
+        builder: builds the padding and slices.
         meshes: the meshes of the module.
 
     Returns:
-        What stands for the result now. The collective is left without uses where that is another
-        operation's result altogether: the caller erases it.
+        The replacement of the result. If it is the result of another operation, the collective has
+        no uses left, and the caller erases it.
     """
     operand, result = operation.operands[0], operation.results[0]
     source, target = shape_of(operand.type), shape_of(result.type)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Indices that count along padded dimensions.
 
-Where a slice would reach beyond the end of a dimension, it is moved back, and must not end in
-padding: such indices are cut to those into what is not padding before the dimension gets longer.
+A slice that would extend beyond the end of a dimension is moved back, and must not end in padding:
+its indices are clamped to the unpadded dimension before the padding is added.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ def clamp_indices(
 ) -> None:
     """Clamp the indices of an operation that takes or replaces slices of a padded operand.
 
-    A dimension of which slices are as long as it is, and are padded with it, needs no care: they
-    begin at 0, padded or not.
+    A slice as long as its dimension is padded with it, and needs no clamp: it begins at 0, padded
+    or not.
 
     Args:
         operation: the operation.
         contents: the shape without padding of each value that is padded.
-        builder: builds what is to be added.
+        builder: builds the clamps.
     """
     sizes = contents.get(operation.operands[0]) if len(operation.operands) else None
     if sizes is None:
@@ -62,7 +62,7 @@ def _clamp_vectors(operation: ir.Operation, sizes: Shape, builder: PaddingBuilde
     if all(padded[dim] in (sizes[dim], slice_sizes[dim]) for dim in indexed):
         return
     indices = operation.operands[1]
-    # Of a dimension that slices take whole, the start is 0.
+    # A slice of a full dimension starts at 0.
     ends: list[int] = [max(sizes[dim] - slice_sizes[dim], 0) for dim in indexed]
     low = builder.scalar(indices, 0)
     high = _spread(indices, ends, numbers.index_vector_dim, builder)
@@ -74,7 +74,7 @@ def _clamp_vectors(operation: ir.Operation, sizes: Shape, builder: PaddingBuilde
 def _spread(
     indices: ir.Value, numbers: list[int], vector_dim: int, builder: PaddingBuilder
 ) -> ir.Value:
-    """A number for each component of indices; a scalar if it is the same for all of them."""
+    """Build a number for each component of indices; a scalar if all are equal."""
     numbers = [_bounds(indices, number)[1] for number in numbers]
     tensor = ir.RankedTensorType(indices.type)
     if len({*numbers}) == 1:
@@ -92,7 +92,7 @@ def _spread(
 
 
 def _bounds(index: ir.Value, end: int) -> tuple[int, int]:
-    """Zero and `end`, or what comes next to it in the type of an index."""
+    """Return zero and `end`, clamped to the type of an index."""
     integer = ir.IntegerType(ir.RankedTensorType(index.type).element_type)
     greatest = 2 ** (integer.width if integer.is_unsigned else integer.width - 1) - 1
     return 0, min(end, greatest)

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that look at padding, and the values that do no harm to them.
+"""Operations that read padding, and the neutral values for them.
 
-What padding holds is not known: computing on it makes ones of zeros, and infinities of ones. It
-does no harm as long as it stays where it is, so that only these operations need it overwritten:
+The contents of padding are undefined: operations are computed on padding as well. This is harmless
+as long as its elements don't affect others, so only these operations need it overwritten:
 
-| operation                        | in its reduced dimensions | neutral                       |
+| operation                        | padding to overwrite      | neutral value                 |
 |----------------------------------|---------------------------|-------------------------------|
-| contraction                      | of both operands          | 0                             |
-| `stablehlo.reduce`               | of the inputs             | the initial value, where it   |
-|                                  |                           | may count any number of times |
-| `stablehlo.scatter`              | of the updates            | as its body combines values   |
-| `chlo.top_k`                     | of the operand            | the least number of all       |
-| integer `divide` and `remainder` | all those of the divisor  | 1                             |
-| `stablehlo.pad`                  | those that become larger  | its padding value             |
+| contraction                      | reduced dimensions of both| 0                             |
+|                                  | operands                  |                               |
+| `stablehlo.reduce`               | reduced dimensions of the | the initial value, if it may  |
+|                                  | inputs                    | be combined any number of     |
+|                                  |                           | times                         |
+| `stablehlo.scatter`              | reduced dimensions of the | that of the operation in its  |
+|                                  | updates                   | body                          |
+| `chlo.top_k`                     | reduced dimension of the  | the least number of all       |
+|                                  | operand                   |                               |
+| integer `divide` and `remainder` | all of the divisor        | 1                             |
+| `stablehlo.pad`                  | dimensions that grow      | its padding value             |
 
-Dividing integers by zero ends some programs.
+Integer division by zero ends some programs.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ from pyshardy.partition.op_facts.reductions import (
 from pyshardy.partition.padding.builder import PaddingBuilder
 
 _TAKING_SLICES = frozenset({"stablehlo.dynamic_slice", "stablehlo.gather"})
-"""Operations that take slices by indices, which never lead into padding (see `indices`)."""
+"""Operations that take slices by indices, which never include padding (see `indices`)."""
 
 _INTEGER_DIVISIONS = frozenset({"stablehlo.divide", "stablehlo.remainder"})
 
@@ -46,7 +50,7 @@ def mask_operands(
     zeros: Collection[ir.Value],
     builder: PaddingBuilder,
 ) -> None:
-    """Overwrite the padding that an operation looks at.
+    """Overwrite the padding that an operation reads.
 
     Args:
         operation: the operation, whose operands are padded.
@@ -81,13 +85,13 @@ def mask_operands(
 
 
 Neutral = ir.Value | ir.DenseElementsAttr | int
-"""A scalar: one that is there, a constant to be made, or a number of the type of an operand."""
+"""A scalar: an existing value, a constant, or a number of the element type of an operand."""
 
 
 def neutral_values(operation: ir.Operation) -> dict[int, Neutral] | None:
-    """What does no harm in the reduced dimensions of operands, by their position.
+    """Return the neutral values for the reduced dimensions of operands, by position.
 
-    None if something is reduced in a way that nothing is neutral to.
+    None if a reduction has no neutral value.
     """
     name = operation.name
     if name in CONTRACTIONS:
@@ -95,7 +99,7 @@ def neutral_values(operation: ir.Operation) -> dict[int, Neutral] | None:
     if name in _TAKING_SLICES:
         return {}
     if name == "chlo.top_k":
-        # Of equal elements the first ones are taken, and padding is behind all of them.
+        # Of equal elements the first ones are selected, and padding comes last.
         element_type = ir.RankedTensorType(operation.results[0].type).element_type
         least = neutral_element("stablehlo.maximum", element_type)
         return None if least is None else {0: least}

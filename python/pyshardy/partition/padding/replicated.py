@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Computing on whole dimensions what can't be computed on padded ones.
+"""Replication of dimensions around operations that can't be padded.
 
-Where an operation can't live with padding, the dimensions in question are gathered before it, and
-its results are sliced after it:
+The dimensions are gathered before the operation, and its results are sliced after it:
 
     %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<6xf32>
     %2 = stablehlo.reshape %1 : (tensor<6xf32>) -> tensor<2x3xf32>
@@ -42,29 +41,29 @@ DimsPerTensor = list[set[int]]
 """Some dimensions of each operand, then of each result."""
 
 _COUNTING = frozenset({"stablehlo.batch_norm_grad", "stablehlo.batch_norm_training"})
-"""Operations that take statistics over the dimensions that some of their tensors lack."""
+"""Operations with statistics over dimensions that some of their tensors lack."""
 
 
 def unpaddable_dims(
     operation: ir.Operation, rule: OpShardingRule | None, meshes: Mapping[str, Mesh]
 ) -> DimsPerTensor:
-    """The sharded dimensions that an operation needs whole, as some of them would be padded.
+    """Return the sharded dimensions that an operation needs unsharded, as it can't be padded.
 
     1. Without a rule, all of them.
     2. A dimension that would be padded and has no factor, or several: padding would not be at the
-       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions. The padding of a reshape
-       may also agree (see `reshapes_padding`).
+       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions. Reshapes that keep padding
+       at the end are excepted (see `reshapes_padding`).
     3. A dimension that would be padded and whose factor is blocked (see `blocked_factors`), unless
-       elements stay in their places (see `in_place`), is only a part of another tensor's
-       dimension, or is reduced in a way that nothing is neutral to.
-    4. A dimension of 1 whose factor not all tensors have (if it is reduced, all operands): of 1
-       there can be any number, as in the groups of a convolution. Neither can one that is sliced,
-       with whatever stride.
-    5. With a dimension, all others that share a factor with it.
+       elements keep their positions (see `trailing_resize`), or whose factor is only a part of
+       another tensor's dimension, or is reduced without a neutral value.
+    4. A dimension of size 1 whose factor not all tensors have (if it is reduced, all operands):
+       other dimensions need not have the size of the factor, as for the groups of a convolution. So
+       does a dimension of size 1 that is sliced, with any stride.
+    5. All other dimensions that share a factor with one of these.
 
     Raises:
-        PassError: the tensors don't agree on the padding of a factor, or a dimension that is
-            gathered is reduced, and something uses the results as unreduced.
+        PassError: the padding of a factor differs between tensors, or a dimension that is gathered
+            is reduced, and the results are used as unreduced.
     """
     values = [*operation.operands, *operation.results]
     sharded = [_sharded_dims(value) for value in values]
@@ -119,7 +118,7 @@ def replicate_dims_around(
 ) -> None:
     """Gather dimensions of operands before an operation, and slice those of results after it.
 
-    Results are complete along the axes that are gathered: no all-reduce must add them up again.
+    Results are complete along the axes that are gathered: all-reduces must not add them up again.
     """
     count = len(operation.operands)
     complete: list[AxisRef] = []
@@ -158,14 +157,14 @@ def replicate_dims_around(
 
 
 def lists_of(axes: Sequence[AxisTuple]) -> ListOfAxisRefLists:
-    """The axes of each dimension as collectives hold them."""
+    """Return the axes of each dimension as an attribute of collectives."""
     return ListOfAxisRefLists(tuple(map(AxisRefList, axes)))
 
 
 def without_dims(
     sharding: TensorSharding, dims: set[int]
 ) -> tuple[TensorSharding, list[AxisTuple]]:
-    """A sharding that leaves some dimensions whole, and the axes these had."""
+    """Return a sharding with some dimensions unsharded, and the axes these had."""
     whole = {dim: sharding.dim_shardings[dim].with_axes(()) for dim in dims}
     axes = [held if dim in dims else () for dim, held in enumerate(sharding.dim_axes)]
     return sharding.with_dims_replaced(whole), axes
@@ -209,7 +208,7 @@ def _reduce_less(
     cache: AttributeCache,
     meshes: Mapping[str, Mesh],
 ) -> None:
-    """Take axes away from an all-reduce or a reduce-scatter, which slices all the same."""
+    """Remove axes from an all-reduce or a reduce-scatter, which still slices."""
     with reduction.location, ir.InsertionPoint(reduction):
         value = reduced_operand(reduction, complete, cache, meshes)
         if reduction.name == "sdy.reduce_scatter":
@@ -227,7 +226,7 @@ def reduced_operand(
     cache: AttributeCache,
     meshes: Mapping[str, Mesh],
 ) -> ir.Value:
-    """The operand of an all-reduce or a reduce-scatter, all-reduced over axes not complete yet."""
+    """Return the operand of an all-reduce or a reduce-scatter, reduced over incomplete axes."""
     value, target = reduction.operands[0], get_sharding(reduction.results[0])
     mesh = None if target is None else mesh_of(target, meshes)
     assert target is not None, "a collective has a sharding"
@@ -269,7 +268,7 @@ def _check_agreement(
     whole: set[int],
     meshes: Mapping[str, Mesh],
 ) -> None:
-    """Check that a factor that is padded anywhere has the same size everywhere."""
+    """Check that a padded factor has the same size in all tensors."""
     sizes: dict[int, set[int]] = {}
     padded: set[int] = set()
     for value, dims in zip(values, factors_of, strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reshapes between padded values, with the padding of the one where that of the other is."""
+"""Reshapes between padded values that keep padding at the end."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pyshardy.partition.compatibility.reshape_groups import pads_alike
 
 
 def reshapes_padding(reshape: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
-    """Whether a reshape is right between padded types, each shard on its own.
+    """Whether a reshape is valid between padded types, on each shard by itself.
 
-    1. Operand and result place the data alike on one mesh.
-    2. Their padding agrees (see `pads_alike`).
+    1. Shards of operand and result hold the same data, on one mesh.
+    2. Their padding corresponds (see `pads_alike`).
 
     Example: on a mesh `<["x"=4]>`, `(6) -> (3, 2)` with `[{"x"}]` and `[{"x"}, {}]`. Both have
     shards of 2 elements; it becomes `(8) -> (4, 2)`.

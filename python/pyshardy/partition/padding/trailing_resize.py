@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pads and slices that leave each element where it is."""
+"""Pads and slices that keep the position of each element."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ RESIZING = frozenset({"stablehlo.pad", "stablehlo.slice"})
 def factors_in_place(
     operation: ir.Operation, rule: OpShardingRule, meshes: Mapping[str, Mesh]
 ) -> frozenset[int]:
-    """The factors of dimensions that grow or shrink at their end, without any move.
+    """Return the factors of dimensions that grow or shrink at their end, without communication.
 
-    1. The operation is a slice that begins at 0 and leaves nothing out before its end, or a pad
-       behind the last element.
+    1. The operation is a slice that begins at 0 with stride 1, or a pad after the last element.
     2. Operand and result are sharded alike, and their shards have the same size.
 
     Example: `stablehlo.slice %0 [0:7] : (tensor<8xf32>) -> tensor<7xf32>` on 4 devices. Shards have
-    2 elements; of the last one, the second becomes padding.
+      2 elements; the second one of the last shard becomes padding.
     """
     if operation.name not in RESIZING:
         return frozenset()
@@ -63,7 +62,7 @@ def does_nothing(operation: ir.Operation) -> bool:
 
 
 def drop_useless(operations: Iterable[ir.Operation]) -> None:
-    """Drop those pads and slices that do nothing."""
+    """Erase pads and slices without effect."""
     for operation in operations:
         if does_nothing(operation):
             operation.results[0].replace_all_uses_with(operation.operands[0])
@@ -71,7 +70,7 @@ def drop_useless(operations: Iterable[ir.Operation]) -> None:
 
 
 def _resized_at_end(operation: ir.Operation) -> list[bool]:
-    """Whether a dimension is cut or padded at its end only, for each dimension."""
+    """Return for each dimension whether it is sliced or padded at its end only."""
     attributes = operation.attributes
     if operation.name == "stablehlo.slice":
         names, wanted = ("start_indices", "strides"), (0, 1)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What it costs to compute an operation on shards, in bytes that a device sends.
+"""Cost of an operation on shards, in bytes that a device sends.
 
-Work is turned into bytes by what a device can do while its links send one. Links differ by far
-more than devices; these are those of fast networks between hosts, so that neither much work nor
-much memory is spent on saving few bytes.
+Computation is converted to bytes by the work of a device in the time in which its links send one.
+Links differ by far more than devices; the constants are for fast networks between hosts, so that
+neither much computation nor much memory is spent to save few bytes.
 """
 
 from __future__ import annotations
@@ -26,23 +26,25 @@ from pyshardy.partition.resharding.plan import (
 )
 
 OPERATIONS_PER_BYTE = 4096
-"""Multiplications and additions that a device does while it sends a byte."""
+"""Multiplications and additions of a device in the time in which it sends a byte."""
 
 ACCESSES_PER_BYTE = 64
-"""Bytes that a device reads or writes in its memory while it sends a byte."""
+"""Bytes that a device reads or writes in its memory in the time in which it sends a byte."""
 
 BYTES_TO_START = 256
-"""Bytes that a device could send while it waits for a collective to begin. Between hosts it is
-more by far; but where whole tensors are that small, nobody counts."""
+"""The latency of a collective, in bytes that a device could send meanwhile.
+
+Between hosts, the latency is much larger; but for tensors that small, it hardly matters.
+"""
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class Traffic:
-    """What a device sends: the fewer bytes are less, and of as many those in fewer collectives.
+    """The communication of a device, compared by bytes, then by the number of collectives.
 
     Attributes:
-        sent: the bytes.
-        collectives: in how many collectives.
+        sent: the bytes that it sends.
+        collectives: the number of collectives.
     """
 
     sent: float = 0.0
@@ -53,7 +55,7 @@ class Traffic:
 
 
 def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
-    """The elements of a shard, padding included."""
+    """Return the number of elements of a shard, padding included."""
     return math.prod(
         -(-size // mesh.axes_size(refs)) for size, refs in zip(shape, axes, strict=True)
     )
@@ -63,7 +65,7 @@ def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
 def reshard_traffic(
     shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
 ) -> tuple[float, int]:
-    """The bytes that a device sends to reshard a tensor, and in how many collectives.
+    """Return the bytes that a device sends to reshard a tensor, and the number of collectives.
 
     Args:
         shape: the global shape.
@@ -95,7 +97,7 @@ def reshard_traffic(
 def reshard_cost(
     shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
 ) -> float:
-    """The bytes that a device sends to reshard a tensor, and could send while it waits.
+    """Return the cost of resharding a tensor, in bytes: communication and latency.
 
     See `reshard_traffic` for the arguments.
     """
@@ -112,19 +114,20 @@ def completion_cost(
     mesh: Mesh,
     addends: int = 1,
 ) -> float:
-    """The bytes that a device sends to complete partial results and to reshard them, with waits.
+    """Return the cost of completing partial results and of resharding them, in bytes.
 
     An all-reduce whose result is then sliced along the same axes is a reduce-scatter.
 
     Args:
         shape: the global shape of the result.
         nbytes: the bytes of an element.
-        computed: the axes of each dimension where it is computed.
+        computed: the axes of each dimension in which it is computed.
         reduced: the axes along which results are partial; none if they are complete.
-        target: the axes of each dimension that are wanted.
+        target: the axes of each dimension afterwards.
         mesh: the mesh of all of them.
-        addends: how many such results a loop adds up, with one all-reduce for all after it, unless
-            they are resharded otherwise than by gathers. The cost is that for one of them.
+        addends: the number of such results that a loop accumulates, with one all-reduce for all
+            after it, unless they are resharded otherwise than by gathers. The cost is that for one
+            of them.
     """
     if not reduced:
         return reshard_cost(shape, nbytes, computed, target, mesh)
@@ -142,7 +145,7 @@ def completion_cost(
 
 
 def collective_cost(kind: str, group: int, put_in: int) -> float:
-    """The bytes that a device sends in a collective, and could send while it waits.
+    """Return the cost of a collective, in bytes: communication and latency.
 
     Args:
         kind: the collective, such as `all_gather`.
@@ -154,17 +157,17 @@ def collective_cost(kind: str, group: int, put_in: int) -> float:
 
 
 def work_cost(operations: int, accessed: int) -> float:
-    """The work of a device, in bytes that it could send in that time.
+    """Return the cost of computation, in bytes that a device could send in that time.
 
     Args:
-        operations: the multiplications and additions that it does.
-        accessed: the bytes that it reads and writes.
+        operations: the number of multiplications and additions.
+        accessed: the bytes that are read and written.
     """
     return max(operations / OPERATIONS_PER_BYTE, accessed / ACCESSES_PER_BYTE)
 
 
 def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: Mesh) -> bool:
-    """Whether some dimension is sharded on both sides, but its padding is of another size."""
+    """Whether a dimension is sharded on both sides, but padded to different sizes."""
     for size, before, after in zip(shape, source, target, strict=True):
         if before and after and before != after:
             shards = [mesh.axes_size(axes) for axes in (before, after)]
@@ -174,7 +177,7 @@ def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: M
 
 
 def _kind_and_group(step: Step, mesh: Mesh) -> tuple[str, int]:
-    """The collective of a step, and how many devices exchange data with each other."""
+    """Return the kind of collective of a step, and the size of its groups."""
     if isinstance(step, AllSlice):
         return "all_slice", 1
     if isinstance(step, AllGather):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How to get from one sharding to another: a chain of collectives.
+"""Plans of reshards: chains of collectives from one sharding to another.
 
-The order of the chain is: slice first, since that moves nothing; permute at constant size; move
-axes between dimensions; gather last, when pieces grow. Two rounds of these settle all meshes whose
-axis sizes divide one another, and most others; rounds go on as long as they change anything. Where
-they get stuck, what differs is gathered and sliced anew. So is what cuts an axis in two ways that
-don't fit each other.
+The order of the chain is: slice first, without communication; permute at constant size; move axes
+between dimensions; gather last, when shards grow. Two rounds of these suffice for all meshes whose
+axis sizes divide one another, and most others; rounds continue as long as they change anything. If
+they reach no target, the dimensions that differ are gathered and sliced again. So are dimensions
+whose sub-axes before and after can't coexist.
 
 The algorithm is that of Shardy's `sdy-reshard-to-collectives`, which stops after two rounds.
 """
@@ -32,7 +32,7 @@ from pyshardy.propagation.projection import split_axis
 AxesPerDim = tuple[AxisTuple, ...]
 
 _MOST_STEPS = 64
-"""More than a plan that gets anywhere ever has."""
+"""A limit above the length of any plan that reaches its target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class AllToAll:
 
 @dataclass(frozen=True, slots=True)
 class CollectivePermute:
-    """Exchange whole pieces between devices; from here on the result's mesh is in force."""
+    """Exchange shards between devices; the result is on the mesh of the target."""
 
     result: AxesPerDim
 
@@ -69,7 +69,7 @@ class CollectivePermute:
 Step = AllSlice | AllGather | AllToAll | CollectivePermute
 
 
-@lru_cache(maxsize=4096)  # layers repeat
+@lru_cache(maxsize=4096)  # layers of a model repeat
 def plan_reshard(
     source: AxesPerDim,
     target: AxesPerDim,
@@ -78,7 +78,7 @@ def plan_reshard(
     *,
     reorder: bool,
 ) -> tuple[Step, ...]:
-    """The collectives that turn a tensor sharded by `source` into one sharded by `target`.
+    """Return the collectives that convert a tensor sharded by `source` to `target`.
 
     Args:
         source: the axes of each dimension before, major to minor.
@@ -86,7 +86,7 @@ def plan_reshard(
         shape: the global shape.
         mesh: the mesh; only its axes matter.
         reorder: whether the target's mesh has the devices in another order, so that a permute is
-            needed in any case.
+            always needed.
 
     Examples, on a mesh of axes `a`, `b`, `c` of size 2:
 
@@ -99,8 +99,8 @@ def plan_reshard(
     | `[{a}, {}]`    | `[{}, {b}]`    | slice `[{}, {b}]`, gather `[{a}, {}]`|
     | `[{a, b}, {}]` | `[{c}, {}]`    | permute to `[{c, b}, {}]`, gather `b`|
 
-    A dimension of size 5 that goes from `{a}` to `{a, b}` is gathered, and sliced anew: padded to 6
-    and to 8, its shards begin at different elements.
+    A dimension of size 5 that is resharded from `{a}` to `{a, b}` is gathered, and sliced again:
+    padded to 6 and to 8, its shards begin at different elements.
     """
     steps = _plan(source, target, shape, mesh, reorder=reorder)
     changing = _repadded(source, target, shape, mesh)
@@ -147,9 +147,10 @@ def _plan(
 
 
 def _fitting(source: AxesPerDim, target: AxesPerDim) -> AxesPerDim:
-    """The leading axes of each dimension that can coexist with all that are wanted.
+    """Return the longest prefix of each dimension that can coexist with all target axes.
 
-    `"u":(1)2` and `"u":(1)3`, of an axis of size 6, can't: no cut of the axis has both parts.
+    `"u":(1)2` and `"u":(1)3`, of an axis of size 6, can't: no decomposition of the axis has both
+    sub-axes.
     """
     wanted = [axis for axes in target for axis in axes]
     return tuple(
@@ -161,7 +162,7 @@ def _fitting(source: AxesPerDim, target: AxesPerDim) -> AxesPerDim:
 
 
 def _gather_and_slice(source: AxesPerDim, target: AxesPerDim, *, reorder: bool) -> tuple[Step, ...]:
-    """Replicate what differs, and slice it again: right for any shardings."""
+    """Gather the dimensions that differ, and slice them again, which is valid for any shardings."""
     kept: list[AxisTuple] = []
     for before, after in zip(source, target, strict=True):
         common = 0
@@ -191,9 +192,9 @@ class _Planner:
     """The state of planning.
 
     Attributes:
-        done: the axes of each dimension that stay as they are.
-        current: the axes that follow them and have to go or to move.
-        wanted: the axes that have to follow `done` in the end.
+        done: the axes of each dimension that are final.
+        current: the axes after these, which have to be gathered or moved.
+        wanted: the axes that have to follow `done` in the target.
     """
 
     def __init__(
@@ -217,7 +218,7 @@ class _Planner:
         self._index()
 
     def run(self) -> bool:
-        """Plan; whether the plan reaches the target."""
+        """Plan the steps; return whether the plan reaches the target."""
         while not self._is_finished():
             count = len(self.steps)
             self._slice()
@@ -238,7 +239,7 @@ class _Planner:
     def _aligned(
         self, lists: Iterable[Sequence[AxisRef]], others: Iterable[AxisRef]
     ) -> list[list[AxisRef]]:
-        """The lists with their refs cut so that each one overlapping an other one equals it."""
+        """Return the lists with their refs cut so that overlapping refs are equal."""
         sorted_others = sorted(others)
         return [
             [part for axis in axes for part in self._cut(axis, sorted_others)] for axes in lists
@@ -258,14 +259,14 @@ class _Planner:
         return parts
 
     def _settle_common(self, dim: int) -> None:
-        """Take the refs that both lists of a dimension begin with as done."""
+        """Move the common prefix of both lists of a dimension to `done`."""
         current, wanted = self.current[dim], self.wanted[dim]
         while current and wanted and current[0] == wanted[0]:
             self.done[dim].append(current.pop(0))
             wanted.pop(0)
 
     def _index(self) -> None:
-        """Note which refs are in use, and where refs are wanted."""
+        """Index the refs in use, and the positions of target refs."""
         self.in_use = {axis for axes in self.current for axis in axes}
         self.place = {
             axis: (dim, index)
@@ -283,7 +284,7 @@ class _Planner:
         return tuple(_merged(axes, self.mesh) for axes in lists)
 
     def _fit(self, axis: AxisRef, capacity: int) -> tuple[AxisRef, AxisRef | None, int] | None:
-        """What of `axis` fits into `capacity`: that part, the rest, and the capacity left."""
+        """Return the part of `axis` that fits, the rest, and the remaining capacity."""
         size = axis.size(self.mesh)
         if capacity <= 1 or (size % capacity and capacity % size):
             return None
@@ -295,7 +296,7 @@ class _Planner:
     def _distribute(
         self, leftovers: list[AxisRef], capacity: int
     ) -> tuple[list[AxisRef], list[AxisRef], int]:
-        """Take refs that fit from `leftovers`; what was taken, which parts were cut, capacity."""
+        """Take refs that fit from `leftovers`; return them, the cut parts, and the capacity."""
         taken: list[AxisRef] = []
         cut: list[AxisRef] = []
         index = 0
@@ -316,7 +317,7 @@ class _Planner:
     # --- Slice ------------------------------------------------------------------------------
 
     def _slice(self) -> None:
-        """Slice along axes that are wanted and not in use."""
+        """Slice along target axes that are not in use."""
         sliced: list[list[AxisRef]] = [[] for _ in self.dims]
         capacities = [
             self._size(self.wanted[dim])
@@ -341,14 +342,14 @@ class _Planner:
 
     def _cut_wanted(self, parts: list[AxisRef]) -> None:
         if parts:
-            # A part that was cut again stands beside its own parts: only the finest count.
+            # A ref that was cut again is listed beside its parts: only the finest parts count.
             finest = [part for part in parts if not any(part.strictly_contains(o) for o in parts)]
             self.wanted = self._aligned(self.wanted, finest)
 
     def _slice_before_move(
         self, dim: int, sliced: list[list[AxisRef]], capacities: list[int]
     ) -> None:
-        """Slice at the dimension from which an all-to-all will take the axes along."""
+        """Slice a dimension from which an all-to-all will move the axes."""
         current = self.current[dim]
         if not current or self.wanted[dim] or current[-1] not in self.place:
             return
@@ -383,7 +384,7 @@ class _Planner:
     def _slice_in_place(
         self, dim: int, sliced: list[list[AxisRef]], capacities: list[int]
     ) -> list[AxisRef]:
-        """Slice a dimension along the axes it wants; those that don't fit."""
+        """Slice a dimension along its target axes; return those that don't fit."""
         leftovers: list[AxisRef] = []
         rests: set[AxisRef] = set()
         index = 0
@@ -417,7 +418,7 @@ class _Planner:
     # --- Permute ----------------------------------------------------------------------------
 
     def _permute(self) -> bool:
-        """Permute if that is needed; False if it would change the size of a dimension."""
+        """Permute if needed; return False if it would change the size of a dimension."""
         if self._permute_is_needed():
             sizes = [self._size((*self.done[d], *self.current[d])) for d in self.dims]
             self._rearrange()
@@ -434,14 +435,14 @@ class _Planner:
         return max(sizes) % min(sizes) == 0
 
     def _permute_is_needed(self) -> bool:
-        """Whether neither moving nor gathering gets the axes where they are wanted.
+        """Whether neither all-to-alls nor gathers bring the axes to their target positions.
 
-        1. A dimension has and wants axes, whose first ones are of compatible sizes.
-        2. An axis is wanted in its own dimension, or in one that an earlier axis is wanted in,
-           and does not directly follow the axis before it there.
-        3. An axis that must be gathered follows one that is wanted elsewhere, in a dimension that
-           wants nothing.
-        4. Some axis is free to replace one that is no longer wanted, and the sizes are compatible.
+        1. A dimension has current and target axes, whose first ones are of compatible sizes.
+        2. The target of an axis is its own dimension, or that of an earlier axis, and it does not
+           directly follow the axis before it there.
+        3. An axis that must be gathered follows one whose target is another dimension, in a
+           dimension without target axes.
+        4. Some unused axis can replace one that is not in the target, and the sizes are compatible.
         """
         replaceable: AxisRef | None = None
         free: AxisRef | None = None
@@ -469,9 +470,9 @@ class _Planner:
         return replaceable is not None and free is not None and self._divide(replaceable, free)
 
     def _rearrange(self) -> None:
-        """Exchange axes at constant size, so that as many as possible are where they are wanted.
+        """Exchange axes at constant size, to bring as many as possible to their targets.
 
-        Axes that will be gathered are put in front of those that will move to other dimensions.
+        Axes that will be gathered are placed before those that will move to other dimensions.
         """
         capacities: list[int] = []
         leftover_wanted: list[AxisRef] = []
@@ -511,9 +512,9 @@ class _Planner:
     # --- Move and gather --------------------------------------------------------------------
 
     def _move(self, *, strictly: bool) -> None:
-        """All-to-alls of axes at the end of a dimension that are wanted in another one.
+        """Move axes at the end of a dimension to their target dimensions by all-to-alls.
 
-        Strictly means that they are the next ones wanted there.
+        Strictly: only if they are the next target axes there.
         """
         for dim in self.dims:
             while (move := self._movable(dim)) is not None:
@@ -531,7 +532,7 @@ class _Planner:
                 self.steps.append(AllToAll(param, self._result()))
 
     def _movable(self, dim: int) -> tuple[int, int] | None:
-        """How many refs at the end of a dimension are wanted in one other, and in which."""
+        """Return the number of refs at the end of a dimension with one target, and the target."""
         count, target = 0, None
         for axis in reversed(self.current[dim]):
             place = self.place.get(axis)
@@ -541,7 +542,7 @@ class _Planner:
         return None if target is None else (count, target)
 
     def _gather(self) -> None:
-        """Gather the dimensions whose last axis is wanted nowhere."""
+        """Gather the dimensions whose last axis is in no target."""
         gathered: list[Sequence[AxisRef]] = []
         for dim in self.dims:
             current = self.current[dim]

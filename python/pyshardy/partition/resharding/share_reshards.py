@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reshards of one value, and of what is made of it by moving elements, go out from each other.
+"""Reuse of reshards of one value, also through transposes and reshapes.
 
     %1 = sdy.reshard %0 <@mesh, [{}, {"y"}]> : tensor<4x8xf32>            // from [{"x"}, {}]
     %2 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
     %3 = stablehlo.reshape %2 : (tensor<8x4xf32>) -> tensor<32xf32>       // in [{"x"}] of 4 x 8
     %4 = sdy.reshard %3 <@mesh, [{"y"}]> : tensor<32xf32>
 
-`%4` is made of `%1`, by a transpose and a reshape of its own.
+`%4` is computed from `%1` instead, by a transpose and a reshape of its own.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _RESHAPE, _TRANSPOSE, _CONVERT = "stablehlo.reshape", "stablehlo.transpose", "st
 _MOST_STEPS = 16
 
 Cost = Callable[[ir.Value, TensorSharding, TensorSharding, Mesh], float]
-"""What it costs to reshard a value from one sharding to another."""
+"""The cost of resharding a value from one sharding to another."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """What a reshard does, as seen from a value that its operand is made of.
+    """The effect of a reshard on a value from which its operand is computed.
 
     Attributes:
         value: the value.
-        target: the axes of that value with which devices have what the reshard gives them.
-        step: the operation that makes the value of the level below of it; None at the operand.
+        target: the axes of that value with which shards hold the same data as after the reshard.
+        step: the operation that computes the value of the level below from it; None at the operand.
         is_converted: whether elements are converted between the value and the reshard.
     """
 
@@ -49,11 +49,11 @@ class _Level:
 
 @dataclass(slots=True)
 class _Made:
-    """A reshard that others may go out from.
+    """A reshard from which others may start.
 
     Attributes:
-        levels: what it does, from its operand up.
-        results: the resharded value of each level, as far as there is one.
+        levels: its effect on each level, from its operand up.
+        results: the resharded value of each level, where it exists.
         top: the level of the reshard itself.
     """
 
@@ -63,17 +63,18 @@ class _Made:
 
 
 class ReshardSharing:
-    """Lets reshards of a function go out from earlier ones in the same block.
+    """Lets reshards of a function start from earlier ones in the same block.
 
-    1. From the operand of a reshard the way leads up through transposes, reshapes, and conversions
-       of elements, as long as shards hold the same data before and behind each of them, with the
-       sharding of the operand and with that of the reshard (see `images_on`).
-    2. A reshard is replaced if on any level of this way an earlier reshard, whose way leads there
-       without a conversion, has a result from which it costs less to go on.
-    3. What leads from that level to the operand is done again on what the devices have then.
+    1. The levels of a reshard are its operand and the values from which it is computed by
+       transposes, reshapes, and conversions of elements, as long as shards hold the same data
+       before and after each of them, with the sharding of the operand and with that of the reshard
+       (see `images_on`).
+    2. A reshard is replaced if, on one of its levels, an earlier reshard, which has that level
+       without a conversion, has a result from which resharding costs less.
+    3. The operations from that level to the operand are repeated on the resharded value.
 
     Args:
-        cost: what reshards cost.
+        cost: returns the cost of a reshard.
         cache: makes attributes.
     """
 
@@ -85,7 +86,7 @@ class ReshardSharing:
     def add(
         self, reshard: ir.Operation, source: TensorSharding, target: TensorSharding, mesh: Mesh
     ) -> None:
-        """Let the next reshard of the text go out from an earlier one, if it can."""
+        """Let the next reshard of the text start from an earlier one, if profitable."""
         levels = list(_levels(reshard, source, target, mesh))
         lowest, best = self._cost(reshard.operands[0], source, target, mesh), None
         for index, level in enumerate(levels):
@@ -102,7 +103,7 @@ class ReshardSharing:
         if best is not None:
             made = self._made_of(reshard, levels, *best, target)
         for index, level in enumerate(levels):
-            # What goes out from another one has no results above that.
+            # A reshard that starts from another one has no results above that level.
             if level.is_converted or (best is not None and index not in made.results):
                 break
             self._made.setdefault((level.value, block), []).append((made, index))
@@ -116,7 +117,7 @@ class ReshardSharing:
         at: int,
         target: TensorSharding,
     ) -> _Made:
-        """Replace a reshard by what is made of a result of an earlier one."""
+        """Replace a reshard by operations on a result of an earlier one."""
         value = self._result(earlier, at, target)
         place = ir.InsertionPoint(reshard)
         if earlier.levels[at].target != levels[index].target:
@@ -128,7 +129,7 @@ class ReshardSharing:
         return made
 
     def _result(self, made: _Made, index: int, target: TensorSharding) -> ir.Value:
-        """What a reshard gives devices on a level: it is done there, if it isn't yet."""
+        """Return the resharded value of a level; it is built if it doesn't exist yet."""
         known = made.results.get(index)
         if known is not None:
             return known
@@ -144,7 +145,7 @@ class ReshardSharing:
     def _reshard(
         self, value: ir.Value, level: _Level, target: TensorSharding, reshard: ir.Operation
     ) -> ir.Value:
-        """Reshard a value to what a level wants, in front of another reshard."""
+        """Reshard a value to the target of a level, before another reshard."""
         wanted = TensorSharding.from_axes(target.mesh_or_ref, level.target)
         place = ir.InsertionPoint(reshard)
         return sdy.reshard(value, self._cache[wanted], loc=reshard.location, ip=place)
@@ -171,7 +172,7 @@ class ReshardSharing:
 def _levels(
     reshard: ir.Operation, source: TensorSharding, target: TensorSharding, mesh: Mesh
 ) -> Iterator[_Level]:
-    """The levels of a reshard, from its operand up."""
+    """Yield the levels of a reshard, from its operand up."""
     value: ir.Value = reshard.operands[0]
     axes, is_converted = tuple(target.dim_axes), False
     yield _Level(value, axes)
@@ -205,13 +206,13 @@ def _levels(
 
 
 def _moved_back(axes: AxesPerDim, order: range | list[int]) -> AxesPerDim:
-    """The axes of each dimension before a transpose."""
+    """Return the axes of each dimension before a transpose."""
     places = {before: behind for behind, before in enumerate(order)}
     return tuple(axes[places[dim]] for dim in range(len(axes)))
 
 
 def _are_plain(before: TensorSharding, behind: TensorSharding, source: TensorSharding) -> bool:
-    """Whether shardings only have axes of dimensions, on the mesh of the reshard."""
+    """Whether shardings have axes of dimensions only, on the mesh of the reshard."""
     return all(
         each.mesh_or_ref == source.mesh_or_ref and not (each.unreduced_axes or each.replicated_axes)
         for each in (before, behind)

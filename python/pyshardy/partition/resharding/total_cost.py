@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a program costs in which reshards are collectives: all that its devices send."""
+"""Cost of the communication of a program whose reshards are collectives."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ _MOVING = frozenset({"sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "sdy.c
 _WHILE = "stablehlo.while"
 
 _TRIPS_IF_UNKNOWN = 8
-"""How often a loop is taken to run where its trips can't be counted."""
+"""The assumed number of iterations of a loop whose iterations can't be counted."""
 
 
 def total_cost(module: ir.Module) -> float:
-    """Return the bytes that a device sends, and could send while it waits for collectives.
+    """Return the cost of all collectives, in bytes: communication and latency.
 
-    1. Each collective of the dialect costs what `cost` says of it.
-    2. One in a loop counts once for each trip: `_TRIPS_IF_UNKNOWN` times if these can't be counted.
+    1. Each collective of the dialect has its cost by `cost`.
+    2. One in a loop counts once for each iteration: `_TRIPS_IF_UNKNOWN` times if these can't be
+       counted.
     3. One in a function counts once, and one in a branch too.
 
-    Example: an all-reduce over 2 devices of a `tensor<64xf32>` in a loop of 3 trips costs three
-    times 256 bytes, and 256 for each start.
+    Example: an all-reduce over 2 devices of a `tensor<64xf32>` in a loop of 3 iterations costs
+      three times 256 bytes, and 256 for the latency of each.
     """
     meshes = meshes_of(module)
     collectives = operations_named(COMPLETING | _MOVING, module)
@@ -58,7 +59,7 @@ def _cost(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> float:
 
 
 def _repetitions(operation: ir.Operation) -> int:
-    """How often an operation is carried out in a run of its function."""
+    """Return the number of executions of an operation in a run of its function."""
     times = 1
     parent = operation.parent
     while parent is not None and parent.operation.name != "func.func":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which operations `sdy-per-instruction-partitioning` chooses."""
+"""Filter of operations of `sdy-per-instruction-partitioning`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class InstructionFilter:
     Attributes:
         low: the least number; None for no bound.
         high: the greatest number; None for no bound.
-        names: parts of names.
+        names: substrings of names.
     """
 
     low: int | None = None
@@ -28,16 +28,16 @@ class InstructionFilter:
 
     @classmethod
     def parse(cls, text: str) -> InstructionFilter:
-        """Read a filter, as it is given as an option.
+        """Parse the filter option.
 
         Conditions are separated by commas: `selectLow=N` and `selectHigh=N` for the bounds, and
-        anything else for a part of a name. Quotes around the whole are ignored.
+        anything else for a part of a name. Enclosing quotes are ignored.
 
         Example: `selectLow=2,selectHigh=5,dot` chooses `stablehlo.dot_general` if its number is
         from 2 to 5.
 
         Raises:
-            ValueError: a bound is no number.
+            ValueError: a bound is not a number.
         """
         bounds: dict[str, int | None] = {"selectLow": None, "selectHigh": None}
         names: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Single operations as programs of their own, in their local form."""
+"""Outlining of single operations into programs, and their local forms."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class LocalInstruction:
     Attributes:
         operation: the operation in the module.
         inputs: the values it uses, in its regions too.
-        in_shardings: how they go into the local form.
-        out_shardings: how results come out of it.
-        manual_axes: all axes that its shardings mention.
+        in_shardings: the shardings of the inputs of the local form.
+        out_shardings: the shardings of its results.
+        manual_axes: all axes of its shardings.
         local: the program of one device; it owns `body`.
-        body: what its only function does.
+        body: the body of its only function.
     """
 
     operation: ir.Operation
@@ -55,11 +55,11 @@ class LocalInstruction:
 
 
 class Outliner:
-    """Makes programs of single operations, and partitions them.
+    """Builds programs of single operations, and partitions them.
 
     Args:
         module: the module of the operations.
-        pipeline: the pipeline that makes the local program.
+        pipeline: the partitioning pipeline.
     """
 
     def __init__(self, module: ir.Module, pipeline: str):
@@ -71,14 +71,14 @@ class Outliner:
         self._rules = ShardingRuleLookup.shared(module.context)
 
     def outline(self, operation: ir.Operation, number: int) -> LocalInstruction:
-        """The local form of an operation, which stays as it is.
+        """Return the local form of an operation, which is not changed.
 
         Args:
             operation: the operation, whose operands and results are tensors.
-            number: what a diagnostic says to tell it from others.
+            number: its number in error messages.
 
         Raises:
-            PassError: its shardings have no mesh in common, or it can't be partitioned.
+            PassError: its shardings have no common mesh, or it can't be partitioned.
         """
         inputs = tuple(_values_used(operation))
         given = [get_sharding(value) for value in (*inputs, *operation.results)]
@@ -131,7 +131,7 @@ class Outliner:
         given: Sequence[TensorSharding | None],
         reference: str | Mesh,
     ) -> ir.Operation:
-        """A function in `local` that does what the operation does."""
+        """Build a function in `local` with a copy of the operation."""
         values = (*inputs, *operation.results)
         shardings = [
             TensorSharding.fully_closed(rank_of(value.type), reference) if s is None else s
@@ -174,7 +174,7 @@ class Outliner:
 
 
 def _values_used(operation: ir.Operation) -> Iterator[ir.Value]:
-    """The operands of an operation, and other values of the surroundings used in its regions."""
+    """Yield the operands of an operation, and outer values used in its regions."""
     inside: set[ir.Value] = set()
     seen: set[ir.Value] = set()
     for view in operations_in(operation):

@@ -23,10 +23,10 @@ from pyshardy.irtools.shardings import any_sharding
 
 @preserves_analyses
 def close_shardings(module: ir.Module) -> None:
-    """Close all dimensions, and drop replicated axes, which say nothing then.
+    """Close all dimensions, and drop replicated axes, which have no meaning then.
 
-    Axes, unreduced axes and priorities stay, but a dimension without axes loses its priority: it
-    must not have one when it is closed.
+    Axes, unreduced axes and priorities are kept, except the priorities of dimensions without axes,
+    which a closed dimension must not have.
     """
     if any_sharding(module, _is_open):
         map_shardings(module, _closed)

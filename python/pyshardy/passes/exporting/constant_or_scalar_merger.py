@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-constant-or-scalar-merger`: merge constants, and broadcasts of scalars, that are alike.
+"""`sdy-constant-or-scalar-merger`: merge equal constants, and equal broadcasts of scalars.
 
 Before:
 
@@ -29,15 +29,14 @@ _CANDIDATES = _CONSTANTS | {_BROADCAST}
 
 
 def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> None:
-    """Replace each constant and broadcast scalar by the first that is alike.
+    """Replace each constant and broadcast scalar by the first equal one.
 
-    1. Two constants are alike if they have the same attributes, of which the value is one and the
-       sharding another, and the same type. The name of the operation doesn't count.
-    2. Two `stablehlo.broadcast_in_dim` are alike if they have the same scalar operand, the same
+    1. Two constants are equal if they have the same attributes, including value and sharding, and
+       the same type. The name of the operation doesn't matter.
+    2. Two `stablehlo.broadcast_in_dim` are equal if they have the same scalar operand, the same
        attributes and the same type.
-    3. Only operations of one region are merged: propagation has sharded each region by itself.
-       The first must come before the second on any way through the region, so it is in the same
-       block or in the first one.
+    3. Only operations of one region are merged, since propagation shards each region by itself. The
+       first must dominate the second, so it is in the same block or in the first one.
 
     With constants `3.0` sharded by `"x"`, by `"y"` and by `"x"`, the third becomes the first.
     """
@@ -56,7 +55,7 @@ def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> None:
 
 
 def _identity(operation: ir.Operation) -> Hashable:
-    """What operations that are alike have in common; None for those that are never merged."""
+    """Return a key that equal operations share; None for operations that are never merged."""
     own = (operation.results[0].type, *operation.attributes.items())
     if operation.name != _BROADCAST:
         return own

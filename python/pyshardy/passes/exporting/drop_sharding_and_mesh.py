@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-drop-sharding-and-mesh`: a local program needs no shardings any more.
+"""`sdy-drop-sharding-and-mesh`: remove shardings and meshes from a local program.
 
 Before:
 
@@ -37,8 +37,8 @@ def drop_sharding_and_mesh(
 ) -> None:
     """Remove `sdy.sharding` from operations and functions, and erase the meshes.
 
-    Shardings that belong to operations of the dialect stay. `replica_groups` that name a mesh get
-    it as StableHLO writes it.
+    Shardings in attributes of the dialect's operations are kept. In `replica_groups`, the name of a
+    mesh is replaced by the mesh as a StableHLO attribute.
 
     Args:
         module: the module, which is changed in place.

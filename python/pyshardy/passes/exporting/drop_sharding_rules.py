@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-drop-sharding-rules`: remove the rules that propagation wrote down.
+"""`sdy-drop-sharding-rules`: remove the sharding rules that propagation attached.
 
 Before:
 
@@ -20,5 +20,5 @@ from pyshardy.rules import SHARDING_RULE
 
 
 def drop_sharding_rules(function: ir.Operation | ir.OpView) -> None:
-    """Remove the sharding rule of each operation of a function, unless a user gave it."""
+    """Remove the sharding rules of a function's operations, unless they are user-defined."""
     drop_rules(operations_with(SHARDING_RULE, function))

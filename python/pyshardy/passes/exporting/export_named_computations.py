@@ -35,7 +35,7 @@ from pyshardy.irtools.symbols import FreshNames, symbol_name
 from pyshardy.irtools.walks import operations_named
 
 _THREAD = "execution_thread"
-_NAMELESS = "computation"  # a symbol can't be without a name
+_NAMELESS = "computation"  # symbols need a name
 _OWN = frozenset({"name", "in_shardings", "out_shardings", OPERAND_SIZES, RESULT_SIZES})
 _OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE})
 
@@ -43,21 +43,21 @@ _OF_THE_FUNCTION = frozenset({_THREAD, FUNCTION_NO_INLINE})
 def export_named_computations(module: ir.Module, *, keep_calls: bool = False) -> None:
     """Move the body of each named computation to a function, and call that instead.
 
-    Inner computations come before those around them. For each:
+    Inner computations come first. For each:
 
-    1. The shardings of its edges become its own.
-    2. A private function of its name, or one made from that if it is taken, gets its body and the
-       shardings of its arguments; edges on arguments go.
-    3. A call takes its place, with the shardings of its results; edges on results go.
-    4. `execution_thread` goes to the function, and `sdy.func_no_inline` as `no_inline`; any other
-       attribute goes to the call.
+    1. The shardings of its edges are copied to the computation.
+    2. A private function of its name, with a suffix if it is taken, gets its body and the shardings
+       of its arguments; edges on arguments are erased.
+    3. A call replaces it, with the shardings of its results; edges on results are erased.
+    4. `execution_thread` is moved to the function, and `sdy.func_no_inline` as `no_inline`; any
+       other attribute is moved to the call.
 
     Two computations `f` become `@f` and `@f_0`, both with the original name `f`.
 
     Args:
         module: the module, which is changed in place.
         keep_calls: give all functions `no_inline` and the shardings of the computation's results,
-            and no original name, as no other pass has to follow.
+            and no original name, as no other pass needs it.
     """
     computations = operations_named({"sdy.named_computation"}, module, ir.WalkOrder.POST_ORDER)
     if not computations:
@@ -83,7 +83,7 @@ def export_named_computations(module: ir.Module, *, keep_calls: bool = False) ->
 def _function_of(
     computation: ir.Operation, module: ir.Module, names: FreshNames, cache: AttributeCache
 ) -> ir.Operation:
-    """A new function at the end of the module with the body of a computation."""
+    """Create a function at the end of the module with the body of a computation."""
     name = computation.attributes["name"].value
     body = computation.regions[0].blocks[0]
     shardings = body_argument_shardings(computation)

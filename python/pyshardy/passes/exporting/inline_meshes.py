@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-inline-meshes`: hold each mesh where it is used.
+"""`sdy-inline-meshes`: replace references to meshes by the meshes.
 
 Before:
 
@@ -27,16 +27,17 @@ from pyshardy.irtools.walks import operations_named
 
 
 def inline_meshes(module: ir.Module) -> None:
-    """Replace names of meshes by the meshes, and erase these.
+    """Replace names of meshes by the meshes, and erase the declarations.
 
-    1. A sharding gets the mesh that it names, which is in the nearest module around.
-    2. `replica_groups` of StableHLO collectives that name a mesh get it as StableHLO writes it.
-    3. All meshes go, used or not.
+    1. A sharding gets the mesh that it names, which is in the nearest enclosing module.
+    2. In `replica_groups` of StableHLO collectives, the name of a mesh is replaced by the mesh as a
+       StableHLO attribute.
+    3. All meshes are erased, used or not.
 
     Raises:
-        PassError: a mesh of that name isn't there. Other names may have been replaced by then.
+        PassError: a mesh of that name doesn't exist. Other names may have been replaced by then.
     """
-    # Once an inner module is done, there are no names in it that the outer one could take for its.
+    # After an inner module, no names are left in it that could be resolved in the outer one.
     inner_modules = operations_named({"builtin.module"}, module, ir.WalkOrder.POST_ORDER)
     for each in (*inner_modules, module.operation):
         _inline_in(each)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-insert-func-call-reshards`: shard results of calls as those of the callee.
+"""`sdy-insert-func-call-reshards`: give results of calls the shardings of the callee's results.
 
 Before, with a callee whose result is sharded by `[{"x"}]`:
 
@@ -10,7 +10,7 @@ After:
     %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : ...
     %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
 
-Operands of calls are the matter of `sdy-insert-explicit-reshards`.
+Operands of calls are handled by `sdy-insert-explicit-reshards`.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _Shardings = Sequence[TensorSharding]
 
 @preserves_analyses
 def insert_func_call_reshards(module: ir.Module) -> None:
-    """Insert reshards behind the calls of a module.
+    """Insert reshards after the calls of a module.
 
     1. The *inner* shardings are those of the callee's results, fully open where there is none. If
-       the callee has none on a mesh of several devices, they are whole where the call has any.
-       With neither, nothing happens.
+       the callee has none on a mesh of several devices, they are replicated where the call has any.
+       With neither, nothing changes.
     2. A result whose inner sharding isn't equivalent to that of the call gets a reshard to the
-       latter, or is made whole if the call has no shardings.
+       latter, or is replicated if the call has no shardings.
     3. The call gets the inner shardings.
 
     Raises:
-        PassError: a call leads to no function of the module. Nothing has been changed then.
+        PassError: the callee is not in the module, which is not changed then.
     """
     meshes = meshes_of(module)
     functions = functions_of(module)
@@ -80,7 +80,7 @@ def _reshard_results(
 ) -> None:
     for result, before, after in zip(call.results, inside, outside, strict=True):
         if not are_equivalent(before, after):
-            place = ir.InsertionPoint.after(call)  # so those of later results come first
+            place = ir.InsertionPoint.after(call)  # reshards of later results come first
             reshard = sdy.reshard(result, cache[after], loc=call.location, ip=place)
             result.replace_all_uses_except(reshard, reshard.owner.operation)
     set_result_shardings_of(call, dict(enumerate(inside)), cache)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-propagate-to-func-results`: shard the results of functions as the values they return.
+"""`sdy-propagate-to-func-results`: copy the shardings of returned values to function results.
 
 Before:
 
@@ -35,9 +35,9 @@ def propagate_to_func_results(module: ir.Module) -> None:
     """Copy the shardings of returned values to the results of functions.
 
     1. A result of the main function keeps its sharding, which is the user's, if it has one.
-    2. Any other result takes over the sharding of its value, or loses its own if that has none.
-    3. A sharding on a single device is not copied: the value is brought back where it is computed,
-       and the partitioner refuses interfaces on a single device.
+    2. Any other result gets the sharding of its value, or loses its own if the value has none.
+    3. A sharding on a single device is not copied: the value is resharded after its definition, and
+       the partitioner rejects interfaces on a single device.
 
     Raises:
         PassError: there are several functions, but none is called `main`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-remove-all-gather-reduce-scatter-for-cmv1`: leave them to a collective matmul, v1.
+"""`sdy-remove-all-gather-reduce-scatter-for-cmv1`: leave them to collective matmuls, v1.
 
 Before:
 
@@ -22,14 +22,14 @@ _PRODUCTS = frozenset({"stablehlo.dot", "stablehlo.dot_general"})
 
 
 def remove_all_gather_reduce_scatter_for_cmv1(function: ir.Operation | ir.OpView) -> None:
-    """Remove gathers before and scatters behind matrix products.
+    """Remove gathers before and scatters after matrix products.
 
     For each product:
 
-    1. Operands that are all-gathers without another use are replaced by what is gathered. One
-       that is both operands has two uses.
+    1. Operands that are all-gathers without another use are replaced by the operand of the gather.
+       A gather that is both operands has two uses.
     2. If there is none, and the only use of the result is a reduce-scatter, and the product has no
-       unreduced axes, it takes over the sharding of the reduce-scatter, which goes.
+       unreduced axes, it gets the sharding of the reduce-scatter, which is erased.
     """
     removed: list[ir.Operation] = []
     for product in operations_named(_PRODUCTS, function, ir.WalkOrder.POST_ORDER):
@@ -48,7 +48,7 @@ def remove_all_gather_reduce_scatter_for_cmv1(function: ir.Operation | ir.OpView
 
 
 def _only_scatter(product: ir.Operation) -> ir.Operation | None:
-    """The reduce-scatter that is the only use of a product without unreduced axes, if it is one."""
+    """Return the reduce-scatter that is the only use of a product without unreduced axes."""
     result = product.results[0]
     if not has_one_use(result):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-remove-propagation-debug-info`: remove what propagation noted for debugging.
+"""`sdy-remove-propagation-debug-info`: remove the debug information of propagation.
 
 Before:
 
@@ -22,7 +22,7 @@ _NOTES = tuple(
 
 
 def remove_propagation_debug_info(module: ir.Module) -> None:
-    """Remove the notes from operations, and from arguments and results of functions."""
+    """Remove debug information from operations, and from arguments and results of functions."""
 
     def visit(operation: ir.Operation) -> ir.WalkResult:
         if operation.name == "func.func":
@@ -38,7 +38,7 @@ def remove_propagation_debug_info(module: ir.Module) -> None:
 
 
 def _clean_interface(function: ir.Operation) -> None:
-    """Remove the notes from the dictionaries of a function's arguments and results."""
+    """Remove debug information from the attributes of a function's arguments and results."""
     for entry in ("arg_attrs", "res_attrs"):
         if entry not in function.attributes:
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-remove-sharding-groups`: remove sharding groups, which are sharded alike by now.
+"""`sdy-remove-sharding-groups`: remove sharding groups, whose shardings are equal by now.
 
 Before:
 

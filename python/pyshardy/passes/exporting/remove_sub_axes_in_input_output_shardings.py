@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-remove-sub-axes-in-input-output-shardings`: no sub-axes where the user chose no axes.
+"""`sdy-remove-sub-axes-in-input-output-shardings`: remove propagated sub-axes.
 
 Before:
 
@@ -30,7 +30,7 @@ def remove_sub_axes_in_input_output_shardings(module: ir.Module) -> None:
     """Cut the axes of open dimensions of the main function's values before the first sub-axis.
 
     `[{"y", "x":(1)2, ?}p3, {"x":(2)2}]` becomes `[{"y", ?}p3, {"x":(2)2}]`: a closed dimension is
-    as the user wants it.
+    kept as the user wrote it.
 
     Raises:
         PassError: there are several functions, but none is called `main`.

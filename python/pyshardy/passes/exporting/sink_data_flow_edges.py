@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-sink-data-flow-edges`: take the edges in functions out again.
+"""`sdy-sink-data-flow-edges`: remove the data-flow edges in functions.
 
 Before:
 
@@ -32,7 +32,7 @@ def sink_data_flow_edges(
     sink_debug_sharding_origins: bool = False,
     sink_debug_propagation_edge_sharding: bool = False,
 ) -> None:
-    """Give the shardings of edges to the operations they belong to, and take the edges out.
+    """Move the shardings of edges to the operations of their inputs, and erase the edges.
 
     Args:
         function: the function to work in.

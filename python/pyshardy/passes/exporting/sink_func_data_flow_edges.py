@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-sink-func-data-flow-edges`: take the edges between functions out again.
+"""`sdy-sink-func-data-flow-edges`: remove the data-flow edges between functions.
 
 Before:
 
@@ -23,9 +23,9 @@ from pyshardy.irtools.walks import operations_named
 
 
 def sink_func_data_flow_edges(function: ir.Operation | ir.OpView) -> None:
-    """Give the sharding of each edge to its input, and the input its uses back.
+    """Move the sharding of each edge to its input, and replace the edge by its input.
 
-    An input whose edge has no sharding becomes fully open if it has one.
+    An input with a sharding whose edge has none becomes fully open.
     """
     cache = AttributeCache(function.context)
     for edge in operations_named({"sdy.func_data_flow_edge"}, function):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-unflatten-call-graph`: let calls share functions that are sharded alike.
+"""`sdy-unflatten-call-graph`: let calls share functions with equal shardings.
 
 Before:
 
@@ -39,14 +39,14 @@ _Shardings = tuple[TensorSharding, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """What functions that were copied from one have in common.
+    """The common properties of functions that were copied from one.
 
     Attributes:
         name: the original name.
-        manual_axes: the manual axes around the calls.
+        manual_axes: the manual axes at the calls.
         function_type: the types of arguments and results.
         is_inlined: whether calls may be inlined.
-        body: a number for what they compute, if they had to be told from others.
+        body: a number for equal bodies, where functions of one name differ in them.
     """
 
     name: str
@@ -58,7 +58,7 @@ class _Origin:
 
 @dataclass(frozen=True, slots=True)
 class _Signature:
-    """What functions of one origin have in common that are sharded alike, too."""
+    """The common properties of functions of one origin with equal shardings."""
 
     origin: _Origin
     arguments: _Shardings
@@ -69,20 +69,20 @@ _Signatures = dict[str, _Signature]
 
 
 def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = False) -> None:
-    """Let the calls to functions that were copied from one function go to one of these.
+    """Redirect the calls to functions that were copied from one function to one of these.
 
-    1. Functions of one origin may be exchanged: with the same original name, type and manual axes,
-       if they compute the same and both have `no_inline` or neither. By default, their arguments
-       and results must be sharded alike, too.
+    1. Functions are interchangeable if they have the same original name, type, manual axes and
+       body, and both have `no_inline` or neither. By default, their arguments and results must have
+       equal shardings, too.
     2. By default the first function that is called, in the order of the text, is kept.
-    3. Otherwise the first is kept until, in the same order, the calls of functions sharded as
-       another one outnumber those sharded as it is: from then on that one. With calls of
+    3. Otherwise the first is kept until, in the same order, the calls of functions with the
+       shardings of another one outnumber those with its own: from then on that one. With calls of
        `f` (sharded by S), `f_0` (T) and `f_1` (T), `f_1` is kept.
-    4. Afterwards no function knows its origin any more.
+    4. The attributes that record the origin are removed.
 
     Args:
         module: the module to work in.
-        dedup_functions_fully: exchange functions of one origin however they are sharded.
+        dedup_functions_fully: merge functions of one origin with any shardings.
     """
     functions = {symbol_name(function): function for function in functions_of(module)}
     meshes = meshes_of(module)
@@ -128,10 +128,10 @@ def _signature(function: ir.Operation, meshes: Mapping[str, Mesh]) -> _Signature
 def _by_what_they_compute(
     signatures: _Signatures, key: Callable[[_Signature], Hashable], module: ir.Module
 ) -> _Signatures:
-    """The signatures, which tell functions apart that have one key but other bodies.
+    """Return the signatures, distinguishing functions with one key but different bodies.
 
-    Copies of one function do the same. But named computations of the user may have one name and do
-    different things.
+    Copies of one function have equal bodies. But different named computations of the user may have
+    the same name.
     """
     alike: defaultdict[Hashable, list[str]] = defaultdict(list)
     for name, signature in signatures.items():
@@ -147,7 +147,7 @@ def _by_what_they_compute(
 
 
 def _first_called(called: Sequence[str], signatures: _Signatures) -> dict[str, str]:
-    """The function to call instead of each one, by name."""
+    """Return the function to call instead of each one, by name: the first that is called."""
     first: dict[_Signature, str] = {}
     for name in called:
         first.setdefault(signatures[name], name)
@@ -155,7 +155,7 @@ def _first_called(called: Sequence[str], signatures: _Signatures) -> dict[str, s
 
 
 def _most_called(called: Sequence[str], signatures: _Signatures) -> dict[str, str]:
-    """The function to call instead of each one, by name."""
+    """Return the function to call instead of each one, by name: that with the most calls."""
     kept: dict[_Origin, str] = {}
     for name in called:
         kept.setdefault(signatures[name].origin, name)

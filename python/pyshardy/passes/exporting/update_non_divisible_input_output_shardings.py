@@ -42,17 +42,16 @@ _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 def update_non_divisible_input_output_shardings(
     module: ir.Module, *, public_functions_only: bool = False
 ) -> None:
-    """Shorten shardings of inputs and outputs by what does not divide their dimensions.
+    """Remove the axes from input and output shardings that don't divide their dimensions.
 
     These are the arguments and results of functions, the results of calls, and the operands and
-    results of manual computations. For their operands the local shape counts, with the axes that
-    are not manual. Only static shapes are looked at.
+    results of manual computations. For the operands and results inside of the body, the local shape
+    must be divisible by the axes that are not manual. Values of dynamic shape are skipped.
 
     Args:
         module: the module, which is changed in place.
-        public_functions_only: whether private functions and calls of them stay as they are: they
-            are no inputs and outputs of the program, and `sdy-inline-small-functions` can inline
-            them.
+        public_functions_only: whether to skip private functions and their calls: they are not
+            inputs and outputs of the program, and `sdy-inline-small-functions` can inline them.
     """
     meshes = meshes_of(module)
     cache = AttributeCache(module.context)
@@ -76,7 +75,7 @@ def update_non_divisible_input_output_shardings(
 def trim_shardings_of(
     operation: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache
 ) -> None:
-    """Shorten the shardings that an operation holds by what does not divide dimensions."""
+    """Remove the axes from shardings of an operation that don't divide their dimensions."""
     if operation.name == "sdy.manual_computation":
         local_types = [value.type for value in operation.regions[0].blocks[0].arguments]
         changed = _changed(body_argument_shardings(operation), local_types, meshes)
@@ -89,13 +88,13 @@ def trim_shardings_of(
 
 
 def dividing_axes(axes: Iterable[AxisRef], size: int, mesh: Mesh) -> tuple[AxisRef, ...]:
-    """The longest beginning of a list of axes that splits a dimension evenly.
+    """Return the longest prefix of a list of axes that divides a dimension evenly.
 
-    For each axis in turn, with what the axes before leave of the size:
+    For each axis in turn, with the size divided by the axes before:
 
-    1. If the axis and the rest have no common divisor, this axis and all behind it are left out.
-    2. If the axis divides the rest, it is taken, and the rest divided by it.
-    3. Otherwise its major part of the size of their greatest common divisor is the last one.
+    1. If the axis and the size have no common divisor, this axis and all after it are left out.
+    2. If the axis divides the size, it is taken.
+    3. Otherwise its major sub-axis of the size of their greatest common divisor is the last one.
 
     On a mesh `<["x"=6, "y"=10]>`, `{"x", "y"}` gives `{"x", "y":(1)5}` for a size of 30, and
     `{"x":(1)3}` for 15.
@@ -119,7 +118,7 @@ def _changed(
     types: Iterable[ir.Type],
     meshes: Mapping[str, Mesh],
 ) -> dict[int, TensorSharding]:
-    """The new sharding of each value, by index, whose own divides it unevenly."""
+    """Return the new shardings, by index, of values whose own divides them unevenly."""
     changed: dict[int, TensorSharding] = {}
     for index, (sharding, value_type) in enumerate(zip(shardings, types, strict=False)):
         if sharding is None or sharding.is_fully_replicated:
@@ -134,7 +133,7 @@ def _changed(
 
 
 def _dividing(sharding: TensorSharding, shape: Sequence[int], mesh: Mesh) -> TensorSharding:
-    """A sharding that divides `shape`: dimensions that change lose their priority."""
+    """Return a sharding that divides `shape`: dimensions that change lose their priority."""
     return sharding.with_dims(
         tuple(
             dim

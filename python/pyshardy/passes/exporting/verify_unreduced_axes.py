@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-verify-unreduced-axes`: check that unreduced axes come and go only where they may.
+"""`sdy-verify-unreduced-axes`: check where unreduced axes are introduced and removed.
 
-An error, because nothing adds up what the devices along "x" hold:
+An error, because no operation adds up the partial results along "x":
 
     // %a is sharded as <@mesh, [{}], unreduced={"x"}>
     %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
 
-Right:
+Correct:
 
     %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
     %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
@@ -49,19 +49,19 @@ _BODY_KINDS = {
 def verify_unreduced_axes(function: ir.Operation | ir.OpView) -> None:
     """Check the operations of a function, inner ones first, up to the first error.
 
-    An operand is *blessed* if it comes, through propagation barriers, from a reshard or a sharding
-    constraint: whatever it loses on the way to its user was meant to be reduced there.
+    An operand is *blessed* if it is, through propagation barriers, the result of a reshard or a
+    sharding constraint: these explicitly reduce the axes that the operand lacks.
 
     | operation                                          | introduces      | removes          |
     |----------------------------------------------------|-----------------|------------------|
     | `sdy.reshard`, `sdy.sharding_constraint`           | sums (verifier) | any (verifier)   |
     | `sdy.all_reduce`, `sdy.reduce_scatter`             | none (verifier) | their own (same) |
-    | `stablehlo.all_reduce`, `stablehlo.reduce_scatter` | none            | what its body is |
-    | `stablehlo.reduce`                                 | what its body is | none            |
-    | calls, returns: as where the values go             | none            | none             |
+    | `stablehlo.all_reduce`, `stablehlo.reduce_scatter` | none            | that of its body |
+    | `stablehlo.reduce`                                 | that of its body | none            |
+    | calls, returns: by the target shardings            | none            | none             |
     | any other but terminators                          | sums            | none             |
 
-    What is marked so is checked by the verifier of the operation.
+    Entries with (verifier) are checked by the verifier of the operation.
 
     Raises:
         PassError: axes appear or disappear elsewhere, or under another reduction.
@@ -84,7 +84,7 @@ class _Check:
             self._symbols = ir.SymbolTable(self._module)
 
     def _has_unreduced_axes(self) -> bool:
-        """Whether a sharding in the function, or of what it calls, has unreduced axes: few have."""
+        """Whether a sharding in the function, or of a callee, has unreduced axes, which is rare."""
         return any_sharding(self._function, _is_unreduced) or any(
             sharding is not None and _is_unreduced(sharding)
             for callee in self._callees()
@@ -100,7 +100,7 @@ class _Check:
         ]
 
     def operations(self) -> list[ir.Operation]:
-        """The operations in the function to check, inner ones first."""
+        """Return the operations in the function to check, inner ones first."""
         if not self._has_unreduced_axes():
             return operations_named(_REDUCTIONS, self._function, ir.WalkOrder.POST_ORDER)
         found: list[ir.Operation] = []
@@ -118,7 +118,7 @@ class _Check:
         return {} if self._module is None else meshes_of(self._module)
 
     def fault(self, operation: ir.Operation) -> str | None:
-        """What is wrong with an operation."""
+        """Return an error about an operation; None if there is none."""
         name = operation.name
         if name in _BLESSED or name == "sdy.propagation_barrier":
             return None
@@ -185,7 +185,7 @@ def _fault_of_return(terminator: ir.Operation) -> str | None:
 
 
 def _shardings_behind(terminator: ir.Operation) -> list[TensorSharding | None]:
-    """The shardings of what a terminator's operands become, as the operands see them."""
+    """Return the target shardings of a terminator's operands, as the operands see them."""
     assert terminator.parent is not None, "a terminator is in a function or a computation"
     parent = terminator.parent.operation
     if parent.name == "func.func":
@@ -215,7 +215,7 @@ def _present(shardings: Iterable[TensorSharding | None]) -> list[TensorSharding]
 
 
 def _difference(first: TensorSharding | None, second: TensorSharding | None) -> list[AxisRef]:
-    """The axes along which just one of two shardings is unreduced."""
+    """Return the axes along which just one of two shardings is unreduced."""
     axes = [() if sharding is None else sharding.unreduced_axes for sharding in (first, second)]
     return sorted(set(axes[0]) ^ set(axes[1]))
 
@@ -226,7 +226,7 @@ def _mismatch(axes: Iterable[AxisRef], where: str) -> str:
 
 
 def _body_kind(operation: ir.Operation) -> ReductionOp | None:
-    """The reduction that the body of an operation does with each of its values, if it is known."""
+    """Return the reduction of each value in the body of an operation, if it is known."""
     operations = operation.regions[0].blocks[0].operations
     terminator = operations[len(operations) - 1].operation
     if terminator.name != "stablehlo.return":

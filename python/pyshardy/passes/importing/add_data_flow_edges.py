@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-add-data-flow-edges`: mark where values flow through an operation unchanged.
+"""`sdy-add-data-flow-edges`: mark values that flow through operations unchanged.
 
 Before:
 
@@ -37,17 +37,16 @@ _EDGE = "sdy.data_flow_edge"
 
 
 def add_data_flow_edges(module: ir.Module) -> None:
-    """Put an edge on each value that owns one in a module; see `add_edges`."""
+    """Insert an edge for each owner in a module; see `add_edges`."""
     add_edges(operations_named(DATA_FLOW_OPERATIONS, module, ir.WalkOrder.POST_ORDER))
 
 
 def add_edges(operations: Iterable[ir.Operation]) -> None:
-    """Put an edge on each value that owns one at some data-flow operations.
+    """Insert an edge for each owner of some data-flow operations.
 
     1. Owners are the results and, at a computation, the arguments of its body.
-    2. An owner of static shape gets one, used or not, unless it has one.
-    3. The edge takes over the sharding and all uses of its owner. The operation keeps what
-       shardings it holds.
+    2. An owner of static shape gets one, used or not, unless it has one already.
+    3. The edge gets the sharding and all uses of its owner. The operation keeps its shardings.
 
     The body of a manual computation along `x` with the input `<@mesh, [{"x", "y"}]>` begins with
     `sdy.data_flow_edge %arg sharding=<@mesh, [{"y"}]>`.

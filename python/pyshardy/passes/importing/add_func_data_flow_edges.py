@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-add-func-data-flow-edges`: mark where values flow into functions and out of calls.
+"""`sdy-add-func-data-flow-edges`: mark values that flow into functions and out of calls.
 
 Before:
 
@@ -33,9 +33,9 @@ from pyshardy.irtools.functions import (
 
 
 def add_func_data_flow_edges(module: ir.Module) -> None:
-    """Put an edge on each argument of each function but the main one, and on each call result.
+    """Insert an edge for each argument of functions other than main, and for each call result.
 
-    Only values of static shape get one. It takes over their sharding and all their uses.
+    Only values of static shape get one. The edge gets their sharding and all their uses.
 
     Raises:
         PassError: there are several functions, but none is called `main`.

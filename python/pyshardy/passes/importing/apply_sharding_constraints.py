@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-apply-sharding-constraints`: let constraints dictate the shardings of what they constrain.
+"""`sdy-apply-sharding-constraints`: copy the shardings of constraints to their inputs.
 
 Before:
 
@@ -40,28 +40,28 @@ def apply_sharding_constraints(
     debug_sharding_origins: bool = False,
     debug_propagation_edge_sharding: bool = False,
 ) -> None:
-    """Shard values as constraints, and inputs of manual computations, demand in full.
+    """Shard values as constraints, and inputs of manual computations, fully specify.
 
     Constraints here are the `sdy.sharding_constraint`s and the inputs of manual computations,
     inside out and in the order of the text.
 
-    1. At the first of a chain of constraints, uses that come after the chain move to its end; see
-       `redirect_to_end_of_chain`.
+    1. At the first of a chain of constraints, uses that come after the chain are redirected to its
+       end; see `redirect_to_end_of_chain`.
     2. A constraint gives its sharding to its input if the input can have one, has none or one that
        is open in all dimensions and has no axes, and has no other constraint with another sharding,
        and if the constraint's sharding is closed in all dimensions.
-    3. Where the input stands for a data-flow edge, also one of functions, which has the sharding of
-       all that flows through it, the input's other uses move to the constraint instead: a
-       `sdy.sharding_constraint` moves up to its input, a manual computation gets one there. The
-       edge takes over the unreduced axes, as these don't propagate.
+    3. If the input is a target of a data-flow edge, also between functions, which has one sharding
+       for all its values, the input's other uses are redirected to the constraint instead: an
+       `sdy.sharding_constraint` is moved after its input, and one is inserted for a manual
+       computation. The edge gets the unreduced axes, as these don't propagate.
 
-    Otherwise propagation would bring the axes of a constraint to its input, but not that its
-    dimensions are closed.
+    Otherwise propagation would copy the axes of a constraint to its input, but its dimensions would
+    stay open.
 
     Args:
         module: the module, which is changed in place.
-        debug_sharding_origins: record which constraint each axis comes from.
-        debug_propagation_edge_sharding: record the steps that shardings took.
+        debug_sharding_origins: record the constraint from which each axis comes.
+        debug_propagation_edge_sharding: record the propagation steps.
     """
     constraints = operations_named(
         {CONSTRAINT, MANUAL_COMPUTATION}, module, ir.WalkOrder.POST_ORDER
@@ -73,7 +73,7 @@ def apply_sharding_constraints(
         for index, sharding in enumerate(input_shardings(constraint)):
             applier.apply(constraint, index, sharding)
     if debug_sharding_origins or debug_propagation_edge_sharding:
-        # Rarely wanted, and propagation takes long to import.
+        # Imported here since it is rarely needed and takes long.
         from pyshardy.importing import constraint_history  # noqa: PLC0415
 
         if debug_sharding_origins:
@@ -89,7 +89,8 @@ class _Applier:
     """Applies one constraint after the other.
 
     Attributes:
-        applied: the `sdy.sharding_constraint`s that gave their sharding to their input so far.
+        applied: the `sdy.sharding_constraint`s whose sharding has been copied to their input so
+            far.
     """
 
     def __init__(self, module: ir.Module):
@@ -138,7 +139,7 @@ class _Applier:
             set_sharding(edge.results[0], with_unreduced, self._cache)
 
     def _note(self, constraint: ir.Operation) -> None:
-        """Remember a constraint, and leave its sharding rule on it as C++ Shardy does."""
+        """Record a constraint, and leave its sharding rule on it as C++ Shardy does."""
         if constraint.name != CONSTRAINT:
             return
         rule = self._rules.rule(constraint)

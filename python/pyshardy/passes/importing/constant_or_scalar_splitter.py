@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-constant-or-scalar-splitter`: give each use of a constant a copy of its own.
+"""`sdy-constant-or-scalar-splitter`: copy constants for each use.
 
 Before:
 
@@ -45,16 +45,16 @@ def constant_or_scalar_splitter(module: ir.Module) -> None:
     """Split constant sub-computations, and broadcasts of scalars, so that each has one user.
 
     1. Each `stablehlo.constant` becomes an `sdy.constant`.
-    2. Functions are taken each after those that it calls, and in each first its named
-       computations, inside out, and then its body.
-    3. In a body, constant expressions are constants, iotas, and what makes constants of constants
-       (`ConstantExpressions`) and has constant expressions for operands only. Calls and named
-       computations without operands are among them.
+    2. Functions are processed after their callees, and in each first its named computations, inner
+       ones first, and then its body.
+    3. In a body, constant expressions are constants, iotas, and operations that compute constants
+       from constants (`ConstantExpressions`) whose operands are constant expressions. Calls and
+       named computations without operands are among them.
     4. Each operand of another operation that is the result of a constant expression, or of a
-       broadcast of a scalar, becomes a copy of that with all that it is computed from. Copies
-       stand before what they are copies of. Scalars are not copied.
-    5. Constant expressions, and broadcasts of scalars, that nothing uses then are erased.
-    6. Sharding groups are no users: their members' copies are members, too.
+       broadcast of a scalar, is replaced by a copy of that with all its dependencies. Copies are
+       inserted before the originals. Scalars are not copied.
+    5. Constant expressions, and broadcasts of scalars, that have become unused are erased.
+    6. Sharding groups are not users: copies of their members are members, too.
 
     The callee of a call that is copied is copied, too (`FunctionCloner`).
     """
@@ -66,7 +66,7 @@ def constant_or_scalar_splitter(module: ir.Module) -> None:
         function = graph.functions[name]
         found = operations_named(_STARTING_POINTS, function, ir.WalkOrder.POST_ORDER)
         for body, starting_points in _by_body(found, function):
-            # Splitting lets calls go to copies, of which nothing is known.
+            # Splitting redirects calls to copies, which have not been analyzed.
             if body.name == NAMED_COMPUTATION:
                 expressions.learn_computation(body)
             else:
@@ -77,7 +77,7 @@ def constant_or_scalar_splitter(module: ir.Module) -> None:
 def _by_body(
     found: Sequence[ir.Operation], function: ir.Operation
 ) -> list[tuple[ir.Operation, list[ir.Operation]]]:
-    """The operations found in each named computation, inside out, and those of the function."""
+    """Return the operations in each named computation, inner ones first, and in the function."""
     computations = [operation for operation in found if operation.name == NAMED_COMPUTATION]
     if not computations:
         return [(function, list(found))]
@@ -90,7 +90,7 @@ def _by_body(
 
 
 def _body_around(operation: ir.Operation) -> ir.Operation:
-    """The named computation or function in whose body an operation is."""
+    """Return the named computation or function that encloses an operation."""
     parent = operation.parent
     while parent is not None and parent.operation.name not in (NAMED_COMPUTATION, "func.func"):
         parent = parent.operation.parent
@@ -123,7 +123,7 @@ class _Body:
         self._body = body
         self._known = known
         self._constants: list[ir.Operation] = []
-        # The results of constants and broadcasts, with the operands that they are.
+        # The results of constants and broadcasts, with the operands that use them.
         self._uses: dict[ir.Value, list[tuple[ir.Operation, int]]] = {}
         self._collect(starting_points)
         self._broadcasts = [
@@ -137,7 +137,7 @@ class _Body:
             self._note_uses(operation)
 
     def _collect(self, starting_points: list[ir.Operation]) -> None:
-        """Find the constant expressions, each after those that it is computed from."""
+        """Collect the constant expressions, each after its dependencies."""
         pending = deque(
             operation
             for operation in starting_points
@@ -152,7 +152,7 @@ class _Body:
                 pending.extend(self._note_uses(operation))
 
     def _note_uses(self, operation: ir.Operation) -> list[ir.Operation]:
-        """Remember who uses an operation's results, and give the users."""
+        """Record the users of an operation's results, and return them."""
         users: list[ir.Operation] = []
         for result in operation.results:
             uses = [(use.owner.operation, use.operand_number) for use in result.uses]
@@ -168,7 +168,7 @@ class _Body:
         )
 
     def split(self, copier: ConstantCopier) -> None:
-        """Give each user copies, and erase what nothing uses then."""
+        """Give each user copies, and erase unused originals."""
         for use in self._uses_to_split():
             operands = use.user.operands
             operands[use.operand_number] = copier.copy(operands[use.operand_number])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-explicit-gather-scatter-batching`: say which dimension of a gather or scatter is a batch.
+"""`sdy-explicit-gather-scatter-batching`: make implicit batch dimensions explicit.
 
 Before:
 
@@ -33,21 +33,21 @@ _FLAGS = {
     _GATHER: ("indices_are_sorted",),
     _SCATTER: ("indices_are_sorted", "unique_indices"),
 }
-"""What is false if it isn't there, and is written out."""
+"""Attributes that are false by default, and are written explicitly."""
 
 
 def explicit_gather_scatter_batching(function: ir.Operation | ir.OpView) -> None:
-    """Make dimension 0 of gathers and scatters a batch dimension where it is one in effect.
+    """Make dimension 0 of gathers and scatters a batch dimension where it is one implicitly.
 
-    1. Nothing is a batch of the operand yet; operand and indices have dimensions, and their first
-       ones are of the same size.
-    2. The index vectors are in another dimension than the first, of a size above 1. One of their
-       components says where in dimension 0 of the operand a slice begins, and slices have the size
-       1 there, which is collapsed.
+    1. There is no batch dimension of the operand yet; operand and indices have dimensions, and
+       their first ones have the same size.
+    2. The index vectors are along another dimension than the first, of a size above 1. One of their
+       components is the start of a slice in dimension 0 of the operand, where slices have size 1
+       and are collapsed.
     3. That component counts along dimension 0 of the indices: `counts_along_first_dimension`.
 
-    Then the component is taken out of the index vectors, and dimension 0 becomes a batch
-    dimension of operand and indices. What has no effect and no uses is erased from the function.
+    Then the component is removed from the index vectors, and dimension 0 becomes a batch dimension
+    of operand and indices. Unused operations without effects are erased from the function.
     """
     with function.operation.context:
         patterns = rewrite.RewritePatternSet()
@@ -58,7 +58,7 @@ def explicit_gather_scatter_batching(function: ir.Operation | ir.OpView) -> None
 
 @dataclass(frozen=True, slots=True)
 class _Dimensions:
-    """The dimension numbers of a gather or scatter, under the names that a gather has for them."""
+    """The dimension numbers of a gather or scatter, by their names in a gather."""
 
     offset: tuple[int, ...]
     collapsed: tuple[int, ...]
@@ -91,7 +91,7 @@ class _Dimensions:
         )
 
     def attribute(self, name: str) -> ir.Attribute:
-        """The attribute of an operation of that name that says this."""
+        """Return the dimension numbers as an attribute of an operation of that name."""
         kinds = {
             _GATHER: stablehlo.GatherDimensionNumbers,
             _SCATTER: stablehlo.ScatterDimensionNumbers,
@@ -107,7 +107,7 @@ class _Dimensions:
 
 
 def _make_batch_explicit(view: ir.OpView, rewriter: rewrite.PatternRewriter) -> bool:
-    """Rewrite one gather or scatter; True if there is nothing to do."""
+    """Rewrite one gather or scatter; return True if there is nothing to do."""
     operation = view.operation
     dims = _Dimensions.of(operation)
     num_inputs = 1 if operation.name == _GATHER else len(operation.results)
@@ -158,7 +158,7 @@ def _could_have_batch(operand: ir.Value, indices: ir.Value, dims: _Dimensions) -
 
 
 def _without_component(indices: ir.Value, component: int, dim: int) -> ir.Value:
-    """The indices with one component less along the dimension of index vectors."""
+    """Return the indices without one component of the index vectors."""
     size = ir.RankedTensorType(indices.type).shape[dim]
     concatenate = producer(indices, "stablehlo.concatenate")
     if concatenate is not None and _joins_components(concatenate, size, dim):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-flatten-call-graph`: give each call a function of its own.
+"""`sdy-flatten-call-graph`: give each call its own copy of the function.
 
 Before:
 
@@ -22,12 +22,12 @@ from pyshardy.irtools.clone_functions import FunctionCloner
 
 
 def flatten_call_graph(module: ir.Module) -> None:
-    """Let each function be called from one place at most.
+    """Copy functions so that each is called from one place at most.
 
-    1. Calls are taken function by function, each function after those that it calls, and in the
-       order of the text.
-    2. The first call of a function keeps it; any later one gets a copy, and copies of all that
-       it calls (`FunctionCloner`).
+    1. Calls are processed function by function, each function after its callees, and in the order
+       of the text.
+    2. The first call of a function keeps it; any later one gets a copy, with copies of all callees
+       (`FunctionCloner`).
     3. Declarations are not copied.
 
     With `a` and `b` both calling `c`, and `main` calling `a`, `b` and `a`: `a` keeps `c`, `b` calls

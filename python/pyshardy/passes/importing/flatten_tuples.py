@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-flatten-tuples`: what stands in tuples stands by itself, as only that can be sharded.
+"""`sdy-flatten-tuples`: replace tuples by their elements, as only tensors have shardings.
 
 Before:
 
@@ -39,15 +39,15 @@ _ALIASES = "output_operand_aliases"
 
 
 def flatten_tuples(module: ir.Module) -> None:
-    """Take the tuples of a program apart. StableHLO has none in control flow.
+    """Replace the tuples of a program by their elements. StableHLO has none in control flow.
 
-    1. Functions, calls, composites and custom calls take and make the parts of their tuples, in
-       their order, tuples in tuples as well. `tuple_attributes` says what becomes of attributes.
-    2. What is taken from a tuple is what was put into it.
-    3. Tuples that nothing uses any more are erased.
+    1. Functions, calls, composites and custom calls take and return the elements of their tuples,
+       in order, including nested tuples. `tuple_attributes` converts their attributes.
+    2. Elements that are read from a tuple are replaced by the values of which it was built.
+    3. Unused tuples are erased.
 
     Raises:
-        PassError: an attribute of a tuple can't be split. Nothing has been changed then.
+        PassError: an attribute of a tuple can't be split. The module is not changed then.
     """
     with module.context:
         functions = [each for each in operations_named({"func.func"}, module) if has_tuples(each)]
@@ -68,7 +68,7 @@ def flatten_tuples(module: ir.Module) -> None:
 
 
 def _aliases_in_parts(call: ir.Operation) -> dict[str, ir.Attribute]:
-    """Which results of a custom call are which of its operands, once both are parts."""
+    """Return the aliases of results and operands of a custom call after flattening."""
     if not len(call.attributes.get(_ALIASES, ())):
         return {}
     inputs = [operand.type for operand in call.operands]
@@ -87,7 +87,7 @@ def _aliases_in_parts(call: ir.Operation) -> dict[str, ir.Attribute]:
 
 
 def _numbers(value_types: list[ir.Type], path: Path) -> list[int]:
-    """The numbers of the parts at a path, which begins with the position of a value."""
+    """Return the indices of the elements at a path, which begins with the position of a value."""
     first, *rest = path
     before = len(part_types(value_types[:first]))
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-import-func-calls`: put the bodies of functions in the place of their calls.
+"""`sdy-import-func-calls`: replace calls by named computations.
 
 Before:
 
@@ -36,31 +36,32 @@ from pyshardy.passes.importing.add_data_flow_edges import add_edges
 _NAMED_COMPUTATION = "sdy.named_computation"
 _EXECUTION_THREAD = "execution_thread"
 _OF_THE_CALL = frozenset({SHARDING, "callee", "arg_attrs", "res_attrs"})
-"""What is said of a call otherwise, or not at all, when it is a computation."""
+"""Attributes of a call that a computation has in another form, or not at all."""
 
 
 def import_func_calls(
     module: ir.Module, *, add_data_flow_edges_on_named_computations: bool = True
 ) -> None:
-    """Turn each call into a named computation with the body of what is called.
+    """Replace each call by a named computation with the body of the callee.
 
     1. The computation has the original name of the function. Its inputs are sharded as the
-       function's arguments, its outputs as the call; how the function's results are sharded does
-       not matter.
+       function's arguments, its outputs as the call; the shardings of the function's results are
+       ignored.
     2. It has the attributes of the call. From the function it has `execution_thread`, and
        `no_inline` as `sdy.func_no_inline`.
     3. If a function is called from several places, each gets a copy of the body.
-    4. Functions that are called are erased, the others stay. So do declarations and their calls.
-    5. Named computations of the input get `sdy.func_no_inline`: they have a name so that calls of
-       that name stay, while functions of a front end may be inlined.
+    4. Functions that are called are erased; others are kept, and so are declarations and their
+       calls.
+    5. Named computations of the input get `sdy.func_no_inline`: their names ask for calls of that
+       name to be kept, while functions of a front end may be inlined.
 
     Args:
         module: the module, which is changed in place.
-        add_data_flow_edges_on_named_computations: put data-flow edges on all named computations
-            of the module, on those that were there before, too.
+        add_data_flow_edges_on_named_computations: insert data-flow edges for all named computations
+            of the module, including existing ones.
 
     Raises:
-        PassError: a function calls itself, or consists of several blocks. The module is as it was.
+        PassError: a function calls itself, or has several blocks. The module is not changed then.
     """
     graph = CallGraph(module)
     graph.check_not_recursive("imported")
@@ -88,7 +89,7 @@ class _Importer:
         self._warned: set[str] = set()
 
     def replace(self, call: ir.Operation, function: ir.Operation) -> None:
-        """Put a computation with the body of `function` in the place of `call`."""
+        """Replace `call` by a computation with the body of `function`."""
         computation = self._create(call, function)
         self._body(call, function).append_to(computation.regions[0])
         self._computations.setdefault(callee_of(call), computation)
@@ -120,7 +121,7 @@ class _Importer:
         ).operation
 
     def _body(self, call: ir.Operation, function: ir.Operation) -> ir.Block:
-        """What `function` does: its own block for the first call, a copy for any later one."""
+        """Return the body of `function`: the original for the first call, a copy for later ones."""
         known = self._computations.get(callee_of(call))
         if known is not None:
             self._warn_once(call)

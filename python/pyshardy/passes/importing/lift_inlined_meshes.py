@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-lift-inlined-meshes`: give each mesh one name.
+"""`sdy-lift-inlined-meshes`: replace inlined meshes by references, and merge equal meshes.
 
 Before:
 
@@ -28,20 +28,20 @@ from pyshardy.irtools.symbols import FreshNames
 from pyshardy.irtools.walks import operations_named
 
 MESH_FOR_STABLEHLO = "stablehlo.mesh"
-"""The attribute of a mesh that says the same to those who know StableHLO only."""
+"""The attribute of a mesh with its definition for tools that support StableHLO only."""
 
 
 @preserves_analyses
 def lift_inlined_meshes(module: ir.Module, *, use_single_device_mesh_names: bool = False) -> None:
-    """Replace meshes held in place by names, and merge mesh operations that are equal.
+    """Replace inlined meshes by names, and merge equal mesh operations.
 
-    Meshes are held by shardings, and by the `replica_groups` of StableHLO collectives that are
+    Meshes are inlined in shardings, and in the `replica_groups` of StableHLO collectives that are
     given by axes.
 
-    1. Of equal mesh operations the first stays, and its name takes the place of the others'.
-    2. An inlined mesh without an operation gets one after the last that there is, or at the start
-       of the module. It is called `mesh`, `empty_mesh` or `maximal_mesh_<device>`; if that is
-       taken, a number follows.
+    1. Of equal mesh operations the first is kept, and its name replaces those of the others.
+    2. An inlined mesh without an operation gets one after the last mesh, or at the start of the
+       module. It is called `mesh`, `empty_mesh` or `maximal_mesh_<device>`, with a number if the
+       name is taken.
     3. Each mesh operation gets the attribute `stablehlo.mesh`, unless it has one.
 
     Args:
@@ -80,19 +80,19 @@ class _Lifting:
             else:
                 self._names[mesh] = name
                 self._operations.append(operation)
-        self._fresh = FreshNames(module)  # The names of meshes that were erased are free.
+        self._fresh = FreshNames(module)  # names of erased meshes are free
 
     def changes(self, sharding: TensorSharding) -> bool:
-        """Whether a sharding refers to its mesh otherwise afterwards."""
+        """Whether the reference of a sharding to its mesh changes."""
         reference = sharding.mesh_or_ref
         return not isinstance(reference, str) or reference in self._renamed
 
     def lift(self, sharding: TensorSharding) -> TensorSharding:
-        """The sharding with the name of its mesh."""
+        """Return the sharding with the name of its mesh."""
         return sharding.with_mesh(self._name_of(sharding.mesh_or_ref))
 
     def lift_groups(self, collective: ir.Operation) -> None:
-        """Let a collective refer to the mesh of its groups by name, if they are on one."""
+        """Replace the mesh in a collective's groups by its name, if they have one."""
         reference = mesh_of_groups(collective)
         if reference is not None and (name := self._name_of(reference)) != reference:
             name_mesh_of_groups(collective, name)
@@ -129,7 +129,7 @@ class _Lifting:
         return "empty_mesh" if mesh.is_empty else "mesh"
 
     def annotate(self) -> None:
-        """Repeat each mesh as an attribute that StableHLO knows."""
+        """Add each mesh as an attribute of StableHLO."""
         for operation in self._operations:
             attributes = operation.attributes
             if MESH_FOR_STABLEHLO not in attributes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-manual-axes-cleanup`: say of each manual axis how it shards each input and output.
+"""`sdy-manual-axes-cleanup`: add manual axes explicitly to the shardings of inputs and outputs.
 
 Before:
 
@@ -34,16 +34,15 @@ def manual_axes_cleanup(module: ir.Module) -> None:
     1. Its mesh is that of the first of its in and out shardings whose mesh is not empty, or of the
        last one, if all are.
     2. Its manual axes are put in the order of the mesh.
-    3. The parts of them that are not in a sharding go to its replicated axes, in the order of the
-       mesh and merged; such a sharding is on the mesh of 1 from then on. Tokens have no use for
-       that.
-    4. One without values stays as it is. It must have no manual axes, or an empty body.
+    3. Their sub-axes that are not in a sharding are added to its replicated axes, in the order of
+       the mesh and merged; such a sharding refers to the mesh of 1 then. Tokens are skipped.
+    4. A computation without values is not changed. It must have no manual axes, or an empty body.
 
     On a mesh `<["x"=8, "y"=8]>`, the manual axes `{"y", "x"}` make `<@mesh, [{"y":(2)2}]>` into
     `<@mesh, [{"y":(2)2}], replicated={"x", "y":(1)2, "y":(4)2}>`.
 
     Raises:
-        PassError: a computation breaks rule 4. The module is as it was.
+        PassError: a computation violates rule 4. The module is not changed then.
     """
     computations = operations_named({"sdy.manual_computation"}, module, ir.WalkOrder.POST_ORDER)
     with_values = [computation for computation in computations if _shardings(computation)]
@@ -107,7 +106,7 @@ def _clean_up(computation: ir.Operation, meshes: Mapping[str, Mesh], cache: Attr
 def _with_all(
     sharding: TensorSharding, manual: list[AxisRef], mesh: Mesh, reference: str | Mesh
 ) -> TensorSharding:
-    """The sharding with what it doesn't mention of the manual axes among its replicated ones."""
+    """Return the sharding, explicitly replicated along all manual axes that it doesn't mention."""
     missing = set_difference(manual, sharding.all_axes(), mesh)
     if not missing:
         return sharding

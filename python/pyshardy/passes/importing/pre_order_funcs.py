@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-pre-order-funcs`: put each function before those that it calls.
+"""`sdy-pre-order-funcs`: move each function before its callees.
 
 Before:
 
@@ -21,8 +21,8 @@ from pyshardy.irtools.call_graph import CallGraph
 def pre_order_funcs(module: ir.Module) -> None:
     """Move the functions that have a body to the end of a module, callers first.
 
-    The order is the reverse of `CallGraph.post_order`. All else, declarations and meshes for
-    example, stays in its order, and comes first for that.
+    The order is the reverse of `CallGraph.post_order`. All other operations, such as declarations
+    and meshes, keep their order, and come first as a consequence.
     """
     graph = CallGraph(module)
     for name in reversed(graph.post_order):

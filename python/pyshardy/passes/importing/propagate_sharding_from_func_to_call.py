@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-propagate-sharding-from-func-to-call`: shard calls as the results of what they call.
+"""`sdy-propagate-sharding-from-func-to-call`: copy shardings of callee results to calls.
 
 Before, where the result of `@f` is sharded by `<@mesh, [{"x"}]>`:
 
@@ -28,10 +28,10 @@ from pyshardy.irtools.walks import operations_named
 def propagate_sharding_from_func_to_call(module: ir.Module) -> None:
     """Give each call without shardings those of its callee's results.
 
-    1. Results without a sharding get a fully open one, as `complete_list` has it; callees without
-       such a list, like those that are sharded on maximal meshes only, give nothing.
-    2. A call that says anything of its results' shardings stays as it is.
-    3. So do the calls in a module in the module, whose functions are others.
+    1. Results without a sharding get a fully open one (see `complete_list`). Calls of callees
+       without such a list, like those with shardings on maximal meshes only, are not changed.
+    2. A call with shardings of its results is not changed.
+    3. Nor are the calls in inner modules, which have other functions.
     """
     functions = {symbol_name(function): function for function in functions_of(module)}
     calls = [

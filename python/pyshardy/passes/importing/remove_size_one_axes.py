@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-remove-size-one-axes`: take axes out of shardings that split nothing.
+"""`sdy-remove-size-one-axes`: remove axes of size 1 from shardings.
 
 Before:
 
@@ -28,11 +28,11 @@ from pyshardy.irtools.walks import operations_named
 def remove_size_one_axes(module: ir.Module) -> None:
     """Remove axes of size 1 from the dimensions, replicated and unreduced axes of all shardings.
 
-    1. A closed dimension that is left without axes loses its priority, which it must not have
-       then. Open ones keep theirs.
-    2. Meshes and the `manual_axes` of manual computations stay as they are.
-    3. Nothing happens at all if no `sdy.mesh` of the module has such an axis.
-    4. Modules inside of the module have meshes of their own, and are treated one by one.
+    1. A closed dimension that is left without axes loses its priority, which it must not have. Open
+       ones keep theirs.
+    2. Meshes and the `manual_axes` of manual computations are not changed.
+    3. Nothing is changed if no `sdy.mesh` of the module has such an axis.
+    4. Inner modules have meshes of their own, and are processed one by one.
     """
     for each in (module.operation, *operations_named({"builtin.module"}, module)):
         _remove_in(each)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-sharding-group-import`: check sharding groups, unite those that share a member, renumber.
+"""`sdy-sharding-group-import`: check, merge and renumber sharding groups.
 
 Before:
 
@@ -26,18 +26,18 @@ _ID = "group_id"
 def sharding_group_import(module: ir.Module) -> None:
     """Make the groups of a module disjoint, and number them from 0.
 
-    1. Members of a group must have the same shape, and must all be named in the body of the same
+    1. Members of a group must have the same shape, and must all be added in the body of the same
        manual computation, or all outside of any.
-    2. Groups that have a value in common become one.
-    3. What is left is numbered in the order of the ids below, each group standing at that of its
-       ids which `DisjointSets` keeps as its representative: values are taken in the order in which
-       they are first put into a group, and the ids of each value in the order of the text.
-    4. A value is put into its group once: later operations that say the same are erased.
+    2. Groups with a common member are merged.
+    3. The groups are numbered by the order of their original ids, each group by the id that
+       `DisjointSets` keeps as its representative: values are processed in the order in which they
+       are first added to a group, and the ids of each value in the order of the text.
+    4. A value is added to its group once: later duplicates are erased.
 
     With `%a` in 5, `%c` in 7, `%b` in 3 and then in 5, the group of `%c` is 0, the other one 1.
 
     Raises:
-        PassError: a group breaks the first rule. The module is as it was.
+        PassError: a group violates rule 1. The module is not changed then.
     """
     groups = operations_named({"sdy.sharding_group"}, module)
     _check(groups)
@@ -89,7 +89,10 @@ def _refuse(rule: str, group: ir.Operation, first: ir.Operation) -> None:
 
 
 def _manual_computation_around(operation: ir.Operation) -> tuple[ir.Operation, ...]:
-    """The nearest one alone, or nothing: operations of the bindings can't be compared with None."""
+    """Return the nearest enclosing manual computation in a tuple; empty if there is none.
+
+    Operations of the bindings can't be compared with None.
+    """
     parent = operation.parent
     while parent is not None:
         if parent.operation.name == "sdy.manual_computation":

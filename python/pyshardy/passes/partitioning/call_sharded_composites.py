@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-call-sharded-composites`: a composite whose parts are sharded is those parts.
+"""The pass `sdy-call-sharded-composites`: replace composites with sharded decompositions.
 
-A composite is one operation on whole tensors, which the function that says what it is made of
-stands for. If values are sharded in there, it is for devices to do what the function does:
+A composite is one operation on global tensors. If its decomposition, a function, contains
+shardings, the devices must run that function:
 
     %0 = stablehlo.composite "my.norm" %a {decomposition = @norm} : (tensor<8xf32>) -> tensor<8xf32>
 
@@ -31,11 +31,11 @@ _SHARDS = frozenset({"sdy.manual_computation", "sdy.reshard", "sdy.sharding_cons
 
 @preserves_analyses
 def call_sharded_composites(module: ir.Module) -> None:
-    """Call the functions of composites in which values are sharded.
+    """Replace composites by calls of their decompositions, if these contain shardings.
 
-    1. They are sharded there if an argument, a result or an operation of the function is, along
-       some axis, or if the function holds manual computations, reshards or constraints.
-    2. The result of the call keeps the sharding that the composite has.
+    1. A decomposition contains shardings if an argument, a result or an operation of the function
+       is sharded along some axis, or if it contains manual computations, reshards or constraints.
+    2. The result of the call gets the sharding of the composite.
 
     Args:
         module: the module, which is changed in place.

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-collectives-to-reshards`: global values instead of what devices do to make them.
+"""The pass `sdy-collectives-to-reshards`: replace collectives of global values by reshards.
 
-A collective of the dialect in a global program counts on the sharding that its operand is written
-with. Partitioning computes some values in other shardings: it doesn't shard dimensions of one
-element, passes over propagation barriers, and takes uneven axes from arguments. A reshard goes
-with any of that. In
+A collective of the dialect in a global program depends on the sharding of its operand.
+Partitioning computes some values in other shardings: it doesn't shard dimensions of size 1,
+removes propagation barriers, and removes uneven axes from arguments. A reshard is independent of
+the sharding of its operand. In
 
     // %a is sharded by [{"y"}] in two, and %b alike
     %0 = stablehlo.dot %a, %b {sdy.sharding = ... [], unreduced={"x"}}
     %1 = sdy.all_reduce {"x", "y"} %0 out_sharding=<@mesh, []> : tensor<f32>
 
-the all-reduce completes what is declared partial, and what the product leaves partial. The
-global values of %0 and %1 are equal:
+the all-reduce completes the axis that is declared unreduced, and the partial results of the
+product. The global values of %0 and %1 are equal:
 
     %1 = sdy.reshard %0 <@mesh, []> : tensor<f32>
 
-An all-reduce of a value that is complete already would multiply it, and is refused.
+An all-reduce of a complete value would multiply it, and is an error.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from pyshardy.rules import ShardingRuleLookup
 
 
 def collectives_to_reshards(function: ir.OpView) -> None:
-    """Replace the collectives of a function that may get other operands than they are written for.
+    """Replace the collectives of a function whose operands may be resharded.
 
     1. Collectives that complete partial results.
-    2. Those between values with a dimension that its axes don't divide.
-    3. Those of the result of a propagation barrier.
+    2. Collectives between values with a dimension that its axes don't divide.
+    3. Collectives of the result of a propagation barrier.
 
-    Others stay as they are.
+    Other collectives are not changed.
 
     Args:
         function: the `func.func`.
 
     Raises:
-        PassError: an `sdy.all_reduce` or `sdy.reduce_scatter` adds up complete values. Nothing has
-            been changed then.
+        PassError: an `sdy.all_reduce` or `sdy.reduce_scatter` adds up complete values. The function
+            is not changed then.
     """
     collectives = operations_named(COLLECTIVES, function)
     if not collectives:
@@ -85,15 +85,16 @@ class _Completed:
     def __init__(self, function: ir.Operation, meshes: Mapping[str, Mesh]):
         self._meshes = meshes
         self._rules = ShardingRuleLookup.shared(function.context)
-        # For results of collectives, what of their operand is partial still, and how it combines.
+        # For results of collectives, the axes along which they are still partial, and the
+        # reduction.
         self._left: dict[ir.Value, tuple[AxisTuple, ReductionOp | None]] = {}
 
     def check(self, collective: ir.Operation) -> None:
         """Check that the operand of a collective is partial along the axes that it reduces.
 
         1. It is partial along the axes along which it is declared unreduced.
-        2. It is along those along which the operation that makes it contracts.
-        3. Of a complete value, each device has the same maximum and minimum.
+        2. It is partial along the axes along which the operation that defines it contracts.
+        3. A maximum or minimum of a complete value is always valid.
         """
         value = collective.operands[0]
         sharding = get_sharding(value)
@@ -114,7 +115,7 @@ class _Completed:
         self._left[collective.results[0]] = set_difference(partial, axes, mesh), kind
 
     def _partial(self, value: ir.Value) -> tuple[AxisTuple, ReductionOp | None]:
-        """The axes along which the maker of a value leaves it partial, and how that combines."""
+        """Return the axes along which a value is partial, and its reduction."""
         value = behind_barriers(value)
         if isinstance(value, ir.BlockArgument):
             return (), None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-combine-collectives`: few large collectives instead of many small ones.
+"""The pass `sdy-combine-collectives`: combine small collectives into large ones.
 
-Each collective waits for the slowest device and for the links. In a local program,
+Each collective has a latency and waits for the slowest device. In a local program,
 
     %1 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]>}> ({ ... add ... })
     %2 = stablehlo.negate %b
@@ -26,12 +26,15 @@ from pyshardy.irtools.element_types import element_bytes
 from pyshardy.partition.compatibility.compatible_shardings import shape_of
 
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
-"""What may have several operands. So may all-to-alls, but to XLA these are parts of one tensor."""
+"""Collectives that may have several operands.
+
+All-to-alls may, too, but XLA takes their operands for parts of one tensor.
+"""
 
 _WITH_EFFECTS = frozenset(
     f"stablehlo.{name}" for name in ("infeed", "outfeed", "recv", "rng", "send")
 )
-"""Operations that keep their order, besides custom calls that say so."""
+"""Operations that keep their order, besides custom calls with side effects."""
 
 _CHANNEL = "channel_handle"
 _EFFECT = "has_side_effect"
@@ -39,7 +42,7 @@ _EFFECT = "has_side_effect"
 
 @dataclass(slots=True, eq=False)
 class _Bundle:
-    """Collectives that will be one.
+    """Collectives to combine.
 
     Attributes:
         members: the collectives, in the order of the text.
@@ -53,20 +56,20 @@ class _Bundle:
 
 
 def combine_collectives(function: ir.OpView, *, max_bytes: int = 1 << 25) -> None:
-    """Combine the collectives of a local function that don't need each other's results.
+    """Combine the collectives of a local function that don't depend on each other.
 
     1. All-reduces and all-gathers are combined with those of their block that differ only in the
        shapes of operands, and in the channel.
-    2. A collective joins a bundle unless its operands need the result of a member, also by way of
+    2. A collective joins a bundle unless its operands need the result of a member, also through
        other bundles and in regions, or the operands of all would exceed `max_bytes`.
-    3. A bundle takes the place of its last member. Operations between its members that need a
-       result of it move behind it. Those with effects keep their order.
+    3. A bundle is inserted at its last member. Operations between its members that need a result of
+       it are moved after it. Those with effects keep their order.
 
     Args:
         function: the `func.func`, after `sdy-convert-global-to-local`.
         max_bytes: the bytes of the operands of a combined collective on each device.
     """
-    # All plans come first: the bodies of collectives that become one are blocks, too.
+    # All plans come first: the bodies of combined collectives are blocks, too.
     plans = [
         _Plan(block, max_bytes)
         for operation in operations_in(function)
@@ -120,7 +123,7 @@ class _Plan:
         open_bundles: dict[Hashable, _Bundle],
         max_bytes: int,
     ) -> _Bundle:
-        """The bundle that a collective joins, which may be a new one."""
+        """Return the bundle of a collective, which may be a new one."""
         key = _kind(operation)
         nbytes = sum(map(_nbytes, operation.operands))
         bundle = open_bundles.get(key)
@@ -133,10 +136,10 @@ class _Plan:
         return bundle
 
     def carry_out(self) -> None:
-        """Combine the members of each bundle, and move what waits for them behind it."""
+        """Combine the members of each bundle, and move its users after it."""
         missing = {bundle: len(bundle.members) for bundle in self.bundles}
         done: set[_Bundle] = set()
-        place = self._operations[-1]  # The terminator, before which all is put in order.
+        place = self._operations[-1]  # the terminator, before which all operations are ordered
         waiting = deque(zip(self._operations[:-1], self._waits_of[:-1], strict=True))
         passed_over: list[tuple[ir.Operation, dict[_Bundle, None]]] = []
         while waiting:
@@ -152,13 +155,14 @@ class _Plan:
             if not missing[bundle]:
                 _combine(bundle.members, operation)
                 done.add(bundle)
-                # What has waited comes before what follows in the text, which may need it.
+                # Operations that waited come before those that follow in the text, which may need
+                # them.
                 waiting.extendleft(reversed(passed_over))
                 passed_over.clear()
 
 
 def _closure(bundles: Iterable[_Bundle]) -> dict[_Bundle, None]:
-    """Return bundles and all that they wait for."""
+    """Return bundles and all bundles for which they wait."""
     found: dict[_Bundle, None] = {}
     remaining = list(bundles)
     while remaining:
@@ -170,7 +174,7 @@ def _closure(bundles: Iterable[_Bundle]) -> dict[_Bundle, None]:
 
 
 def _may_have_effects(operation: ir.Operation) -> bool:
-    """Whether an operation must keep its place among others of these."""
+    """Whether an operation must keep its order among others with effects."""
     return any(
         inner.name in _WITH_EFFECTS
         or (_EFFECT in inner.attributes and inner.attributes[_EFFECT].value)
@@ -179,13 +183,13 @@ def _may_have_effects(operation: ir.Operation) -> bool:
 
 
 def _used_by(operation: ir.Operation) -> Iterator[ir.Value]:
-    """The operands of an operation and of those in its regions."""
+    """Yield the operands of an operation and of those in its regions."""
     for inner in operations_in(operation):
         yield from inner.operands
 
 
 def _kind(operation: ir.Operation) -> Hashable:
-    """What collectives must have in common to be one."""
+    """Return a key that collectives must share to be combined."""
     attributes = tuple(
         (named, hash(operation.attributes[named]))
         for named in operation.attributes
@@ -206,7 +210,7 @@ def _nbytes(value: ir.Value) -> int:
 
 
 def _combine(members: list[ir.Operation], last: ir.Operation) -> None:
-    """Replace collectives by one at the place of the last, if there are several."""
+    """Replace several collectives by one at the position of the last."""
     if len(members) == 1:
         return
     operands = [value for member in members for value in member.operands]

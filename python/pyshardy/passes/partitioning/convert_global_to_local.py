@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-convert-global-to-local`: the program of one device.
+"""The pass `sdy-convert-global-to-local`: convert a program to that of one device.
 
-Every value gets the type of its shard, and every operation the form that computes it:
+Every value gets the type of its shard, and every operation its local form:
 
     func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
       %0 = sdy.all_gather [{"x"}, {}] %x out_sharding=<@mesh, [{}, {}]> : tensor<8x4xf32>
@@ -12,7 +12,7 @@ becomes, on 2 devices,
       %0 = "stablehlo.all_gather"(%x) {replica_groups = dense<[[0, 1]]>, ...}
           : (tensor<4x4xf32>) -> tensor<8x4xf32>
 
-Partial results that no collective completes get a `stablehlo.all_reduce`.
+Partial results without a completing collective get a `stablehlo.all_reduce`.
 
 Functions are changed in place: all types first, then one operation after the other.
 """
@@ -60,13 +60,12 @@ def convert_global_to_local(
     """Convert all functions of a module to their local form.
 
     Args:
-        module: a module in which the tensors of each operation agree (see `explicit_reshards`)
-            and reshards are collectives.
+        module: a module in which the tensors of each operation are compatible (see
+            `insert_explicit_reshards`) and reshards are collectives.
         per_dim_all_gather: gather one dimension after the other instead of all at once.
         combine_multi_dimension_reduce_scatter: reduce and scatter several dimensions at once,
-            instead of reducing them and taking a slice.
-        enable_rgv3: name the axes that replica groups are along, where these are whole axes,
-            instead of listing the groups.
+            instead of reducing them and slicing the result.
+        enable_rgv3: write replica groups along full axes as axes instead of lists of devices.
         replica_count: the number of replicas, if devices are the replicas of one program.
         partition_count: the number of partitions, if devices are the partitions of one.
 
@@ -110,16 +109,16 @@ class _ModuleConverter:
             value.set_type(local)
         for function, function_type in zip(functions, function_types, strict=True):
             function.attributes["function_type"] = ir.TypeAttr.get(function_type)
-        # Backwards, so that an operation still sees how its operands were sharded.
+        # In reverse, so that an operation still sees the shardings of its operands.
         for operation, conversion in reversed(to_convert):
             with operation.location, ir.InsertionPoint(operation):
                 conversion(operation, self.builder)
         write_module_metadata(self.module, self.meshes)
 
     def _new_types(self) -> tuple[dict[ir.Value, ir.Type], list[tuple[ir.Operation, str]]]:
-        """The local types of all values that have another one than they had.
+        """Return the local types of all values whose type changes.
 
-        And the operations of which it is not clear at sight that they stay as they are.
+        Also return the operations that may have to be converted.
         """
         known = self.known
         new_types: dict[ir.Value, ir.Type] = {}
@@ -171,10 +170,10 @@ class _ModuleConverter:
     def _to_convert(
         self, new_types: Mapping[ir.Value, ir.Type], operations: Sequence[tuple[ir.Operation, str]]
     ) -> list[tuple[ir.Operation, Conversion]]:
-        """The operations that another form takes the place of: all are checked.
+        """Return the operations to convert, after checking all of them.
 
-        Those are operations of the dialect, those that make or use values of a new type, and those
-        whose results differ between devices although they run the same operation.
+        These are operations of the dialect, those with operands or results of a new type, and those
+        whose results differ between devices.
         """
         known, checks = self.known, self.checks
         for operation, name in operations:
@@ -193,7 +192,7 @@ class _ModuleConverter:
                     continue
                 form = checks.local_form(asked, tuple([known[value] for value in values]))
                 if form.partial is not None:
-                    place = len(to_convert) + form.changes  # behind the operation
+                    place = len(to_convert) + form.changes  # after the operation
                     missing = missing_completions(operation, form.partial, self.meshes)
                     self.incomplete += [(place, form.partial, each) for each in missing]
                 if not form.changes:
@@ -209,11 +208,11 @@ class _ModuleConverter:
         to_convert: list[tuple[ir.Operation, Conversion]],
         new_types: dict[ir.Value, ir.Type],
     ) -> None:
-        """Insert all-reduces behind partial results that would be taken for whole ones.
+        """Insert all-reduces after partial results that are used as complete ones.
 
         Args:
-            to_convert: the operations to convert in order, which the all-reduces are added to.
-            new_types: the local types of values, which theirs are added to.
+            to_convert: the operations to convert in order, to which the all-reduces are added.
+            new_types: the local types of values, to which those of the all-reduces are added.
         """
         cache = AttributeCache(self.module.context)
         for place, partial, missing in reversed(self.incomplete):
@@ -225,7 +224,7 @@ class _ModuleConverter:
     def _local_type(
         self, value_type: ir.Type, sharding: TensorSharding, place: ir.Operation
     ) -> ir.Type | None:
-        """The type on each device; None if it is the same."""
+        """Return the type on each device; None if it is unchanged."""
         if sharding.is_fully_replicated:
             return None
         mesh = mesh_of(sharding, self.meshes)
@@ -242,7 +241,7 @@ class _ModuleConverter:
         return None if local == value_type else local
 
     def _function_type(self, function: ir.Operation) -> ir.FunctionType:
-        """The local type of a function, which may be a declaration."""
+        """Return the local type of a function, which may be a declaration."""
         types = function.attributes["function_type"].value
         inputs, results = (
             [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-hoist-reshards`: reshard what a loop doesn't change once, before the loop.
+"""`sdy-hoist-reshards`: move reshards of loop invariants before the loop.
 
     %0:2 = stablehlo.while(%c = %a, %w = %b) : tensor<8x8xf32>, tensor<8x8xf32> cond {...} do {
       %1 = sdy.reshard %w <@mesh, [{}, {}]> : tensor<8x8xf32>      // %w is sharded as [{"x"}, {}]
@@ -15,7 +15,7 @@ becomes
       stablehlo.return %2, %w : tensor<8x8xf32>, tensor<8x8xf32>
     }
 
-XLA does so in `while-loop-invariant-code-motion`.
+XLA's `while-loop-invariant-code-motion` does the same.
 """
 
 from __future__ import annotations
@@ -41,28 +41,31 @@ _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 
 
 def hoist_reshards(function: ir.Operation | ir.OpView, *, max_bytes: int = 1 << 30) -> None:
-    """Move reshards of values that a loop doesn't change in front of the loop.
+    """Move reshards of loop invariants before the loop.
 
-    1. The reshard is directly in the body of a `stablehlo.while`, and devices send something. The
-       loop isn't known to run once or never.
-    2. Its operand comes from outside of the loop, or is an argument that each trip returns as it
-       is. Such an argument is resharded before the loop and carried as resharded; other uses in
-       the loop get it back in its old sharding. The result of the loop is the value from before.
-    3. Of several reshards of an argument the one to the most bytes on a device is moved, if the
-       others cost no more from there.
-    4. What is resharded has at most `max_bytes` on each device: it occupies memory during the
-       whole loop.
+    1. The reshard is directly in the body of a `stablehlo.while`, and communicates. The loop isn't
+       known to run at most once.
+    2. Its operand comes from outside of the loop, or is an argument that each iteration returns
+       unchanged. Such an argument is resharded before the loop, and the loop carries the result;
+       for other uses in the loop it is resharded back. The result of the loop is replaced by the
+       initial value.
+    3. Of several reshards of an argument, the one to the largest shards is moved, if the others
+       cost no more from there.
+    4. The resharded value has at most `max_bytes` on each device, since it occupies memory during
+       the loop.
     5. A `stablehlo.dynamic_slice` in the body that takes a part of such a value along sharded
-       dimensions makes devices hand the part to each other in each trip. If that costs more than to
-       gather the dimensions once, which takes a known number of trips, they are gathered.
-    6. Reshards and all-reduces of what the body makes of such values move with what they are made
-       of (see `hoist_what_is_sent`), if their results aren't larger than that.
-    7. Inner loops come first, so that a reshard leaves all the loops that don't change its operand.
+       dimensions communicates in each iteration. If the number of iterations is known, and that
+       costs more than to gather the dimensions once, they are gathered.
+    6. Reshards and all-reduces of values that the body computes from such values are moved with the
+       operations they depend on (see `hoist_what_is_sent`), if their results aren't larger than
+       `max_bytes`.
+    7. Inner loops come first, so that a reshard is moved out of all loops that don't change its
+       operand.
 
     Args:
-        function: the `func.func`, in which the tensors of each operation agree, and whose slices
-            are not yet changed to what devices do by themselves.
-        max_bytes: the bytes that a value may have on a device to be kept for a loop.
+        function: the `func.func`, in which the tensors of each operation are compatible, and whose
+            slices don't have their local forms yet.
+        max_bytes: the maximum size on a device of a value that is kept for a loop.
     """
     loops = operations_named({_WHILE}, function, ir.WalkOrder.POST_ORDER)
     if not loops:
@@ -114,10 +117,10 @@ class _Hoisting:
                 gathered.owner.operation.erase()
 
     def _gather_what_is_sliced(self, loop: ir.Operation) -> list[tuple[ir.Operation, ir.Operation]]:
-        """Gather operands of slices that cost more in all trips.
+        """Gather operands of slices, if slicing costs more in all iterations.
 
         Returns:
-            The slices, each with the all-reduce that is not needed if the gather moves.
+            The slices, each with the all-reduce that becomes unnecessary if the gather is moved.
         """
         trips = trip_count(loop)
         made: list[tuple[ir.Operation, ir.Operation]] = []
@@ -182,7 +185,7 @@ class _Hoisting:
     def _give_back(
         self, block: ir.Block, index: int, was: TensorSharding, new: TensorSharding
     ) -> None:
-        """Let the users of an argument get it in the sharding that it had."""
+        """Reshard an argument back to its previous sharding for its users."""
         argument = block.arguments[index]
         users = list(dict.fromkeys(use.owner.operation for use in argument.uses))
         terminator = block.operations[len(block.operations) - 1].operation
@@ -218,7 +221,7 @@ class _Hoisting:
     def _cost(
         self, value: ir.Value, source: TensorSharding | None, target: TensorSharding | None
     ) -> float:
-        """The cost of a reshard; 0 if it changes the mesh or completes partial values."""
+        """Return the cost of a reshard; 0 if it changes the mesh or completes partial values."""
         given = source or target
         mesh = None if given is None else mesh_of(given, self.meshes)
         if given is None or mesh is None or not has_static_shape(value.type):
@@ -258,7 +261,7 @@ def _returns_elsewhere(terminator: ir.Operation, argument: ir.Value, index: int)
 
 
 def _is_unchanged(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether a value is an argument of the body of a loop that each trip returns as it is."""
+    """Whether a value is an argument of a loop body that each iteration returns unchanged."""
     body = loop.regions[1].blocks[0]
     if not isinstance(value, ir.BlockArgument) or value.owner != body:
         return False
@@ -267,7 +270,7 @@ def _is_unchanged(value: ir.Value, loop: ir.Operation) -> bool:
 
 
 def _is_in(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether a value is made in a region of a loop."""
+    """Whether a value is defined in a region of a loop."""
     block = value.owner if isinstance(value, ir.BlockArgument) else value.owner.operation.block
     operation = block.owner.operation
     while operation.name != "func.func":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-inline-small-functions`: calls that only cost communication are gone.
+"""The pass `sdy-inline-small-functions`: inline calls that add communication.
 
-What a function takes and returns has to be laid out as its signature says, for all its calls, and
-evenly. Inside the caller nothing has to be:
+The arguments and results of a function need the shardings of its signature, which must be even,
+for all its calls. Inlined, they don't:
 
     %0 = call @double(%a) : (tensor<7xf32>) -> tensor<7xf32>
 
@@ -29,7 +29,7 @@ from pyshardy.irtools.functions import NO_INLINE, has_static_shape, is_private, 
 from pyshardy.partition.compatibility.unreduced import origin_of
 
 AT_CALL = "sdy.at_call"
-"""The attribute of reshards that were made for an argument of a function that is inlined."""
+"""The attribute of reshards to the sharding of an argument of an inlined function."""
 
 _FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 _COMPUTE_TYPE = "_xla_compute_type"
@@ -38,23 +38,24 @@ _INLINEABLE = "inlineable"
 
 @preserves_analyses
 def inline_small_functions(module: ir.Module, *, max_operations: int = 40) -> None:
-    """Put the bodies of private functions in the place of their calls.
+    """Replace calls of private functions by their bodies.
 
-    1. A function is inlined if it is called once, or has few operations, those of the functions
-       that have been inlined into it included, or if an argument or a result is sharded unevenly,
-       which would have to be gathered for the call.
+    1. A function is inlined if it is called once, or has few operations, including those of the
+       functions that have been inlined into it, or if an argument or a result is sharded unevenly,
+       and would have to be gathered for the call.
     2. Functions that call themselves, that have several blocks, or the attribute `no_inline`, and
-       those with unreduced arguments or results, stay. So do calls that ask for it: by `no_inline`,
-       or as JAX and XLA do (`_must_stay`).
-    3. Values keep the shardings that they have: those of the signature and of the call are dropped.
-    4. A reshard that only brings a value to the sharding of an argument gets the attribute
-       `AT_CALL`, so that `sdy-propagate-past-calls` can do without it.
-    5. Functions without a call left are not erased, since something else may refer to them:
-       `symbol-dce` does that.
+       those with unreduced arguments or results, are kept. So are calls with `no_inline`, or with
+       the attributes of JAX and XLA for that (`_must_stay`).
+    3. Values keep their shardings: those of the signature and of the call are dropped.
+    4. A reshard to the sharding of an argument gets the attribute `AT_CALL`, so that
+       `sdy-propagate-past-calls` may remove it.
+    5. Functions without remaining calls are not erased, since they may have other references:
+       `symbol-dce` erases them.
 
     Args:
         module: the module, which is changed in place.
-        max_operations: the operations that a function may have that is called more than once.
+        max_operations: the maximum number of operations of a function that is called more than
+            once.
     """
     graph = CallGraph(module)
     meshes = meshes_of(module)
@@ -92,7 +93,7 @@ def _can_be_inlined(function: ir.Operation) -> bool:
 
 
 def _is_uneven(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
-    """Whether an argument or a result is sharded along a dimension that its axes don't divide."""
+    """Whether an argument or a result has a dimension that its axes don't divide."""
     signature = function.attributes["function_type"].value
     types = (*signature.inputs, *signature.results)
     shardings = (*argument_shardings(function), *result_shardings(function))
@@ -106,10 +107,11 @@ def _is_uneven(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
 
 
 def _must_stay(call: ir.Operation) -> bool:
-    """Whether a call says that it is not to be inlined.
+    """Whether attributes of a call forbid to inline it.
 
-    JAX and XLA say so by `inlineable = "false"`, or by `_xla_compute_type`, which places the callee
-    (`jax.experimental.compute_on`); among the frontend attributes or as attributes of the call.
+    JAX and XLA forbid it by `inlineable = "false"`, or by `_xla_compute_type`, which places the
+    callee (`jax.experimental.compute_on`); among the frontend attributes or as attributes of the
+    call.
     """
     attributes = call.attributes
     frontend = attributes.get(_FRONTEND_ATTRIBUTES, None)
@@ -136,14 +138,14 @@ def _has_unreduced_axes(sharding: TensorSharding | None) -> bool:
 
 def _has_at_most(number: int, function: ir.Operation) -> bool:
     """Whether a function has that many operations or fewer, without its terminator."""
-    # The function itself and its terminator are among those counted.
+    # The count includes the function itself and its terminator.
     return sum(1 for _ in islice(operations_in(function), number + 3)) <= number + 2
 
 
 def _mark_reshards(call: ir.Operation) -> None:
-    """Mark the reshards of operands that propagation has made for calls.
+    """Mark the reshards of operands that propagation has inserted for calls.
 
-    They are at the place of what they reshard, whereas a constraint has a place of its own.
+    They have the location of the value they reshard; a constraint has a location of its own.
     """
     for operand in call.operands:
         if isinstance(operand, ir.BlockArgument) or operand.owner.operation.name != "sdy.reshard":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-insert-explicit-reshards`: all tensors of an operation agree on their axes.
+"""The pass `sdy-insert-explicit-reshards`: make the tensors of each operation compatible.
 
-After it, each factor of an operation's rule is sharded alike in all operands and results, factors
-that need replication are whole, and partial results are completed by an `sdy.all_reduce`. With %a
-sharded by `[{}, {"y"}]` and %b not at all,
+After it, each factor of an operation's rule has the same axes in all operands and results, factors
+that need replication are not sharded, and partial results are completed by an `sdy.all_reduce`.
+With %a sharded by `[{}, {"y"}]` and %b replicated,
 
     %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]    // sharded by [{"x"}, {}]
 
@@ -14,8 +14,7 @@ becomes
     %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0]    // sharded by [{"x"}, {}]
     %3 = sdy.all_reduce {"y"} %2 out_sharding=<@mesh, [{"x"}, {}]>
 
-An operation without a rule, or without a local form, is computed on whole tensors, so that the
-program stays right.
+An operation without a rule, or without a local form, is computed on replicated tensors.
 """
 
 from __future__ import annotations
@@ -111,10 +110,10 @@ def insert_explicit_reshards(
 
     Args:
         function: the `func.func`.
-        enable_full_version: do so for all operations. Otherwise only for those that whoever
-            partitions the program would treat badly: operands of calls, concatenations of
-            differently sharded operands, some results of matrix products (see `dot_result`), and
-            all that has to do with unreduced axes and single devices.
+        enable_full_version: insert reshards for all operations. Otherwise only for those that other
+            partitioners handle badly: operands of calls, concatenations of differently sharded
+            operands, some results of matrix products (see `dot_result`), and operations with
+            unreduced axes or on single devices.
         mark_partial_result_with_unreduced_axes: add the axes of an inserted all-reduce to the
             unreduced axes of the partial result.
         compatibility: the resolver of incompatible shardings: "shardy" decides as C++ Shardy does,
@@ -123,7 +122,7 @@ def insert_explicit_reshards(
             `sdy-convert-global-to-local`.
 
     Raises:
-        PassError: unreduced axes are where they can't be, or values on a single device.
+        PassError: unreduced axes, or values on a single device, are not allowed at some place.
     """
     resharder = _FunctionResharder(
         function.operation,
@@ -132,7 +131,7 @@ def insert_explicit_reshards(
         is_for_devices=compatibility == "cheapest",
     )
     if compatibility == "cheapest":
-        # The forms are found where they are implemented, by modules that import much.
+        # Imported here: the modules with the local forms import many others.
         from pyshardy.partition.halo import cheapest_reshape, find_exchange  # noqa: PLC0415
         from pyshardy.partition.local import CONVERSIONS  # noqa: PLC0415
 
@@ -184,7 +183,7 @@ class _FunctionResharder:
                 self.uses.convert(source, self.full, before_use=True)
 
     def _operations(self) -> Sequence[tuple[ir.Operation, str]]:
-        """The operations to look at with their names, inner ones first."""
+        """Return the operations to process with their names, inner ones first."""
         if not self.full and not has_special_shardings(self.function, self.meshes):
             self.has_special_shardings = False
             names = PARTIAL_OPERATIONS | {_CALL}
@@ -206,7 +205,7 @@ class _FunctionResharder:
                 yield operation, name
 
     def _check_edges(self) -> None:
-        """Check that operations through which values flow hold the shardings of these values."""
+        """Check that data-flow operations have the shardings of their values."""
         for edge in operations_named(_EDGES, self.function):
             message = f"'{edge.name}' op is left: run '{_EDGES[edge.name]}' first"
             raise PassError(error(message, location_of(edge.location)))
@@ -218,12 +217,12 @@ class _FunctionResharder:
         elif name == _CALL:
             self._convert_operands_of_call(operation)
         elif name == _RESHARD:
-            self.known.forget(operation)  # it may be erased
+            self.known.forget(operation)  # the operation may be erased
             self.uses.expand_reshard(operation)
         elif runs_on_shards(operation):
             self.uses.complete_operands(operation)
         elif name == _BARRIER:
-            if not self.is_for_devices:  # to devices a barrier is nothing
+            if not self.is_for_devices:  # a barrier has no effect on devices
                 self.uses.complete_operands(operation)
         elif name not in OPERATIONS or name in MAKES_ANY_SHARDING:
             if self.has_special_shardings:
@@ -231,7 +230,7 @@ class _FunctionResharder:
                     self.uses.complete_for_results(operation)
                 else:
                     self.uses.complete_operands(operation)
-                # Shardy leaves an operation that only has effects to its partitioner.
+                # Shardy leaves operations that only have effects to the backend partitioner.
                 is_seen = self.full or len(operation.results) > 0
                 if is_seen and run_on_single_device(operation, self.meshes, self.cache):
                     self.known.forget(operation)
@@ -248,7 +247,7 @@ class _FunctionResharder:
                 self.uses.convert(source, True)
 
     def _bring_to_one_mesh(self, operation: ir.Operation, name: str) -> None:
-        """Reshard what is sharded on another mesh of the same devices than most tensors are."""
+        """Reshard the tensors of an operation that are not on its majority mesh."""
         known = OperationView.of(operation, name)
         shardings = [self.known[value] for value in known.values]
         place, count = ir.InsertionPoint(operation), len(known.operands)
@@ -291,15 +290,15 @@ class _FunctionResharder:
         self._set_results(operation, shardings[count:], agreement)
 
     def _agreement_on_what_is_there(self, results: Shardings) -> CompatibleShardings | None:
-        """Keep all shardings, but for the axes along which a result can't be unreduced."""
+        """Keep all shardings, except the axes along which a result can't be unreduced."""
         unreduced = [each for each in results if each is not None and each.unreduced_axes]
         if not (self.is_for_devices and unreduced):
             return None
         return CompatibleShardings((None,) * len(results), (), unreduced[0].mesh_or_ref)
 
     def _are_plain(self, shardings: Shardings) -> bool:
-        """Whether all tensors are whole; found out once for the same shardings."""
-        key = tuple(map(id, shardings))  # what is kept here is not taken for something else
+        """Whether all tensors are replicated; computed once for equal shardings."""
+        key = tuple(map(id, shardings))  # the shardings are kept alive: ids stay unique
         known = self._plain.get(key)
         if known is None:
             known = self._plain[key] = shardings, all(map(is_plain, shardings))
@@ -341,7 +340,7 @@ class _FunctionResharder:
             self.known.forget(operation)
 
     def _reduced_axes(self, agreement: CompatibleShardings, result: TensorSharding) -> AxisTuple:
-        """The axes along which a result has to be reduced, sharded as it is computed."""
+        """Return the axes along which a result has to be reduced, as it is computed."""
         if not self.is_for_devices:
             return agreement.reduced_axes
         mesh = self.uses.mesh(result)
@@ -361,10 +360,10 @@ class _FunctionResharder:
         changed: Mapping[int, TensorSharding],
         agreement: CompatibleShardings,
     ) -> dict[int, TensorSharding]:
-        """The shardings of results that are declared unreduced along axes where they are complete.
+        """Return the shardings of results without the unreduced axes along which they are complete.
 
-        Nothing is partial along an axis unless the operation contracts along it, or has an operand
-        that is partial along it.
+        A result is partial along an axis only if the operation contracts along it, or has an
+        operand that is partial along it.
         """
         reference = agreement.mesh_or_ref
         mesh = self.meshes[reference] if isinstance(reference, str) else reference
@@ -384,7 +383,7 @@ class _FunctionResharder:
         return new
 
     def _go_back(self, value: ir.Value, current: TensorSharding, wanted: TensorSharding) -> None:
-        """Give what a result is computed as the sharding that its users count on."""
+        """Convert a result to the sharding that its users expect."""
         place = insertion_point_after(value)
         uses = [(use.owner.operation, use.operand_number) for use in value.uses]
         if wanted.unreduced_axes:
@@ -410,5 +409,5 @@ class _FunctionResharder:
 
 
 def _hand_over(value: ir.Value, new: ir.Value) -> None:
-    """Let `new`, which is made from `value`, take over all other uses of it."""
+    """Replace all other uses of `value` by `new`, which is computed from it."""
     value.replace_all_uses_except(new, new.owner.operation)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-optimize-collectives`: replace permutes before all-to-alls by all-to-alls of single axes.
+"""`sdy-optimize-collectives`: replace permutes before all-to-alls by all-to-alls.
 
 On a mesh `<["x"=2, "y"=4]>`, with %0 sharded as `[{}, {"y", "x"}]`,
 
@@ -44,12 +44,12 @@ _PERMUTE, _ALL_TO_ALL = "sdy.collective_permute", "sdy.all_to_all"
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """An axis that leaves its place among those of the split dimension.
+    """An axis that leaves its position in the split dimension.
 
     Attributes:
         axis: the axis.
-        source: its place, counted from the major axis.
-        target: the free place that it moves to; None if it moves to another dimension.
+        source: its position, counted from the major axis.
+        target: the free position to which it moves; None if it moves to another dimension.
     """
 
     axis: AxisRef
@@ -62,14 +62,15 @@ def plan_moves(
 ) -> list[Move] | None:
     """Plan the moves of the axes of a dimension that is split into one dimension for each axis.
 
-    1. The axes that leave move first, in their order.
-    2. Each other axis moves to its place among the wanted ones as soon as that place is free, the
-       major ones first. If no place becomes free, there is no plan.
-    3. Each place but the last wanted one must have the size of the axis that it gets, and the last
+    1. The axes that leave the dimension move first, in order.
+    2. Each other axis moves to its target position as soon as that is free, the major ones first.
+       If no position becomes free, there is no plan.
+    3. Each target position but the last must have the size of the axis that it gets, and the last
        one a multiple of it: otherwise the dimensions can't be merged again.
 
     With `x` of size 2 and `y` of size 4, `plan_moves([y, x], [x], [y])` moves `y` out and then `x`
-    to place 0, which has size 4; `plan_moves([x, y], [y], [x])` is None, as place 0 has size 2.
+    to position 0, which has size 4; `plan_moves([x, y], [y], [x])` is None, as position 0 has size
+    2.
 
     Args:
         held: the axes of the dimension, major to minor.
@@ -103,7 +104,7 @@ def optimize_collectives(function: ir.Operation | ir.OpView) -> None:
     1. A permute changes the order of the axes of one dimension, the split dimension, and its only
        use is an all-to-all that moves one axis out of it. More such all-to-alls may follow, each
        the only use of the one before.
-    2. The axes of the split dimension after the permute are parts of those before, in another
+    2. The axes of the split dimension after the permute are sub-axes of those before, in another
        order; they divide it, and there is a plan for their moves (`plan_moves`).
 
     Args:
@@ -120,7 +121,7 @@ def optimize_collectives(function: ir.Operation | ir.OpView) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """A permute with the all-to-alls after it, and how the axes of its dimension move instead."""
+    """A permute with the all-to-alls after it, and the moves of axes that replace them."""
 
     permute: ir.Operation
     all_to_alls: tuple[ir.Operation, ...]
@@ -148,7 +149,7 @@ class _Chain:
             value = _reshape(value, split, _with_axes(sharding, dims), cache)
             for index, move in enumerate(self.moves):
                 source = self.dim + move.source
-                if move.target is None:  # the first moves are those of the all-to-alls
+                if move.target is None:  # the all-to-alls move the first axes
                     target = leaving[index].tgt_dim
                     target += (len(parts) - 1) * (target > self.dim)
                 else:

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-optimize-reshards`: the same shardings with fewer bytes sent.
+"""The pass `sdy-optimize-reshards`: reduce the communication of reshards.
 
-1. A reshard of what each device can make by itself (a constant, an iota, a scalar broadcast) makes
-   it in the wanted sharding instead.
-2. A reshard moves behind an elementwise operation, or before it, if devices send fewer bytes
-   there: of
+1. A reshard of a value that each device can compute by itself (a constant, an iota, a scalar
+   broadcast) is replaced by the value in the target sharding.
+2. A reshard moves after an elementwise operation, or before it, if devices send fewer bytes there:
+   of
 
        %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xf32>            // from [{"x"}, {}]
        %2 = stablehlo.convert %1 : (tensor<8x8xf32>) -> tensor<8x8xbf16>  // in [{}, {}]
 
-   the conversion is done on shards, and half as many bytes are gathered; and of two operands that
-   are gathered to be added, their sum is gathered instead.
-3. A reshard goes out from an earlier one of the same value, or of what it is a transpose or a
-   reshape of, if devices send fewer bytes: equal ones become one, and what was gathered once is
-   sliced the next time (see `share_reshards`).
+   the conversion is computed on shards, and half as many bytes are gathered; and of two operands
+   that are gathered to be added, their sum is gathered instead.
+3. A reshard starts from an earlier one of the same value, or of its transpose or reshape, if
+   devices send fewer bytes: equal ones are merged, and a value that was gathered before is sliced
+   (see `share_reshards`).
 
-Before and after, reshards of reshards become one, by the patterns of `canonicalize`.
+Before and after, reshards of reshards are merged, by the patterns of `canonicalize`.
 
-What is sent, and what is computed more or less, is counted as in `cost`.
+The cost includes communication and additional computation, as in `cost`.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ _BROADCAST = "stablehlo.broadcast_in_dim"
 
 
 def optimize_reshards(function: ir.OpView) -> None:
-    """Let the devices that run a function send fewer bytes.
+    """Reduce the communication of a function.
 
     Args:
-        function: the `func.func`, in which the tensors of each operation agree.
+        function: the `func.func`, in which the tensors of each operation are compatible.
     """
     canonicalize(function, {"sdy-reshard"})
     _Optimizer(function.operation).run()
@@ -81,7 +81,7 @@ class _Optimizer:
         self.cache = AttributeCache(function.context)
         self.rules = ShardingRuleLookup.shared(function.context)
         self._elementwise = SignatureMemo[bool](self.rules)
-        # Layers repeat: by shardings and types, whose addresses are theirs as long as the context.
+        # By shardings and types, as layers repeat; addresses are valid as long as the context.
         self._costs: dict[tuple[int, TensorSharding, TensorSharding], float] = {}
         self._works: dict[tuple[TensorSharding | int, ...], float] = {}
 
@@ -100,17 +100,17 @@ class _Optimizer:
         self._share()
 
     def _reshards(self) -> list[ir.Operation]:
-        """All reshards in the order of the text."""
+        """Return all reshards in the order of the text."""
         return operations_named({_RESHARD}, self.function)
 
     def _erase_unused(self) -> None:
-        """Erase reshards that nothing uses, which devices would carry out all the same."""
+        """Erase unused reshards, which devices would carry out nevertheless."""
         for reshard in reversed(self._reshards()):
             if not any(reshard.results[0].uses):
                 reshard.erase()
 
     def _ends(self, reshard: ir.Operation) -> _Ends | None:
-        """Source, target and mesh of a reshard, if it only moves axes of a tensor with a size."""
+        """Return source, target and mesh of a reshard that only moves axes of a static tensor."""
         source, target = get_sharding(reshard.operands[0]), get_sharding(reshard.results[0])
         assert target is not None, "a reshard has a sharding"
         if source is None or target.rank != source.rank:
@@ -122,7 +122,7 @@ class _Optimizer:
             return None
         return _Ends(source, target, mesh) if mesh_of(source, self.meshes) == mesh else None
 
-    # --- 1. What each device can make -------------------------------------------------------
+    # --- 1. Values that each device can compute -----------------------------------------------
 
     def _make_where_wanted(self, reshard: ir.Operation) -> None:
         value: ir.Value = reshard.operands[0]
@@ -140,7 +140,7 @@ class _Optimizer:
     # --- 2. Around elementwise operations ---------------------------------------------------
 
     def _move_before(self, reshard: ir.Operation) -> None:
-        """Reshard the operands of what makes the operand of `reshard`, if that is cheaper."""
+        """Reshard the operands of the operation before `reshard` instead, if that is cheaper."""
         value: ir.Value = reshard.operands[0]
         if isinstance(value, ir.BlockArgument) or len(list(value.uses)) != 1:
             return
@@ -206,7 +206,7 @@ class _Optimizer:
         return moved.owner.operation
 
     def _origin(self, value: ir.Value, user: ir.Operation) -> ir.Value:
-        """What a value is a reshard of, if only `user` uses it; else the value."""
+        """Return the operand of the reshard that defines a value, if only `user` uses it."""
         if isinstance(value, ir.BlockArgument) or value.owner.operation.name != _RESHARD:
             return value
         if any(use.owner.operation != user for use in value.uses):
@@ -214,7 +214,7 @@ class _Optimizer:
         return value.owner.operation.operands[0]
 
     def _is_elementwise(self, operation: ir.Operation) -> bool:
-        """Whether each element of the one result is made of those at the same place."""
+        """Whether each element of the one result depends on those at the same position only."""
         known = OperationView.of(operation, operation.name)
         if len(known.results) != 1 or known.name == _RESHARD:
             return False
@@ -229,7 +229,7 @@ class _Optimizer:
     def _cost(
         self, value: ir.Value, source: TensorSharding, target: TensorSharding, mesh: Mesh
     ) -> float:
-        """The bytes that a device sends to reshard a value."""
+        """Return the cost of resharding a value, in bytes."""
         key = hash(value.type), source, target
         cost = self._costs.get(key)
         if cost is None:
@@ -239,7 +239,7 @@ class _Optimizer:
         return cost
 
     def _work(self, operation: ir.Operation, sharding: TensorSharding, mesh: Mesh) -> float:
-        """What an elementwise operation costs a device, if all its tensors have one sharding."""
+        """Return the cost of an elementwise operation whose tensors have one sharding."""
         values = (*operation.operands, operation.results[0])
         key = sharding, *[hash(value.type) for value in values]
         work = self._works.get(key)

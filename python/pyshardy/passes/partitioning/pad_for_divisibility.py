@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-pad-for-divisibility`: every sharded dimension is a multiple of its pieces.
+"""The pass `sdy-pad-for-divisibility`: pad dimensions that their axes don't divide.
 
 Before, on a mesh `<["x"=4]>`:
 
@@ -15,8 +15,8 @@ After:
     %4 = sdy.all_gather [{"x"}] %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>
     %5 = stablehlo.slice %4 [0:7]
 
-Padding is at the end of a dimension, and what it holds is not known. Functions are changed in
-place: all types first, then the operations that notice.
+Padding is at the end of a dimension, and its contents are undefined. Functions are changed in
+place: all types first, then the operations that depend on them.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ from pyshardy.partition.padding.trailing_resize import RESIZING, drop_useless
 from pyshardy.rules import ShardingRuleLookup
 
 _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
-"""Operations that hand values over to where their shape is fixed, or take them from there."""
+"""Operations at which the shapes of values are fixed."""
 
 _EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
 
 _COLLECTIVES_IN_PLACE = frozenset({"sdy.all_reduce", "sdy.collective_permute"})
-"""Collectives after which padding is where it was, and zero if it was."""
+"""Collectives that keep the position of padding, and its zeros."""
 
 _CONSTANTS = frozenset({"sdy.constant", "stablehlo.constant"})
 
@@ -76,9 +76,9 @@ def pad_for_divisibility(module: ir.Module) -> None:
             collectives.
 
     Raises:
-        PassError: an argument or a result of a function, of a call or of a manual computation
-            would have to be padded, or a reshard or an edge is left where shapes change, in which
-            cases the module is unchanged; or an operation can't be padded.
+        PassError: an argument or a result of a function, of a call or of a manual computation would
+            have to be padded, or a reshard or a data-flow edge remains where shapes change, in
+            which cases the module is unchanged; or an operation can't be padded.
     """
     with module.context:
         padders = [_FunctionPadder(function) for function in functions_of(module)]
@@ -114,7 +114,7 @@ class _FunctionPadder:
                 replicate_dims_around(operation, dims, self.cache, self.meshes)
         if any(any(dims) for _, dims in plans):
             uneven = self._uneven_operations()
-        rules = [self._rule(operation) for operation in uneven]  # types are those of the user yet
+        rules = [self._rule(operation) for operation in uneven]  # before the types change
         padded = [
             (value, shape_of(value.type), wanted)
             for value in self._values()
@@ -131,12 +131,12 @@ class _FunctionPadder:
                     FITTING[operation.name](operation)
                 self._fit(operation, rule, builder)
         drop_useless(resized)
-        # Only now: `contents` would take a new value at the address of an erased one for that.
+        # Late, since a new value could have the address of an erased one in `contents`.
         for operation in self._replaced:
             operation.erase()
 
     def drop_barriers(self) -> None:
-        """Drop propagation barriers, which have done their work, where shardings differ at them."""
+        """Drop propagation barriers, which have no effect any more, with different shardings."""
         for barrier in operations_named({"sdy.propagation_barrier"}, self.function):
             ends: tuple[ir.Value, ...] = (*barrier.operands, *barrier.results)
             shardings = map(get_sharding, ends)
@@ -150,7 +150,7 @@ class _FunctionPadder:
     def _fit(
         self, operation: ir.Operation, rule: OpShardingRule | None, builder: PaddingBuilder
     ) -> None:
-        """Make an operation do with padded values what it did with their contents."""
+        """Fit an operation to padded operands and results."""
         name = operation.name
         if name in COLLECTIVES:
             operand, result = operation.operands[0], operation.results[0]
@@ -199,7 +199,7 @@ class _FunctionPadder:
             yield from _block_arguments(operation)
 
     def _uneven_operations(self) -> list[ir.Operation]:
-        """The operations that have to do with a value that needs padding, in order."""
+        """Return the operations with an operand or result that needs padding, in order."""
         uneven: set[ir.Value] = set()
 
         def note(values: Iterable[ir.Value]) -> bool:
@@ -229,8 +229,8 @@ class _FunctionPadder:
         ]
 
     def _is_uneven(self, value_type: ir.Type, sharding: TensorSharding) -> bool:
-        """Whether a value needs padding; found out once for each type and sharding."""
-        # By address: types live as long as the context, and shardings that are kept here.
+        """Whether a value needs padding; computed once for each type and sharding."""
+        # By address: types live as long as the context, and shardings are kept here.
         key = hash(value_type), id(sharding)
         known = self._known.get(key)
         if known is None:
@@ -258,7 +258,7 @@ class _FunctionPadder:
                 self._check_even(operation, "argument", arguments)
 
     def check_nothing_left(self) -> None:
-        """Check that only collectives stand between values that are padded in different ways."""
+        """Check that only collectives are between values with different padding."""
         for operation in operations_named(REMOVED_BY, self.function):
             ends: tuple[ir.Value, ...] = (*operation.operands, *operation.results)
             is_edge = operation.name in _EDGES
@@ -272,7 +272,7 @@ class _FunctionPadder:
                 self._check_source(source)
 
     def _check_source(self, source: Source) -> None:
-        """Check that a value is padded as it is where it flows to."""
+        """Check that a value has the same padding at the place to which it flows."""
         operand = source.operation.operands[source.index]
         shape = shape_of(operand.type)
         wanted = padded_shape(shape, source.sharding, self.meshes) if shape else shape
@@ -311,7 +311,7 @@ class _FunctionPadder:
 
 
 def _hands_on(name: str) -> bool:
-    """Whether operations of a name hand values on as they are, or are the dialect's own."""
+    """Whether operations of a name forward values unchanged, or are the dialect's own."""
     return name in DATA_FLOW_OPERATIONS or name.startswith("sdy.") or name == "stablehlo.return"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-per-instruction-partitioning`: the local form of single operations.
+"""The pass `sdy-per-instruction-partitioning`: partition single operations.
 
 Before, on a mesh `<["x"=2]>`, with %0 sharded by `[{"x"}]`:
 
@@ -14,7 +14,7 @@ After:
     } : (tensor<8xf32>) -> tensor<8xf32>
 
 An operation is partitioned as a program of its own, by the pipeline for whole programs. To find one
-that is partitioned wrongly, halve the range of numbers that the filter chooses.
+that is partitioned incorrectly, bisect the range of numbers in the filter.
 """
 
 from __future__ import annotations
@@ -71,29 +71,30 @@ def per_instruction_partitioning(
     partition_count: int = 1,
     rng_bit_generator_unsafe: bool = False,
 ) -> None:
-    """Replace single operations by manual computations that hold their local form.
+    """Replace single operations by manual computations with their local form.
 
     1. Candidates are the operations directly in functions that have a sharded operand or result,
-       but for those of the dialect that only say something about shardings or communicate already.
+       except those of the dialect that only annotate shardings or communicate already.
     2. They are numbered from 0 through the module, and chosen by `filter` (`InstructionFilter`).
-    3. Inputs and outputs of a computation keep of their shardings what divides them. Outputs are
-       resharded to the rest behind it.
-    4. Results stay partial where collectives behind an operation complete them, and are complete
+    3. Inputs and outputs of a computation keep the axes that divide them. Outputs are resharded to
+       the full shardings after it.
+    4. Results stay partial where collectives after an operation complete them, and are complete
        otherwise.
-    5. Calls, and what has values other than tensors, stay global though they are counted.
+    5. Calls, and operations with values other than tensors, are numbered, but not partitioned.
 
     Args:
-        module: a module in which the tensors of each operation agree (see `explicit_reshards`).
-        filter: which operations to partition; all if it is empty.
-        enable_halo_exchange: let shards exchange what they need of their neighbours.
+        module: a module in which the tensors of each operation are compatible (see
+            `insert_explicit_reshards`).
+        filter: the operations to partition; all if it is empty.
+        enable_halo_exchange: let shards exchange the elements that they need of their neighbors.
         replica_count: the number of replicas, if devices are the replicas of one program.
         partition_count: the number of partitions, if devices are the partitions of one.
         rng_bit_generator_unsafe: whether each shard of a `stablehlo.rng_bit_generator` may generate
             bits of its own.
 
     Raises:
-        PassError: the filter is malformed, the shardings of an operation have no mesh in common, or
-            it can't be partitioned. Nothing has been changed then.
+        PassError: the filter is malformed, the shardings of an operation have no common mesh, or it
+            can't be partitioned. The module is not changed then.
     """
     are_replicas(replica_count, partition_count, module.operation)
     try:
@@ -120,7 +121,7 @@ def per_instruction_partitioning(
         cache = AttributeCache(module.context)
         for instruction in instructions:
             channel = _renumber_channels(instruction.body, channel)
-        for instruction in reversed(instructions):  # as later ones hold results of earlier ones
+        for instruction in reversed(instructions):  # later ones use results of earlier ones
             _replace(instruction, cache)
 
 
@@ -153,7 +154,7 @@ def _has_tensors_only(operation: ir.Operation) -> bool:
 
 
 def _renumber_channels(body: ir.Block, channel: int) -> int:
-    """Give the collectives in a block channels from a number on; the number after the last one."""
+    """Give the collectives in a block channels from a number on; return the next free number."""
     for top in body.operations:
         for view in operations_in(top.operation):
             if channel_of(view.operation):
@@ -183,7 +184,7 @@ def _replace(instruction: LocalInstruction, cache: AttributeCache) -> None:
         wanted = get_sharding(old)
         value: ir.Value = new
         if wanted is not None and made.dim_axes != wanted.dim_axes:
-            # Users, such as collectives, count on the axes that don't divide the result.
+            # Users, such as collectives, rely on the axes that don't divide the result.
             dims = made.with_dims(wanted.dim_shardings)
             place = ir.InsertionPoint(operation)
             value = sdy.reshard(new, cache[dims], loc=operation.location, ip=place)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-propagate-past-calls`: carry shardings on where propagation stopped at a call.
+"""`sdy-propagate-past-calls`: continue propagation into inlined functions.
 
-Propagation may leave an argument of a function whole, although what is passed is sharded: if the
-function is called several times, or, as in Shardy, if a loop passes what it carries. Once the
+Propagation may leave an argument of a function replicated, although the operand is sharded: if the
+function is called several times, or, as in Shardy, if the operand is carried by a loop. Once the
 function is inlined, with %w carried by a loop and sharded by `[{"x"}, {}]`,
 
     %0 = sdy.reshard %w <@mesh, [{}, {}]> {sdy.at_call} : tensor<8x4xf32>
@@ -12,7 +12,7 @@ becomes
 
     %1 = stablehlo.tanh %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
 
-and all that follows is sharded, too. XLA inlines functions before it propagates.
+and all dependent values are sharded, too. XLA inlines functions before it propagates.
 """
 
 from __future__ import annotations
@@ -55,25 +55,26 @@ _TO_COLLECTIVES = (
     "canonicalize{enable-patterns=sdy-collective},"
     "func.func(sdy-reassociate-reductions)"
 )
-"""What partitioning does until collectives can be counted."""
+"""The pipeline until collectives can be counted."""
 
 _FIXED = frozenset({"func.call", "func.return", "sdy.manual_computation", "sdy.reshard"})
-"""Operations whose results are sharded as they say."""
+"""Operations whose results have fixed shardings."""
 
 _LOOP = "stablehlo.while"
 
 
 def propagate_past_calls(module: ir.Module) -> None:
-    """Propagate shardings into what has been inlined.
+    """Propagate shardings into inlined functions.
 
-    1. A reshard counts if it has the attribute `sdy.at_call` (see `sdy-inline-small-functions`),
-       only gathers, and no call is left that uses it. All that count are dropped together.
-    2. What is computed from their operands is opened: it may be sharded further. Values keep the
-       axes that they have. Reshards, calls, manual computations, and the arguments and results of
-       functions stay as they are.
-    3. Shardings propagate as they do in `sdy-op-priority-propagate`, and are closed again.
-    4. Both programs are partitioned until collectives can be counted (see `total_cost`). If the
-       new one costs no less, the old one stays.
+    1. A reshard is a candidate if it has the attribute `sdy.at_call` (see
+       `sdy-inline-small-functions`), only gathers, and isn't used by a remaining call. All
+       candidates are dropped together.
+    2. The shardings of values that are computed from their operands are opened. Values keep their
+       axes. Reshards, calls, manual computations, and the arguments and results of functions are
+       not changed.
+    3. Shardings propagate as in `sdy-op-priority-propagate`, and are closed again.
+    4. Both programs are partitioned until collectives can be counted (see `total_cost`). If the new
+       one isn't cheaper, the old one is kept.
 
     Args:
         module: the module, which is changed in place. Its constraints are reshards already.
@@ -96,7 +97,7 @@ def propagate_past_calls(module: ir.Module) -> None:
 
 
 def _only_gathers(reshard: ir.Operation) -> bool:
-    """Whether a reshard takes axes from the ends of dimensions, and no call needs what it makes."""
+    """Whether a reshard removes axes from the ends of dimensions, and no call needs its result."""
     value, result = reshard.operands[0], reshard.results[0]
     source, target = get_sharding(value), get_sharding(result)
     if source is None or target is None or source == target:
@@ -112,7 +113,7 @@ def _only_gathers(reshard: ir.Operation) -> bool:
 
 
 def _carry_on(module: ir.Module) -> bool:
-    """Drop the marked reshards and propagate; whether that succeeds."""
+    """Drop the marked reshards and propagate; return whether that succeeds."""
     cache = AttributeCache(module.context)
     missing = _close_interfaces(module, cache)
     for reshard in operations_with(AT_CALL, module):
@@ -133,10 +134,10 @@ def _carry_on(module: ir.Module) -> bool:
 def _close_interfaces(
     module: ir.Module, cache: AttributeCache
 ) -> list[tuple[ir.Operation, list[int], list[int]]]:
-    """Say of arguments and results of functions without a sharding that they are whole.
+    """Make arguments and results of functions without a sharding explicitly replicated.
 
     Returns:
-        The functions with the numbers of these arguments and results.
+        The functions with the indices of these arguments and results.
     """
     shardings = (get_sharding(each.results[0]) for each in operations_with(AT_CALL, module))
     mesh_or_ref = next(each.mesh_or_ref for each in shardings if each is not None)
@@ -154,7 +155,7 @@ def _close_interfaces(
 def _missing(
     types: Sequence[ir.Type], given: Sequence[TensorSharding | None], mesh_or_ref: str | Mesh
 ) -> dict[int, TensorSharding]:
-    """Closed shardings for the tensors that have none."""
+    """Return closed shardings for the tensors that have none."""
     return {
         index: TensorSharding.fully_closed(rank_of(value_type), mesh_or_ref)
         for index, (value_type, old) in enumerate(zip(types, given, strict=True))
@@ -180,7 +181,7 @@ def _open_reached(start: ir.Value, cache: AttributeCache) -> None:
 
 
 def _reached_by(operation: ir.Operation, index: int) -> Iterator[ir.Value]:
-    """The values that an operand flows to, or that are computed from it, and may be opened."""
+    """Yield the values that depend on an operand and may be opened."""
     if operation.name in _FIXED:
         return
     if operation.name == _LOOP:
@@ -201,14 +202,14 @@ def _reached_by(operation: ir.Operation, index: int) -> Iterator[ir.Value]:
 
 
 def _carried(loop: ir.Operation, index: int) -> Iterator[ir.Value]:
-    """What a loop carries at one place: its result, and the arguments of condition and body."""
+    """Yield the values at one position of a loop: its result, and the arguments of its regions."""
     yield loop.results[index]
     for region in loop.regions:
         yield region.blocks[0].arguments[index]
 
 
 def _cost(module: ir.Module) -> float:
-    """What the devices send in the end; infinite if the module can't be partitioned."""
+    """Return the cost of the partitioned module; infinite if it can't be partitioned."""
     try:
         run_pipeline(module, _TO_COLLECTIVES, verify_each=False, restore_on_failure=False)
     except SdyError:
@@ -217,7 +218,7 @@ def _cost(module: ir.Module) -> float:
 
 
 def _replace(module: ir.Module, new: ir.Module) -> None:
-    """Let a module have the functions of another one."""
+    """Replace the functions of a module by those of another one."""
     for view in list(module.body.operations):
         view.operation.erase()
     for view in list(new.body.operations):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-reassociate-reductions`: add partial results up once, after what is linear in them.
+"""`sdy-reassociate-reductions`: complete partial results once, after linear operations.
 
     %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
     %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xf32>
@@ -46,7 +46,7 @@ _ALL_REDUCE, _REDUCE_SCATTER = "sdy.all_reduce", "sdy.reduce_scatter"
 _WHILE = "stablehlo.while"
 
 _MOST_FACTORS = 32
-"""The number of products, one in the other, that are looked into."""
+"""The limit on the depth of nested products that are searched."""
 
 _JOINT = frozenset({"stablehlo.add", "stablehlo.concatenate", "stablehlo.subtract"})
 """Operations that are linear in all operands together."""
@@ -54,26 +54,27 @@ _JOINT = frozenset({"stablehlo.add", "stablehlo.concatenate", "stablehlo.subtrac
 _ELEMENTWISE = frozenset(
     {"stablehlo.add", "stablehlo.convert", "stablehlo.negate", "stablehlo.subtract"}
 )
-"""Linear operations that have no other operands, and work on each element by itself."""
+"""Linear operations on each element of a single operand."""
 
 
 def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
-    """Move the collectives that complete sums behind operations that are linear in these.
+    """Move the collectives that complete sums after operations that are linear in these.
 
-    1. *Joint operations* (`_JOINT`). Each operand comes, through operations that
-       are linear in it, from an all-reduce. All these values have a single use and are in one
-       block. The all-reduces add up along the same axes, and together they have at least as many
-       bytes as the result. They go, and one all-reduce completes the result instead.
-    2. Reduce-scatters alike, if all scatter in the same way and the operations are elementwise
-       without other operands: those run on whole partial results then.
-    3. *Slices*. An all-reduce whose only use is a `stablehlo.slice` moves behind it.
-    4. *Loops*. A `stablehlo.while` carries a value that is only added to what comes, as above, from
-       an all-reduce in its body (or from which that is subtracted). The loop adds up the partial
-       results, beginning with zero; after it they are completed, and the first value is added if
-       it isn't zero. Reduce-scatters stay: the partial results of a loop would need more memory.
-    5. Of nested operations and loops the inner ones come first.
+    1. *Joint operations* (`_JOINT`). Each operand is computed, through operations that are linear
+       in it, from an all-reduce. All these values have a single use and are in one block. The
+       all-reduces add up along the same axes, and together they have at least as many bytes as the
+       result. One all-reduce of the result replaces them.
+    2. The same for reduce-scatters, if all scatter in the same way and the operations are
+       elementwise without other operands: these run on unscattered partial results then.
+    3. *Slices*. An all-reduce whose only use is a `stablehlo.slice` moves after it.
+    4. *Loops*. A `stablehlo.while` carries a sum to which its body only adds (or from which it
+       subtracts) a value that is computed, as above, from an all-reduce. The loop adds up the
+       partial results, beginning with zero; after it they are completed, and the initial value is
+       added if it isn't zero. Reduce-scatters are not moved: the partial results of a loop would
+       need more memory.
+    5. Inner operations and loops come first.
 
-    Partial results have the axes as unreduced axes of their shardings.
+    The shardings of partial results have these axes as unreduced axes.
 
     Args:
         function: the `func.func`, in which reshards are collectives.
@@ -91,12 +92,12 @@ def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Completion:
-    """The collective that completes an operand, behind operations that are linear in it.
+    """The collective that completes an operand, before operations that are linear in it.
 
     Attributes:
         collective: the collective.
         axes: the axes along which it adds up.
-        chain: the operations between it and the operand, the first of them first.
+        chain: the operations between it and the operand, in order.
     """
 
     collective: ir.Operation
@@ -105,7 +106,7 @@ class _Completion:
 
     @property
     def sharding(self) -> TensorSharding:
-        """The sharding of what the collective makes."""
+        """Return the sharding of the collective's result."""
         return value_of(self.collective.attributes["out_sharding"])
 
     @property
@@ -114,7 +115,7 @@ class _Completion:
         return self.collective.name == _REDUCE_SCATTER
 
     def resembles(self, other: _Completion) -> bool:
-        """Whether one collective can take the place of both."""
+        """Whether one collective can replace both."""
         if self.axes != other.axes or self.collective.name != other.collective.name:
             return False
         if self.sharding.mesh_or_ref != other.sharding.mesh_or_ref:
@@ -155,14 +156,14 @@ class _Reassociation:
                 self._move(operation, [completion])
 
     def _completion(self, value: ir.Value, user: ir.Operation) -> _Completion | None:
-        """Find what completes an operand, if only this user needs it, and it can wait for that."""
+        """Return the collective that completes an operand, if it can move after this user."""
         found = self._followed(value, user, _MOST_FACTORS)
         if found is None:
             return None
         if found.is_scatter and any(each.name not in _ELEMENTWISE for each in found.chain):
             return None
         for operation in (*found.chain, user):
-            # What is partial along these axes already has another operand that is.
+            # Another operand is partial along these axes already.
             sharding = get_sharding(operation.results[0]) if len(operation.results) else None
             if sharding is not None and not {*found.axes}.isdisjoint(sharding.unreduced_axes):
                 return None
@@ -174,7 +175,7 @@ class _Reassociation:
         Args:
             value: the operand.
             user: its user.
-            factors: the number of products, one in the other, to look into.
+            factors: the remaining depth of nested products to search.
         """
         chain: list[ir.Operation] = []
         while not isinstance(value, ir.BlockArgument) and has_one_use(value):
@@ -185,7 +186,7 @@ class _Reassociation:
                 return self._of_collective(operation, tuple(reversed(chain)))
             candidates = linear_operands(operation)
             chain.append(operation)
-            if len(candidates) > 1:  # a product: follow the factor that something completes
+            if len(candidates) > 1:  # a product: follow the factor with a completion
                 operands = [operation.operands[index] for index in candidates] if factors else []
                 found = [self._followed(each, operation, factors - 1) for each in operands]
                 followed = [each for each in found if each is not None]
@@ -206,7 +207,7 @@ class _Reassociation:
             return None
         element = ir.RankedTensorType(collective.results[0].type).element_type
         if isinstance(element, ir.IntegerType) and element.width == 1:
-            return None  # has no sum
+            return None  # the type has no sum
         axes = reduced_axes(collective, self.meshes)
         if not _can_be_partial(collective.operands[0], axes):
             return None
@@ -223,7 +224,7 @@ class _Reassociation:
             self._move(joint, completions)
 
     def _bytes(self, value: ir.Value) -> int:
-        """The bytes of a value on each device."""
+        """Return the bytes of a value on each device."""
         sharding = get_sharding(value)
         mesh = None if sharding is None else mesh_of(sharding, self.meshes)
         shape = tuple(ir.RankedTensorType(value.type).shape)
@@ -235,7 +236,7 @@ class _Reassociation:
         return count * element_bytes(value)
 
     def _move(self, last: ir.Operation, completions: Sequence[_Completion]) -> None:
-        """Move the collectives behind an operation that all of them lead to."""
+        """Move the collectives after an operation to which all of them lead."""
         sharding = get_sharding(last.results[0]) or self._replicated(last, completions[0])
         self._make_partial(last, completions)
         result = last.results[0]
@@ -251,7 +252,7 @@ class _Reassociation:
         _erase(completions)
 
     def _make_partial(self, last: ir.Operation, completions: Sequence[_Completion]) -> None:
-        """Let operations work on partial results, up to one that all collectives lead to."""
+        """Convert operations to partial results, up to one to which all collectives lead."""
         self.has_changed = True
         for completion in completions:
             collective = completion.collective
@@ -271,7 +272,7 @@ class _Reassociation:
     ) -> None:
         """Mark the result of an operation as partial.
 
-        What a reduce-scatter completes is sharded as its operand until then.
+        With reduce-scatters, the result has the sharding of their operand.
         """
         result = operation.results[0]
         sharding = get_sharding(result) or self._replicated(operation, completion)
@@ -297,7 +298,7 @@ class _Reassociation:
     # --- Loops -------------------------------------------------------------------------------
 
     def _leave_loop(self, loop: ir.Operation, index: int) -> None:
-        """Complete a sum that a loop adds up after it, if the loop does nothing else to it."""
+        """Complete a sum that a loop accumulates after it, if the loop has no other use for it."""
         found = accumulation(loop, index)
         if found is None:
             return
@@ -314,7 +315,7 @@ class _Reassociation:
         completion: _Completion,
         in_loop: Sequence[ir.Operation],
     ) -> None:
-        """Complete a result of a loop after it, where operations in the loop get partial values."""
+        """Complete a result of a loop after it, with partial values in the loop."""
         first, result = loop.operands[index], loop.results[index]
         sharding = get_sharding(result) or self._replicated(loop, completion, result)
         with ir.InsertionPoint(loop), loop.location:

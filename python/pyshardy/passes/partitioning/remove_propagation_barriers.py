@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-remove-propagation-barriers`: after propagation nothing needs them.
+"""The pass `sdy-remove-propagation-barriers`: remove barriers after propagation.
 
 A barrier and its operand may be sharded differently, but are one value to devices:
 
@@ -17,7 +17,7 @@ from pyshardy.irtools.walks import operations_named
 
 @preserves_analyses
 def remove_propagation_barriers(function: ir.OpView) -> None:
-    """Put the operand of each propagation barrier in its place.
+    """Replace each propagation barrier by its operand.
 
     Args:
         function: the `func.func`.

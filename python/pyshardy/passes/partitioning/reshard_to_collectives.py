@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-reshard-to-collectives`: each reshard becomes a chain of collectives.
+"""The pass `sdy-reshard-to-collectives`: convert reshards to collectives.
 
     %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>     // %0 is sharded [{"x"}, {}]
 
@@ -45,10 +45,10 @@ from pyshardy.partition.resharding.plan import (
 def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool = False) -> None:
     """Replace the reshards in a function.
 
-    A reshard stays where it is if it goes between meshes of different numbers of devices, or, with
-    `keep_redundant_reshards`, if it changes nothing. One to or from a single device stays, too, but
-    only whole tensors go there: what is sharded is gathered before it, or sliced after it. So it is
-    between meshes of the same devices that have other axes.
+    A reshard is kept if it is between meshes of different numbers of devices, or, with
+    `keep_redundant_reshards`, if it changes nothing. One to or from a single device is kept, too,
+    but for a replicated tensor: a sharded one is gathered before it, or sliced after it. The same
+    holds between meshes of the same devices with different axes.
 
     Args:
         function: the `func.func`.
@@ -71,11 +71,11 @@ class _StepAttributes:
 
     def __init__(self, cache: AttributeCache):
         self._cache = cache
-        # By identity: plans and shardings are kept for equal ones, and here.
+        # By identity: plans and shardings are cached, and kept alive here.
         self._built: dict[tuple[int, str | Mesh, int], _Built] = {}
 
     def of(self, step: Step, mesh: str | Mesh, target: TensorSharding) -> tuple[Any, Any]:
-        """What a step moves, None for a permute, and the sharding after it."""
+        """Return the attribute of a step, None for a permute, and the sharding after it."""
         key = id(step), mesh, id(target)
         built = self._built.get(key)
         if built is None:
@@ -127,7 +127,7 @@ class _Conversion:
             return
         source_mesh, target_mesh = (mesh_of(s, self.meshes) for s in (source, target))
         if source_mesh is None or target_mesh is None:
-            return  # an unknown mesh is the verifier's to report
+            return  # the verifier reports unknown meshes
         if source_mesh.is_maximal or target_mesh.is_maximal:
             self._hand_over_whole(source, target)
             return
@@ -152,7 +152,7 @@ class _Conversion:
         self._replace(self._chain(self.input, source, target))
 
     def _hand_over_whole(self, source: TensorSharding, target: TensorSharding) -> None:
-        """Gather what goes to a single device, and slice what comes from there."""
+        """Gather before a reshard to a single device, and slice after a reshard from one."""
         if not source.is_fully_replicated:
             self.reshard.operands[0] = self._chain(self.input, source, _whole(source))
         elif not target.is_fully_replicated:
@@ -162,10 +162,10 @@ class _Conversion:
             self._replace(self._chain(everywhere, whole, target))
 
     def _change_mesh(self, source: TensorSharding, target: TensorSharding) -> None:
-        """Come to another mesh of the same devices, by a layout that both meshes can express.
+        """Convert to another mesh of the same devices, by a layout that both meshes can express.
 
-        That is the one before, the one afterwards, or at worst that of whole tensors. A reshard
-        between equal layouts is left: devices do nothing for it.
+        That is the one before, the one afterwards, or else the replicated one. A reshard between
+        equal layouts is kept: it has no effect on devices.
         """
         mesh, other = mesh_of(source, self.meshes), mesh_of(target, self.meshes)
         assert mesh is not None, "the caller has found the meshes"
@@ -181,7 +181,7 @@ class _Conversion:
         self._replace(self._chain(value, after, target))
 
     def _chain(self, value: ir.Value, source: TensorSharding, target: TensorSharding) -> ir.Value:
-        """Build the collectives that lead from one sharding to another."""
+        """Build the collectives from one sharding to another."""
         mesh = mesh_of(source, self.meshes)
         assert mesh is not None
         shape = tuple(-1 if size < 0 else size for size in ir.ShapedType(value.type).shape)
@@ -196,7 +196,7 @@ class _Conversion:
     def _emit(
         self, step: Step, value: ir.Value, mesh: str | Mesh, target: TensorSharding
     ) -> tuple[str | Mesh, ir.Value]:
-        """Build the operation of a step; the mesh in force after it, and its result."""
+        """Build the operation of a step; return its mesh and its result."""
         if isinstance(step, CollectivePermute):
             mesh = target.mesh_or_ref
         what, sharding = self.built.of(step, mesh, target)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-resolve-permutation-factors`: no shard needs data of others any more.
+"""The pass `sdy-resolve-permutation-factors`: insert halo exchanges.
 
-Where an operation is sharded along a dimension whose shards need data of each other, it becomes
-local code that exchanges just that data:
+An operation that is sharded along a dimension whose shards need elements of each other is replaced
+by local code that exchanges these elements:
 
     %1 = stablehlo.slice %0 [1:8] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<7xf32>
 
@@ -18,7 +18,7 @@ on 2 devices becomes
     } : (tensor<8xf32>) -> tensor<8xf32>
     %2 = stablehlo.slice %1 [0:7] {sdy.sharding = ...} : (tensor<8xf32>) -> tensor<7xf32>
 
-What can't be computed so is made whole along these dimensions (see `halo` for the forms).
+Other operations are replicated along these dimensions (see `halo` for the forms).
 """
 
 from __future__ import annotations
@@ -71,16 +71,17 @@ def resolve_permutation_factors(
     partition_count: int = 1,
     rng_bit_generator_unsafe: bool = False,
 ) -> None:
-    """Let shards exchange the data that operations need of each other.
+    """Insert exchanges for operations whose shards need elements of each other.
 
     Args:
-        module: a module in which the tensors of each operation agree (see `explicit_reshards`).
-        enable_halo_exchange: whether to do so; otherwise all dimensions are made whole whose shards
-            need anything of each other.
+        module: a module in which the tensors of each operation are compatible (see
+            `insert_explicit_reshards`).
+        enable_halo_exchange: whether to insert exchanges; otherwise dimensions whose shards need
+            elements of each other are replicated.
         replica_count: the number of replicas, if devices are the replicas of one program.
         partition_count: the number of partitions, if devices are the partitions of one.
         rng_bit_generator_unsafe: whether each shard of a `stablehlo.rng_bit_generator` may generate
-            bits of its own; otherwise each device generates all bits.
+            its own bits; otherwise each device generates all bits.
 
     Raises:
         PassError: both counts are above one, or a mesh has too many devices.
@@ -117,7 +118,7 @@ class _ModuleResolver:
                     self._resolve(resizing)
             else:
                 self._resolve(operation)
-        # Concatenations may have taken their parts from where slices take them.
+        # Concatenations may have taken their parts from the operands of slices.
         for operation in reversed(operations_named(PASSING_ON, self.module)):
             _erase_if_unused(operation)
         for operation in slices:
@@ -142,7 +143,7 @@ class _ModuleResolver:
         whole = factors_to_replicate(form, shardings, self.meshes, agree, exchanges=self.exchanges)
         whole |= {factor for factor, axes in lists.items() if len(axes) > 1}
         self._make_whole(operation, form.rule, whole)
-        if agree.changes(form.rule, whole):  # Reshards are missing, which others have to insert.
+        if agree.changes(form.rule, whole):  # reshards are missing, which another pass must insert
             self._make_whole(operation, form.rule, form.factors)
             return
         axes = {
@@ -156,7 +157,7 @@ class _ModuleResolver:
     def _make_whole(
         self, operation: ir.Operation, rule: OpShardingRule, factors: frozenset[int]
     ) -> None:
-        """Make dimensions whole that have any of these factors, if they are sharded."""
+        """Replicate the sharded dimensions of these factors."""
         dims = [
             {
                 dim
@@ -179,7 +180,7 @@ class _ModuleResolver:
 
 
 class _Agree:
-    """How the tensors of an operation agree."""
+    """Compatible shardings of the tensors of an operation."""
 
     def __init__(self, operation: ir.Operation, meshes: Mapping[str, Mesh]):
         self._operation = operation
@@ -191,7 +192,7 @@ class _Agree:
         return fully_compatible(rule, shardings, self._shapes, blocked, self._meshes)
 
     def changes(self, rule: OpShardingRule, blocked: frozenset[int]) -> bool:
-        """Whether they don't agree yet."""
+        """Whether the tensors are not compatible yet."""
         agreement = self(rule, blocked)
         return agreement is None or any(agreement.shardings)
 

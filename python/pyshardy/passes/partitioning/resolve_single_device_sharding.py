@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-resolve-single-device-sharding`: one device computes, all get what it computed.
+"""The pass `sdy-resolve-single-device-sharding`: run operations on single devices.
 
     %1 = stablehlo.negate %0 {sdy.sharding = ...<@device_1, []>} : tensor<8xf32>
 
-becomes, after the id of the device is compared with 1,
+becomes, with a comparison of the device's id with 1,
 
     %1 = "stablehlo.if"(%is_device_1) ({
       %5 = stablehlo.negate %0 : tensor<8xf32>
@@ -15,8 +15,8 @@ becomes, after the id of the device is compared with 1,
     %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xi32>
     %4 = stablehlo.bitcast_convert %3 : (tensor<8xi32>) -> tensor<8xf32>
 
-Floating-point numbers are added as the integers that their bits are: -0.0 plus 0.0 would be 0.0,
-and the payload of a NaN may get lost.
+Floating-point numbers are added as integers of the same bits: -0.0 plus 0.0 would be 0.0, and the
+payload of a NaN may get lost.
 """
 
 from __future__ import annotations
@@ -48,23 +48,24 @@ _INTEGER_WIDTHS = frozenset({2, 4, 8, 16, 32, 64})
 def resolve_single_device_sharding(
     function: ir.OpView, *, replica_count: int = 1, partition_count: int = 1
 ) -> None:
-    """Run each operation with a result on a single device there, and broadcast what it computes.
+    """Run each operation with a result on a single device there, and broadcast its results.
 
-    1. The operation moves into a conditional that all other devices go past. What it makes there,
-       other operations on that device use directly.
-    2. All other uses take an `sdy.all_reduce` over all axes of the mesh of the function, to which
-       the other devices contribute zeros.
-    3. Reshards between the single device and whole tensors have no effect any more, and go.
+    1. The operation is moved into a conditional that all other devices skip. Other operations on
+       that device use its results directly.
+    2. All other uses get the result of an `sdy.all_reduce` over all axes of the mesh of the
+       function, to which the other devices contribute zeros.
+    3. Reshards between the single device and replicated tensors have no effect any more, and are
+       erased.
 
     Args:
         function: the `func.func`, in which operands and results of such operations are on their
-            device or whole (see `explicit_reshards`).
+            device or replicated (see `insert_explicit_reshards`).
         replica_count: the number of replicas, if devices are the replicas of one program.
         partition_count: the number of partitions, if devices are the partitions of one.
 
     Raises:
-        PassError: an operation has results on several devices, or on one that the mesh hasn't;
-            one of its operands is sharded; its type has no sum. Nothing has been changed then.
+        PassError: an operation has results on several devices, or on one that is not in the mesh;
+            one of its operands is sharded; its type has no sum. The function is not changed then.
     """
     module = enclosing_module(function)
     meshes = {} if module is None else meshes_of(module)
@@ -105,7 +106,7 @@ class _Resolver:
         self._drop_unused_broadcasts()
 
     def _device(self, operation: ir.Operation) -> int | None:
-        """The device that an operation runs on; None if it runs on all."""
+        """Return the device that an operation runs on; None if it runs on all."""
         if operation.name.startswith("sdy.") or SHARDING not in operation.attributes:
             return None
         single = single_device_sharding(operation, self.meshes)
@@ -182,7 +183,7 @@ class _Resolver:
         return value
 
     def _nothing(self, value_type: ir.Type) -> ir.Value:
-        """What a device that doesn't compute has for a result."""
+        """Build the result on a device that doesn't compute it."""
         if not isinstance(value_type, ir.RankedTensorType):
             return self.builder.create("stablehlo.after_all", (), (value_type,)).result
         bits = "00" * bytes_of(value_type.element_type)
@@ -190,7 +191,7 @@ class _Resolver:
         return self.builder.create("stablehlo.constant", (), (value_type,), {"value": zeros}).result
 
     def _broadcast(self, value: ir.Value, cache: AttributeCache) -> ir.Value:
-        """What one device has, and all others have zeros for, everywhere; bit by bit."""
+        """Broadcast the value of one device, for which all others have zeros, bit by bit."""
         tensor = ir.RankedTensorType(value.type)
         element = tensor.element_type
         if isinstance(element, ir.ComplexType):
@@ -220,13 +221,13 @@ class _Resolver:
         return value
 
     def _drop_unused_broadcasts(self) -> None:
-        """Drop broadcasts of what only the same device goes on with."""
+        """Drop broadcasts of values that only the same device uses."""
         for operation in reversed(self.broadcasts):
             if not any(True for _ in operation.results[0].uses):
                 operation.erase()
 
     def _is_idle(self, reshard: ir.Operation) -> bool:
-        """Whether a reshard goes between a single device and whole tensors."""
+        """Whether a reshard is between a single device and a replicated tensor."""
         ends = [get_sharding(value) for value in (reshard.operands[0], reshard.results[0])]
         return any(is_on_single_device(end, self.meshes) for end in ends) and all(
             end is None or end.is_fully_replicated for end in ends

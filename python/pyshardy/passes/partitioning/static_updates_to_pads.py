@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-static-updates-to-pads`: updates at constant indices as pads and selects.
+"""The pass `sdy-static-updates-to-pads`: replace updates at constant indices by pads.
 
-A window that is written at constant indices into a sharded dimension belongs to shards that are
-known now. As a pad, its shards move to the shards that they update by a halo exchange; as a
-`stablehlo.scatter` or `stablehlo.dynamic_update_slice` the window would be gathered. On four
-devices, JAX's `x.at[1:15].add(y)` is
+A window that is written at constant indices into a sharded dimension overlaps known shards. As a
+pad, its shards are sent to the shards that they update by a halo exchange; as a `stablehlo.scatter`
+or `stablehlo.dynamic_update_slice` the window would be gathered. On four devices, JAX's
+`x.at[1:15].add(y)` is
 
     %0 = "stablehlo.scatter"(%x, %one, %y) ... {sdy.sharding = [<@mesh, [{"d"}]>]}
         : (tensor<16xf32>, tensor<1xi32>, tensor<14xf32>) -> tensor<16xf32>
@@ -58,7 +58,7 @@ class _Window:
 
 
 def static_updates_to_pads(function: ir.OpView) -> None:
-    """Write updates of sharded dimensions at constant indices as pads and selects.
+    """Replace updates of sharded dimensions at constant indices by pads and selects.
 
     1. The operation is a `dynamic_update_slice`, or a `scatter` of one window whose body returns
        the update or combines it with the old value by one operation (see `combining_operations`).
@@ -66,8 +66,8 @@ def static_updates_to_pads(function: ir.OpView) -> None:
        clamps indices, so that its window always does.
     2. The window has more than one element, but not all, of a dimension that is sharded. A single
        element is on one device, which updates it without communication.
-    3. The update of a `dynamic_update_slice` is sharded along such a dimension. If it isn't, each
-       device has the elements that it writes.
+    3. The update of a `dynamic_update_slice` is sharded along such a dimension. Otherwise each
+       device has the elements that it writes already.
 
     Args:
         function: the `func.func`. Shardings have been propagated.
@@ -92,7 +92,7 @@ def _shards_dims(sharding: TensorSharding) -> bool:
 
 
 def _window_of(operation: ir.Operation) -> _Window | None:
-    """Return the window that an operation updates; None where it isn't known."""
+    """Return the window that an operation updates; None if it isn't known."""
     if not all(_can_be_padded(result.type) for result in operation.results):
         return None
     if operation.name == _SCATTER:
@@ -199,7 +199,7 @@ def _in_rank_of_tensor(update: ir.Value, window: _Window, builder: PaddingBuilde
         return update
     sharding = get_sharding(update)
     if sharding is not None:
-        # Window dimensions come in the order of the tensor's: match those that aren't of size 1.
+        # Window dimensions are in the order of the tensor's: match those that aren't of size 1.
         held = iter(
             of_dim for size, of_dim in zip(shape, sharding.dim_shardings, strict=True) if size != 1
         )

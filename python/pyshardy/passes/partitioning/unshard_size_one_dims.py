@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-unshard-size-one-dims`: no axes where there is nothing to spread.
+"""The pass `sdy-unshard-size-one-dims`: remove axes from dimensions of size 1.
 
 1. A dimension of size 1 isn't sharded: one device would hold its only element, and others padding.
 2. A slice that takes one element of a sharded dimension becomes a `stablehlo.dynamic_slice`, so
-   that the device that has it hands it to all others, where shards would be gathered or exchanged.
-   Slices that are put together again or padded stay what they are: shards do exchange them. With
-   %0 sharded by [{"x"}, {}] in four,
+   that its device broadcasts it, where shards would be gathered or exchanged. Slices that are
+   concatenated or padded are not changed: halo exchange is cheaper for them. With %0 sharded by
+   [{"x"}, {}] in four,
 
        %1 = stablehlo.slice %0 [3:4, 0:8] : (tensor<16x8xf32>) -> tensor<1x8xf32>
 
@@ -41,7 +41,7 @@ _REARRANGING = frozenset({"stablehlo.concatenate", "stablehlo.pad"})
 
 
 def unshard_size_one_dims(function: ir.OpView) -> None:
-    """Take axes from the dimensions in a function that have one element only.
+    """Remove axes from the dimensions in a function that have one element only.
 
     Args:
         function: the `func.func`. Its arguments and results keep their shardings, and so do those
@@ -72,8 +72,8 @@ def unshard_size_one_dims(function: ir.OpView) -> None:
 
 
 def _take_axes(function: ir.OpView, cache: AttributeCache) -> None:
-    """Take axes from the results of operations in a function, but for those of calls."""
-    known: dict[Hashable, dict[int, TensorSharding]] = {}  # layers repeat
+    """Remove axes from the results of operations in a function, except those of calls."""
+    known: dict[Hashable, dict[int, TensorSharding]] = {}  # layers of a model repeat
     for operation, name, key in sharded_operations(function):
         changed = known.get(key)
         if changed is None:
@@ -91,12 +91,12 @@ def _take_axes(function: ir.OpView, cache: AttributeCache) -> None:
 def _short_dims(
     types: Sequence[ir.Type], shardings: TensorShardingPerValue
 ) -> dict[int, list[int]]:
-    """For each result by index the dimensions of one element that have axes, if there are any."""
-    # What only has effects, and no results, may still say on which device.
+    """Return for results, by index, the dimensions of size 1 that have axes."""
+    # Operations with effects only, and no results, may have the sharding of a device.
     found = {
         index: [
             dim
-            # A sharding on a single device has no dimensions, whatever the rank.
+            # A sharding on a single device has no dimensions, for any rank.
             for dim, (size, of_dim) in enumerate(
                 zip(shape_of(value_type), sharding.dim_shardings, strict=False)
             )
@@ -110,7 +110,7 @@ def _short_dims(
 
 
 def _is_rearranged(operation: ir.Operation) -> bool:
-    """Whether what a slice takes is put somewhere else in a larger tensor."""
+    """Whether the result of a slice is put into a larger tensor."""
     return any(use.owner.operation.name in _REARRANGING for use in operation.results[0].uses)
 
 
@@ -139,7 +139,7 @@ def _take_dynamically(
 
 
 def _constants(numbers: Sequence[int]) -> list[ir.Value]:
-    """Scalars at the current insertion point."""
+    """Build scalars at the current insertion point."""
     return [
         ir.Operation.create(
             "sdy.constant",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy-unshard-uneven-regions`: no shards where they only have to be gathered again.
+"""`sdy-unshard-uneven-regions`: replicate operations whose shards are gathered again.
 
 Arguments and results of a program must divide evenly. Where the sharding of an argument was dropped
 for that, the shardings that propagation derived from it are left, and only add communication:
@@ -38,23 +38,23 @@ _NEVER_INSIDE = frozenset(
         "stablehlo.collective_permute",
         "stablehlo.composite",
         "stablehlo.custom_call",
-        "stablehlo.rng",  # replicated random numbers have to be handed to all devices
+        "stablehlo.rng",  # replicated random numbers must be broadcast
         *COLLECTIVES_WITH_GROUPS,
     }
 )
-"""Operations that depend on more than their operands, or on the devices."""
+"""Operations that depend on more than their operands, or on the device."""
 
 
 def unshard_uneven_regions(function: ir.Operation | ir.OpView) -> None:
-    """Take axes from regions of operations whose inputs and outputs aren't sharded along them.
+    """Remove axes from regions of operations whose inputs and outputs aren't sharded along them.
 
     1. A region is a set of operations with results that are sharded unevenly, connected by such
-       results. Those dimensions are the ones that lose their axes.
+       results. The uneven dimensions lose their axes.
     2. Operands from outside of the region, and the results of operations outside that use it, have
        none of these axes. Reshards and constraints, calls, and operations with regions are never
-       part of it: what the user asks for stays.
-    3. Gathering what is used outside costs more than the work that each device does more. See
-       `cost`.
+       part of it: the user's shardings are kept.
+    3. Gathering the results that are used outside costs more than the additional computation on
+       each device. See `cost`.
 
     Args:
         function: the `func.func`. Its arguments and results divide evenly.
@@ -91,7 +91,7 @@ class _Region:
     operations: list[ir.Operation] = field(default_factory=list[ir.Operation])
 
     def is_closed(self) -> bool:
-        """Whether nothing around the region is sharded along its axes (rule 2)."""
+        """Whether no value around the region is sharded along its axes (rule 2)."""
         axes = {
             axis.name
             for operation in self.operations
@@ -116,7 +116,7 @@ class _Region:
         return True
 
     def saved(self) -> float:
-        """Return the cost of gathering what is used outside."""
+        """Return the cost of gathering the results that are used outside."""
         inside = set(self.operations)
         cost = 0.0
         for operation in self.operations:
@@ -133,7 +133,7 @@ class _Region:
         return cost
 
     def work(self, rules: ShardingRuleLookup) -> float:
-        """Return the work that a device does more without the axes, as a cost."""
+        """Return the cost of the additional computation on a device without the axes."""
         cost = 0.0
         for operation in self.operations:
             if operation.name == _CONSTANT:
@@ -147,7 +147,7 @@ class _Region:
         return cost
 
     def unshard(self, cache: AttributeCache) -> None:
-        """Take the axes from the uneven dimensions."""
+        """Remove the axes from the uneven dimensions."""
         for operation in self.operations:
             changed = {
                 index: self._without_axes(result, sharding)

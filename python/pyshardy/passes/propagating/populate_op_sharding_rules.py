@@ -18,8 +18,7 @@ def populate_op_sharding_rules(
 
     Args:
         function: the function, which is changed in place.
-        conservative_propagation: whether rules leave dimensions alone that windows and padding
-            move over.
+        conservative_propagation: whether rules omit dimensions of windows and padding.
         compatible: whether to leave out the rules of operations that C++ Shardy does not know.
 
     Raises:

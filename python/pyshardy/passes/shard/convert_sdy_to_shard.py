@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `convert-sdy-to-shard`: meshes become grids, and shardings annotations.
+"""The pass `convert-sdy-to-shard`: convert meshes to grids, and shardings to annotations.
 
     sdy.mesh @mesh = <["x"=8]>
     func.func @f(%a: tensor<8x4xf32> {sdy.sharding = <@mesh, [{"x":(1)2}, {"x":(2)4}]>})
@@ -11,7 +11,7 @@ becomes
       %s = shard.sharding @mesh split_axes = [[0], [1]] : !shard.sharding
       %0 = shard.shard %a to %s : tensor<8x4xf32>
 
-All is read and checked before anything changes.
+The module is checked before anything changes.
 """
 
 from __future__ import annotations
@@ -44,23 +44,24 @@ from pyshardy.shard.shardings_on_grids import (
 
 
 def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
-    """Turn the meshes and shardings of a module into grids and annotations.
+    """Convert the meshes and shardings of a module to grids and annotations.
 
     1. A mesh becomes a grid of the same name, with an axis for each part of an axis in use.
-    2. The sharding of an argument or a result of an operation becomes an annotation of what makes
-       the value, that of a function's result one of what uses the value that is returned.
-    3. A constraint or reshard becomes an annotation of what uses its result; a constraint that
-       nothing uses one of what makes its operand.
-    4. Fully open shardings say nothing, and vanish. So does what tells one constant of the sdy
-       dialect from another: it becomes one of StableHLO.
+    2. The sharding of an argument or a result of an operation becomes an annotation of the
+       definition of the value, that of a function's result one of the uses of the value that is
+       returned.
+    3. A constraint or reshard becomes an annotation of the uses of its result; an unused constraint
+       one of the definition of its operand.
+    4. Fully open shardings are dropped. Constants of the sdy dialect become constants of StableHLO,
+       which are not distinguished by their uses.
 
     Args:
         module: the module.
-        lossy: drop what tells propagation only how to go on: open dimensions, priorities,
+        lossy: drop information that only controls further propagation: open dimensions, priorities,
             explicitly replicated axes, barriers, and groups.
 
     Raises:
-        PassError: something has no equivalent; nothing has been changed.
+        PassError: something has no equivalent. The module is not changed then.
     """
     operations = [view.operation for view in operations_in(module.operation)][1:]
     check_no_inner_modules(operations)
@@ -69,7 +70,7 @@ def convert_sdy_to_shard(module: ir.Module, *, lossy: bool = False) -> None:
 
 
 class _Conversion:
-    """One run of the pass; all checks are done."""
+    """One run of the pass, after all checks."""
 
     def __init__(self, operations: Sequence[ir.Operation], shardings: ShardingsOnGrids):
         self.operations = operations
@@ -151,10 +152,10 @@ class _Conversion:
                     end.operands[number] = self._annotated(value, sharding, of_users=True)
 
     def _convert_constraint(self, operation: ir.Operation) -> None:
-        """Make an annotation of a constraint or a reshard, which is erased later on."""
+        """Create an annotation for a constraint or a reshard, which is erased later."""
         operand, result = operation.operands[0], operation.results[0]
         sharding = value_of(operation.attributes["sharding"])
-        # Nothing uses a constraint that is about what makes its operand.
+        # An unused constraint, which annotates the definition of its operand.
         of_users = (
             any(True for _ in result.uses)
             or operation.name != "sdy.sharding_constraint"
@@ -179,14 +180,14 @@ def _is_annotated(value: ir.Value) -> bool:
 
 
 def _behind(value: ir.Value) -> ir.InsertionPoint:
-    """The first place at which a value can be used."""
+    """Return the first insertion point at which a value can be used."""
     if isinstance(value, ir.BlockArgument):
         return ir.InsertionPoint.at_block_begin(value.owner)
     return ir.InsertionPoint.after(value.owner.operation)
 
 
 def _drop(function: ir.Operation) -> None:
-    """Take the shardings of the arguments and results of a function away."""
+    """Remove the shardings of the arguments and results of a function."""
     arguments = {i: None for i, held in enumerate(argument_shardings(function)) if held}
     results = {i: None for i, held in enumerate(result_shardings(function)) if held}
     if arguments:

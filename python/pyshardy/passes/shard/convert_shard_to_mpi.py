@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `convert-shard-to-mpi` of upstream, refused where it would make wrong code."""
+"""The pass `convert-shard-to-mpi` of upstream, with errors where it would be incorrect."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _WHERE = "upstream's 'convert-shard-to-mpi' would make wrong code"
 _MEND = "run 'shard-prepare-for-mpi' before"
 
 _ORDERED = frozenset({"shard.all_gather", "shard.reduce_scatter"})
-"""The collectives that it lowers and that depend on the order of a group."""
+"""Collectives that it lowers and that depend on the order of a group."""
 
 
 def convert_shard_to_mpi(module: ir.Module) -> None:
     """Lower collectives to MPI by upstream's pass.
 
-    It is refused for
+    Not supported are
 
-    1. a collective over no axes, which would join all processes;
-    2. an ordered one over all axes in another order than theirs, which would be ignored;
+    1. a collective over no axes, which would include all processes;
+    2. an ordered one over all axes in another order than theirs, as the order would be ignored;
     3. an average, which would become an exclusive or, and a generic reduction;
-    4. shapes of pieces of dimensions along several axes, of which the first alone would count.
+    4. shard shapes of dimensions along several axes, of which only the first would be used.
 
     Raises:
-        PassError: one of these.
+        PassError: the module contains one of these.
     """
     grids = grids_of(module)
     for operation in shard_operations(module):

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `convert-shard-to-sdy`: grids become meshes, and annotations shardings.
+"""The pass `convert-shard-to-sdy`: convert grids to meshes, and annotations to shardings.
 
     shard.grid @grid(shape = 2x4)
     %s = shard.sharding @grid split_axes = [[0], [1]] : !shard.sharding
     %1 = shard.shard %0 to %s : tensor<8x4xf32>
 
-becomes, for a `%0` that an operation makes,
+becomes, for a `%0` that is the result of an operation,
 
     sdy.mesh @grid = <["axis0"=2, "axis1"=4]>
     %0 = stablehlo.abs %a {sdy.sharding = <[<@grid, [{"axis0"}, {"axis1"}]>]>}
 
-All is read and checked before anything changes.
+The module is checked before anything changes.
 """
 
 from __future__ import annotations
@@ -42,16 +42,17 @@ from pyshardy.shard.refinement import Refinement, coarsen
 
 
 def convert_shard_to_sdy(module: ir.Module) -> None:
-    """Turn the grids and annotations of a module into meshes and shardings.
+    """Convert the grids and annotations of a module to meshes and shardings.
 
     1. A grid becomes a mesh of the same name.
-    2. An annotation of what makes a value becomes the value's sharding. Where nothing can hold
-       that, as for an argument of most regions, it becomes a constraint.
-    3. An annotation of what uses a value becomes the sharding of a function's result for uses that
-       return it, nothing if it is how the value is sharded, and a constraint for other uses.
+    2. An annotation of the definition of a value becomes the value's sharding, or a constraint
+       where there is no attribute for it, as for an argument of most regions.
+    3. An annotation of the uses of a value becomes the sharding of a function's result for uses
+       that return it, and a constraint for other uses. It is dropped if the value has that
+       sharding.
 
     Raises:
-        PassError: something has no equivalent; nothing has been changed.
+        PassError: something has no equivalent. The module is not changed then.
     """
     operations = [view.operation for view in operations_in(module.operation)][1:]
     found = [operation for operation in operations if is_shard_operation(operation)]
@@ -62,13 +63,13 @@ def convert_shard_to_sdy(module: ir.Module) -> None:
 
 @dataclass(frozen=True)
 class _Annotation:
-    """A `shard.shard` as it is read.
+    """A `shard.shard` operation.
 
     Attributes:
         operation: the operation.
-        sharding: what it says.
-        of_users: whether it is about what uses its result.
-        origin: the sdy operation that it came from, if it is known to come from one.
+        sharding: its sharding.
+        of_users: whether it annotates the uses of its result.
+        origin: the sdy operation from which it was converted, if known.
     """
 
     operation: ir.Operation
@@ -99,13 +100,13 @@ class _Conversion:
         self._check_chains()
 
     def run(self) -> None:
-        """Convert; all checks are done."""
+        """Convert the module, after all checks."""
         for grid in self.grids:
             with ir.InsertionPoint(grid), grid.location:
                 name = symbol_name(grid)
                 mesh = sdy.mesh(name, self.cache[self.meshes[name].mesh])
             copy_other_attributes(grid, mesh.operation)
-        # Annotations come in the order of the text: what an operand stands for is settled.
+        # Annotations are in the order of the text: operands have been resolved already.
         for annotation in self.annotations:
             self._convert(annotation)
         for operation in (*self.definitions, *self.grids):
@@ -172,7 +173,7 @@ class _Conversion:
                     raise refusal(SHARD_TO_SDY, reason, user)
 
     def _check_chains(self) -> None:
-        """Check that no value is annotated in two ways: the dialect gives that no meaning."""
+        """Check that no value has different annotations, which have no meaning in the dialect."""
         producing: dict[ir.Value, _Annotation] = {}
         using: dict[ir.Value, _Annotation] = {}
         for annotation in self.annotations:
@@ -182,7 +183,7 @@ class _Conversion:
             if annotation.of_users:
                 using[operation.results[0]] = annotation
                 if outer is None or outer.origin is not None:
-                    continue  # the result of an operation of its own
+                    continue  # the result of another operation
                 if outer.sharding != annotation.sharding:
                     reason = "an annotation of users follows another one that differs"
                     raise refusal(SHARD_TO_SDY, reason, operation)
@@ -220,7 +221,7 @@ class _Conversion:
     def _convert_producing(self, annotation: _Annotation, operand: ir.Value) -> None:
         result = annotation.operation.results[0]
         if annotation.origin is not None:
-            self._constraint(annotation)  # one that nothing uses speaks about its operand
+            self._constraint(annotation)  # an unused one annotates its operand
         elif shardable_value(operand) is None:
             operand = self._constraint(annotation)
         else:
@@ -243,7 +244,7 @@ class _Conversion:
             user.operands[number] = operand
 
     def _set_result(self, end: ir.Operation, number: int, sharding: TensorSharding) -> bool:
-        """Give a result of a function its sharding; whether it has that now."""
+        """Set the sharding of a function's result; return whether it has that sharding then."""
         parent = end.parent
         assert parent is not None, "a return is in a function"
         function = parent.operation
@@ -258,14 +259,14 @@ class _Conversion:
 
 
 def _root(value: ir.Value) -> ir.Value:
-    """What a value is before it was annotated."""
+    """Return the value before its annotations."""
     while not isinstance(value, ir.BlockArgument) and value.owner.operation.name == "shard.shard":
         value = value.owner.operation.operands[0]
     return value
 
 
 def _axis_names(operation: ir.Operation, grid: Grid) -> list[str]:
-    """The names of the axes of a grid: those that it remembers, or numbered ones."""
+    """Return the recorded names of the axes of a grid, or numbered ones."""
     remembered = operation.attributes.get(AXIS_NAMES)
     if remembered is None:
         return [f"axis{number}" for number in range(grid.rank)]

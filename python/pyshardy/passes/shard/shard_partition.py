@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `shard-partition` of upstream, refused where it would make wrong code."""
+"""The pass `shard-partition` of upstream, with errors where it would be incorrect."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _WHERE = "upstream's 'shard-partition' would make wrong code"
 _MEND = "run 'convert-shard-to-sdy' and partition by 'sdy-partition-pipeline'"
 
 _CONTRACTIONS = {"tosa.matmul": ((0, 2), (1, 1))}
-"""The operands, and their dimensions, that an operation adds up along without telling upstream."""
+"""Contracted operand dimensions of operations that don't declare them to upstream."""
 
 
 def shard_partition(function: ir.OpView) -> None:
     """Partition a function by upstream's pass.
 
-    It is refused for
+    Not supported are
 
-    1. a dimension that doesn't divide evenly: the rest of it would be lost;
-    2. a reshard that upstream gets wrong (see `reshards`);
-    3. a body of linalg that asks for its indices, which would be those of a piece;
+    1. a dimension that doesn't divide evenly: its remainder would be lost;
+    2. a reshard that upstream converts incorrectly (see `reshards`);
+    3. a body of linalg that reads its indices, which would be those of a shard;
     4. a matrix product of tosa along a sharded dimension, whose sums would stay partial.
 
     Raises:
-        PassError: one of these.
+        PassError: the function contains one of these.
     """
     operation = function.operation
     module = enclosing_module(operation)

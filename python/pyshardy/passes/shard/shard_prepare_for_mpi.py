@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `shard-prepare-for-mpi`: only collectives that upstream lowers to MPI soundly.
+"""The pass `shard-prepare-for-mpi`: rewrite collectives that upstream lowers incorrectly.
 
     %0 = shard.shift %a on @grid grid_axes = [0] shift_axis = 0 offset = 1 : ...
 
-becomes a `shard.all_gather` of a vector along that axis, of which each process takes a piece.
+becomes a `shard.all_gather` of a vector along that axis, of which each process takes a slice.
 
 It is `shard-to-stablehlo` with another builder: see `builder`.
 """
@@ -16,9 +16,9 @@ from pyshardy.shard.lowering.mpi_builder import MpiBuilder
 
 
 def shard_prepare_for_mpi(module: ir.Module) -> None:
-    """Rewrite the collectives of a module to those that upstream lowers soundly.
+    """Rewrite the collectives of a module to those that upstream lowers correctly.
 
     Raises:
-        PassError: something can't be expressed by these.
+        PassError: an operation can't be expressed by these.
     """
     lower_collectives(module, MpiBuilder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `shard-simplify` of upstream, refused where it would make wrong code."""
+"""The pass `shard-simplify` of upstream, with errors where it would be incorrect."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _WHERE = "upstream's 'shard-simplify' would make wrong code"
 def shard_simplify(module: ir.Module) -> None:
     """Simplify collectives by upstream's pass.
 
-    It takes a gather of slices for what has been sliced. That holds if all members of a group have
-    the same, which nothing says: a program with such a pair is refused.
+    It replaces a gather of slices by the operand of the slice. That is valid only if all members of
+    a group have the same operand, which is unknown: a program with such a pair is an error.
 
     Raises:
         PassError: there is such a pair.

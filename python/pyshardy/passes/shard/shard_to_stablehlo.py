@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `shard-to-stablehlo`: collectives and queries of the shard dialect in StableHLO.
+"""The pass `shard-to-stablehlo`: lower collectives of the shard dialect to StableHLO.
 
     shard.grid @grid(shape = 2x2)
     %0 = shard.all_gather %a on @grid grid_axes = [1] gather_axis = 0
@@ -38,16 +38,17 @@ from pyshardy.shard.lowering.messages import MESSAGES, Message, lower_messages, 
 from pyshardy.shard.lowering.registry import LOWERINGS
 
 MakeBuilder = Callable[[ir.Module, Mapping[str, Grid], DeviceValues], GridBuilder]
-"""Makes a builder for a module, its grids, and what is known of its integers."""
+"""Builds the operations of a module, given its grids and the known values of its integers."""
 
 
 def shard_to_stablehlo(module: ir.Module, *, replicas: bool = False) -> None:
     """Lower the collectives and queries of a module.
 
-    1. Branches around messages are flattened, and what devices compute of their indices is noted.
+    1. Branches around messages are flattened, and values that devices compute from their indices
+       are evaluated.
     2. Each collective is replaced by its StableHLO form, each pair of messages by a permutation.
     3. Integers that depend on the device become tables where tensors or results need them.
-    4. What is not needed any more is erased: the grids, and the queries.
+    4. The grids and the queries are erased.
 
     Args:
         module: a program for one device, in which tensors have local types.
@@ -67,11 +68,12 @@ def shard_to_stablehlo(module: ir.Module, *, replicas: bool = False) -> None:
 
 
 def lower_collectives(module: ir.Module, make: MakeBuilder) -> None:
-    """Lower the collectives and queries of a module by a builder; the grids stay.
+    """Lower the collectives and queries of a module by a builder; the grids are kept.
 
     Args:
         module: a program for one device.
-        make: makes the builder for a module, its grids, and what is known of its integers.
+        make: creates the builder for a module, given its grids and the known values of its
+            integers.
 
     Raises:
         PassError: an operation has no static form.
@@ -113,7 +115,7 @@ class _Lowering:
         self._erase_unused([*lowered, *self.found, *self.builder.device_values.operations])
 
     def _operations(self) -> Iterator[tuple[ir.Operation, Table]]:
-        """All operations inside of functions, with the devices that carry them out."""
+        """Yield all operations inside of functions, with the devices that run them."""
         for view in self.module.body.operations:
             for region in view.operation.regions:
                 for block in region.blocks:
@@ -133,9 +135,9 @@ class _Lowering:
         operation.results[0].replace_all_uses_with(value)
 
     def _erase_unused(self, operations: Iterable[ir.Operation]) -> None:
-        """Erase what has been lowered; what is not must not be left.
+        """Erase lowered operations; others must not remain.
 
-        Users come behind what they use, so that a second look is never needed.
+        Users come after their operands, so one pass in reverse suffices.
         """
         left = {op: place for place, op in enumerate(operations_in(self.module.operation))}
         ordered = sorted(
@@ -160,7 +162,7 @@ def _check_grids(operations: list[ir.Operation], grids: Mapping[str, Grid]) -> N
 
 
 def _why_left(operation: ir.Operation) -> str:
-    """Why an operation that is computed beforehand is still there."""
+    """Return the reason why an operation on device indices remains."""
     if operation.name == "shard.shard":
         mend = "run 'convert-shard-to-sdy' on the global program, and partition it"
         return f"annotations are about global tensors, and collectives about local ones; {mend}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `stablehlo-to-shard`: the collectives of a partitioned program on a grid.
+"""The pass `stablehlo-to-shard`: convert collectives of a local program to the shard dialect.
 
     %0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64,
         replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>, ...}
@@ -47,19 +47,20 @@ _KINDS_OF_BOOLEANS = {
 
 
 def stablehlo_to_shard(module: ir.Module, *, devices: int = 0) -> None:
-    """Turn the collectives of a program for one device into those of the shard dialect.
+    """Convert the collectives of a local program to those of the shard dialect.
 
-    1. The grid is the one with the fewest axes along which all groups run, or as many as can.
-    2. Collectives whose groups are along the axes of no grid gather along those that hold their
-       members. So do permutations and broadcasts.
+    1. The grid is the one with the fewest axes such that all groups are along axes, or as many as
+       possible.
+    2. Collectives whose groups are not along axes gather along the axes that contain their members.
+       So do permutations and broadcasts.
     3. The id of the device becomes its linear index.
 
     Args:
         module: the program.
-        devices: how many run it; 0 for as many as the groups name.
+        devices: the number of devices; 0 to take it from the groups.
 
     Raises:
-        PassError: groups don't share out all devices evenly, or a reduction isn't one of a kind.
+        PassError: groups don't partition all devices evenly, or a reduction isn't of a known kind.
     """
     operations = [view.operation for view in operations_in(module.operation)][1:]
     check_no_inner_modules(operations)
@@ -84,7 +85,7 @@ class _Raising:
     def run(self) -> None:
         for operation in self.collectives:
             if operation.name in {"stablehlo.all_reduce", "stablehlo.reduce_scatter"}:
-                self._kind(operation)  # refuses what is none, before anything changes
+                self._kind(operation)  # checks the kind before anything changes
         with ir.InsertionPoint.at_block_begin(self.module.body), self.module.operation.location:
             building.grid(self.name, self.grid.shape)
         for number, operation in enumerate(self.collectives):
@@ -106,7 +107,7 @@ class _Raising:
     # --- The grid -----------------------------------------------------------------------------
 
     def _find_grid(self) -> tuple[Grid, dict[int, Axes | None]]:
-        """A grid, and the axes of it along which the groups of each collective run, if they do."""
+        """Return a grid, and its axes along which the groups of each collective are, if any."""
         digits: dict[int, tuple[Digit, ...]] = {}
         grid = Grid((self.layout.size,))
         for number, operation in enumerate(self.collectives):
@@ -124,7 +125,7 @@ class _Raising:
         return grid, axes
 
     def _digits(self, operation: ir.Operation) -> tuple[Digit, ...] | None:
-        """The digits that all groups of a collective count through; None if they don't."""
+        """Return the digits through which all groups of a collective count; None if they don't."""
         groups = self._groups(operation)
         members = sorted(device for group in groups for device in group)
         if members != list(range(self.layout.size)) or len({*map(len, groups)}) != 1:
@@ -135,7 +136,7 @@ class _Raising:
         return found.pop() if len(found) == 1 else None
 
     def _groups(self, operation: ir.Operation) -> Groups:
-        """The groups of a collective; in order of their devices if it takes all members alike."""
+        """Return the groups of a collective, sorted if the order of members doesn't matter."""
         groups = process_groups(operation, self.layout)
         if operation.name == "stablehlo.all_reduce":
             return tuple(tuple(sorted(group)) for group in groups)
@@ -165,7 +166,7 @@ class _Raising:
         ]
 
     def _kind(self, operation: ir.Operation) -> ReductionKind:
-        """What the body of a reduction does."""
+        """Return the kind of reduction of a body."""
         body = operation.regions[0].blocks[0]
         operations = [view.operation for view in body.operations]
         element_type = ir.RankedTensorType(body.arguments[0].type).element_type
@@ -177,7 +178,7 @@ class _Raising:
         return kind
 
     def _taken(self, operation: ir.Operation, value: ir.Value) -> ir.Value:
-        """What the sender of each device has; zeros on a device without one."""
+        """Build the value of the sender of each device; zeros on a device without one."""
         if operation.name == "stablehlo.collective_permute":
             pairs = process_pairs(operation, self.layout)
         else:
@@ -214,7 +215,7 @@ _BY_PAIRS = frozenset({"stablehlo.collective_permute", "stablehlo.collective_bro
 
 
 def _are_replicas(found: Sequence[ir.Operation]) -> bool:
-    """Whether devices are the replicas of one program: then they ask so, or have no channels."""
+    """Whether devices are the replicas of one program: by their ids, or without channels."""
     names = {operation.name for operation in found}
     if names & {*DEVICE_IDS}:
         return "stablehlo.partition_id" not in names
@@ -222,7 +223,7 @@ def _are_replicas(found: Sequence[ir.Operation]) -> bool:
 
 
 def _devices_named(found: Sequence[ir.Operation]) -> int:
-    """As many devices as the groups and pairs of collectives name."""
+    """Return the number of devices in the groups and pairs of collectives."""
     most = 0
     for operation in found:
         for name in ("replica_groups", "source_target_pairs"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Batch normalisation on shards: statistics of features are those of all shards."""
+"""Batch normalization on shards, with statistics over all shards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 
 class _Features:
-    """What is computed for each feature of a sharded batch."""
+    """Computations for each feature of a sharded batch."""
 
     def __init__(
         self, data: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh, builder: LocalBuilder
@@ -36,7 +36,7 @@ class _Features:
         self.count = int(np.prod(rest)) * mesh.axes_size(axes)
 
     def sum(self, data: ir.Value) -> ir.Value:
-        """The sum of a feature in all shards."""
+        """Build the sum of each feature over all shards."""
         builder = self.builder
         element_type = element_type_of(data)
         dims = [dim for dim in range(len(self.shape)) if dim != self.dim]
@@ -52,16 +52,16 @@ class _Features:
         return builder.all_reduce(added.result, "stablehlo.add", self.axes, self.mesh)
 
     def mean(self, data: ir.Value) -> ir.Value:
-        """The mean of a feature in all shards."""
+        """Build the mean of each feature over all shards."""
         total = self.sum(data)
         return binary(self.builder, "divide", total, self.number(total, self.count))
 
     def spread(self, vector: ir.Value) -> ir.Value:
-        """A number for each feature, for all of the batch."""
+        """Broadcast a number for each feature to the shape of the batch."""
         return broadcast(self.builder, vector, self.shape, [self.dim])
 
     def number(self, like: ir.Value, number: float) -> ir.Value:
-        """A number, repeated to the shape of a tensor."""
+        """Build a splat constant of the shape of a tensor."""
         tensor = ir.RankedTensorType(like.type)
         literal = ir.DenseElementsAttr.get_splat(
             tensor, ir.FloatAttr.get(tensor.element_type, number)
@@ -71,7 +71,7 @@ class _Features:
 
 @converts("stablehlo.batch_norm_training")
 def convert_batch_norm_training(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Training: the mean and the variance are those of all shards; with these, it is inference."""
+    """Compute mean and variance over all shards, and replace training by inference with them."""
     features = _features(operation, builder)
     if features is None:
         return
@@ -93,9 +93,9 @@ def convert_batch_norm_training(operation: ir.Operation, builder: LocalBuilder) 
 
 @converts("stablehlo.batch_norm_grad")
 def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """The gradient: its sums are those of all shards.
+    """Compute the gradient with sums over all shards.
 
-    With d the gradient of the output, c the data less its mean, n their number, and
+    With d the gradient of the output, c the data minus its mean, n their number, and
 
         s = sum(d)    t = sum(d c)    v = variance + epsilon
 
@@ -132,7 +132,7 @@ def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> N
 
 
 def _features(operation: ir.Operation, builder: LocalBuilder) -> _Features | None:
-    """The features of a batch that is sharded along another dimension; else None."""
+    """Return the features of a batch that is sharded along another dimension; else None."""
     data = operation.operands[0]
     feature: int = operation.attributes["feature_index"].value
     sharding = sharding_of(data)
@@ -145,7 +145,7 @@ def _features(operation: ir.Operation, builder: LocalBuilder) -> _Features | Non
 
 
 def _wide(value: ir.Value, builder: LocalBuilder) -> ir.Value:
-    """A tensor in which sums of many elements are exact enough."""
+    """Convert a tensor to a type in which sums of many elements are exact enough."""
     element_type = element_type_of(value)
     is_narrow = isinstance(element_type, ir.FloatType) and element_type.width < 32
     return convert(builder, value, ir.F32Type.get()) if is_narrow else value

@@ -14,10 +14,10 @@ from pyshardy.partition.local.registry import converts
 
 @converts("stablehlo.composite")
 def convert_composite(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """A composite: what it is made of takes its place.
+    """Replace a composite by the operations of its decomposition.
 
-    The function that says so is one of whole tensors. Composites that have a rule are point-wise,
-    so that its operations, of which all tensors have one shape, do the same on shards.
+    The decomposition is a function of global tensors. Composites with a rule are point-wise, so its
+    operations, whose tensors all have one shape, are valid on shards.
     """
     module = enclosing_module(operation)
     assert module is not None, "a rule has looked into the function"
@@ -42,7 +42,7 @@ def _local_copy(
     shape: tuple[int, ...],
     builder: LocalBuilder,
 ) -> ir.Operation:
-    """An operation on other values, whose results have a given shape unless they are scalars."""
+    """Build a copy of an operation whose results have a given shape unless they are scalars."""
     types = [
         ir.RankedTensorType.get(list(shape) if _shape(result) else [], element_type_of(result))
         for result in original.results

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Slices and updates at places that are computed, on shards.
+"""Slices and updates at dynamic indices, on shards.
 
-A slice of a sharded dimension overlaps a shard in some part, or not at all. What a device can take
-of it is a *window* of its shard, as long as the slice if the shard is. If the slice begins at
-`start` of the shard, which may be before its beginning or behind its end, the window has
+A slice of a sharded dimension overlaps a shard partly, or not at all. A device takes a *window* of
+its shard: as long as the slice, but at most as long as the shard. If the slice begins at `start`
+of the shard, which may be before its beginning or after its end, the window has
 
     taken = min(length, size) elements from at = clamp(0, start, size - taken)
 
@@ -39,13 +39,13 @@ from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What a device takes of a sharded dimension.
+    """The window of a sharded dimension that a device takes.
 
     Attributes:
         length: the length of the slice.
         taken: the length of the window.
-        at: where the window begins in the shard.
-        within: where it begins in the slice.
+        at: the start of the window in the shard.
+        within: the start of the window in the slice.
     """
 
     length: int
@@ -56,10 +56,10 @@ class Window:
 
 @converts("stablehlo.dynamic_slice")
 def convert_dynamic_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """A dynamic slice: a device takes what its shard has, and makes nothing of the rest.
+    """Convert a dynamic slice: a device takes the elements in its shard, and zeros for others.
 
-    What it takes is put to its place among zeros: the all-reduce behind the operation adds that
-    of all devices.
+    The elements are put at their positions in a tensor of zeros. The all-reduce after the operation
+    adds the tensors of all devices.
     """
     fit_dynamic_slice(operation)
     lengths = _shape(operation.results[0])
@@ -84,10 +84,10 @@ def convert_dynamic_slice(operation: ir.Operation, builder: LocalBuilder) -> Non
 
 @converts("stablehlo.dynamic_update_slice")
 def convert_dynamic_update_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """An update of a slice: a device overwrites what its shard has of it.
+    """Convert an update of a slice: a device overwrites the elements in its shard.
 
-    In the window that it takes of its shard, elements of the slice are replaced by those of the
-    update. The window is then put back.
+    In the window of its shard, elements of the slice are replaced by those of the update. The
+    window is then written back.
     """
     operand, update, *_ = operation.operands
     lengths = _shape(update)
@@ -106,15 +106,15 @@ def convert_dynamic_update_slice(operation: ir.Operation, builder: LocalBuilder)
 def _windows(
     operation: ir.Operation, slice_: ir.Value, first: int, builder: LocalBuilder
 ) -> dict[int, Window]:
-    """The windows along the sharded dimensions of which slices take a part.
+    """Return the windows along the sharded dimensions of which slices take a part.
 
-    If there are any, all starts of the slice, the operands from `first`, become those of the
-    windows.
+    If there are any, the starts of the slice, the operands from `first`, are replaced by those of
+    the windows.
     """
     sharding, of_slice = sharding_of(operation.operands[0]), sharding_of(slice_)
     if sharding is None:
         return {}
-    # A slice of a whole dimension is sharded as that is.
+    # A slice of a full dimension is sharded as the dimension.
     whole = () if of_slice is None else of_slice.dim_axes
     sharded = {
         dim: axes
@@ -150,9 +150,10 @@ def _shifted(
     shifts: Mapping[int, ir.Value],
     shape: Sequence[int],
 ) -> ir.Value:
-    """A value of another shape: element p of it is element p + shift, if there is one, else zero.
+    """Build a value of another shape: its element p is element p + shift, or zero.
 
-    With as many zeros on both sides as the new dimension has elements, that is a slice.
+    It is a slice of the value padded on both sides with as many zeros as the new dimension has
+    elements.
     """
     if not shifts:
         return value
@@ -180,7 +181,7 @@ def _shifted(
 
 
 def _is_in_slice(builder: LocalBuilder, window: Window, dim: int, shape: Sequence[int]) -> ir.Value:
-    """Which elements of a window are in the slice: all or none, if the window has one element."""
+    """Build flags for the elements of a window in the slice; one for all if it has one element."""
     if window.taken == 1 == window.length:
         return compare(builder, "EQ", window.within, builder.index(0))
     integers = ir.RankedTensorType.get(list(shape), ir.IntegerType.get_signless(64))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that are not collectives, on shards."""
+"""Local forms of elementwise operations, and of others without communication."""
 
 from __future__ import annotations
 
@@ -47,19 +47,20 @@ _SAME_ON_SHARDS = (
     "stablehlo.uniform_quantize",
     "stablehlo.while",
 )
-"""Operations that mean the same on shards, if their tensors agree on their axes and no blocked
-factor (see `blocked_factors`) is sharded."""
+"""Operations that are valid on shards as they are, if the shardings are compatible and no blocked
+factor (see `blocked_factors`) is sharded.
+"""
 
 CONVERSIONS.update(dict.fromkeys(_SAME_ON_SHARDS, RetypeOnly()))
 
 
 @converts("stablehlo.constant", "sdy.constant")
 def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """A constant: a shard of one value is a smaller constant, any other one is sliced from it."""
+    """Convert a constant: a shard of a splat is a smaller constant, any other one a slice."""
     literal = operation.attributes["value"]
     result = operation.results[0]
     local_type = ir.RankedTensorType(result.type)
-    # A quantized constant holds the integers that it is stored as.
+    # The elements of a quantized constant are its storage integers.
     stored = ir.RankedTensorType(literal.type)
     if local_type.shape == stored.shape:
         value = literal
@@ -82,7 +83,7 @@ def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
 
 @converts("stablehlo.iota")
 def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """An iota: along a sharded dimension, shards begin at the offset of the device."""
+    """Convert an iota: along a sharded dimension, shards begin at the offset of the device."""
     result = operation.results[0]
     sharding = get_sharding(result)
     dim: int = operation.attributes["iota_dimension"].value
@@ -111,20 +112,20 @@ def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:
 
 @converts("sdy.propagation_barrier", "sdy.sharding_constraint")
 def convert_identity(operation: ir.Operation, _: LocalBuilder) -> None:
-    """What only speaks about shardings is its operand."""
+    """Replace an operation that only affects shardings by its operand."""
     operation.results[0].replace_all_uses_with(operation.operands[0])
     operation.erase()
 
 
 @converts("sdy.sharding_group")
 def convert_sharding_group(operation: ir.Operation, _: LocalBuilder) -> None:
-    """Membership in a group has done its work."""
+    """Erase the membership in a sharding group."""
     operation.erase()
 
 
 @converts("sdy.manual_computation", "sdy.named_computation")
 def convert_computation(operation: ir.Operation, _: LocalBuilder) -> None:
-    """The body takes the place of the computation: it is a program of one device already."""
+    """Inline the body of a manual computation, which is a local program already."""
     block = operation.regions[0].blocks[0]
     for argument, operand in zip(block.arguments, operation.operands, strict=True):
         argument.replace_all_uses_with(operand)

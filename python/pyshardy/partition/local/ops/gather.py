@@ -25,14 +25,14 @@ from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 @converts("stablehlo.gather")
 def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """A gather: a device gathers what its shard has, and makes nothing of the rest.
+    """Convert a gather: a device gathers the slices in its shard, and zeros for others.
 
     1. Sizes of slices are those of the shards.
     2. Along a sharded dimension of the operand of which slices take one element, indices are
-       clamped as those into the whole operand are, and then count from the start of the shard.
+       clamped to the global operand, and then made relative to the start of the shard.
     3. If such a dimension has no indices, slices begin at 0, in the first shard.
-    4. Slices that are in other shards are zeros: the all-reduce behind the operation adds those
-       of all devices.
+    4. Slices in other shards are zeros: the all-reduce after the operation adds the results of all
+       devices.
     """
     whole_lengths: tuple[int, ...] = tuple(operation.attributes["slice_sizes"])
     fit_gather(operation)
@@ -84,7 +84,7 @@ def _component(length: int, shard_size: int, axes: AxisTuple, mesh: Mesh) -> Com
 def _mask_result(
     operation: ir.Operation, mask: ir.Value, window_dims: list[int], builder: LocalBuilder
 ) -> None:
-    """Put zeros in place of the slices of a gather that a mask, a flag for each, leaves out."""
+    """Replace the slices of a gather by zeros where a mask, a flag for each slice, is false."""
     result = operation.results[0]
     shape = ir.RankedTensorType(result.type).shape
     batch_dims = [dim for dim in range(len(shape)) if dim not in window_dims]

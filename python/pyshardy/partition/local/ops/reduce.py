@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reductions of whole dimensions on shards."""
+"""Reductions on shards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pyshardy.partition.op_facts.sharding_cache import sharding_of
 def _reduces_whole_dimensions(
     operation: ir.Operation, shardings: Sequence[TensorSharding | None]
 ) -> bool:
-    """Whether no dimension that is reduced is sharded."""
+    """Whether no reduced dimension is sharded."""
     dims: tuple[int, ...] = tuple(operation.attributes["dimensions"])
     reduced = shardings[: len(operation.results)]
     return not any(
@@ -39,15 +39,15 @@ def _reduces_whole_dimensions(
 
 @converts("stablehlo.reduce", unless=_reduces_whole_dimensions)
 def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """A reduction: a device reduces its shard.
+    """Convert a reduction: a device reduces its shard.
 
-    1. The first shard begins with the initial value, the others with what is neutral. Where it
-       makes no difference how often the initial value counts, all begin with it.
-    2. An all-reduce behind the operation completes it. Products are completed here in the same
-       way. Of anything else the results of all shards are reduced by the same body, in the order
-       of the shards.
-    3. A shard of one element only is combined with its initial value behind the reduction: XLA
-       hands it on as it is, whatever the initial value.
+    1. The first shard begins with the initial value, the others with a neutral element. If the
+       result doesn't depend on how often the initial value is combined, all begin with it.
+    2. An all-reduce after the operation completes it. Products are completed here in the same way.
+       For all other bodies, the results of all shards are reduced by the same body, in the order of
+       the shards.
+    3. A shard of one element is combined with its initial value after the reduction: XLA returns
+       the element, whatever the initial value.
     """
     count = len(operation.results)
     shardings = [sharding_of(operand) for operand in operation.operands[:count]]
@@ -75,7 +75,7 @@ def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
 
 
 def _begin_behind(operation: ir.Operation, names: Sequence[str], builder: LocalBuilder) -> None:
-    """Begin with what is neutral, and combine with the initial values behind the reduction."""
+    """Begin with neutral elements, and combine with the initial values after the reduction."""
     for index, name in enumerate(names):
         place = len(operation.results) + index
         initial, result = operation.operands[place], operation.results[index]
@@ -93,7 +93,7 @@ def _begin_behind(operation: ir.Operation, names: Sequence[str], builder: LocalB
 def _neutral_values(
     operation: ir.Operation, names: Sequence[str], builder: LocalBuilder
 ) -> list[ir.Value]:
-    """Return the initial values, or neutral ones where it matters how often they count."""
+    """Return the initial values, or neutral elements if it matters how often they are combined."""
     initial_values = list(operation.operands)[len(operation.results) :]
     for index, name in enumerate(names):
         if not counts_any_number_of_times(initial_values[index], name):

@@ -21,18 +21,18 @@ from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 @converts("stablehlo.scatter")
 def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """A scatter: a device makes those of its updates that go to its shard.
+    """Convert a scatter: a device applies the updates of its shard.
 
-    1. Along sharded dimensions of the inputs that updates lack, or have one element of, indices
-       count from the start of the shard. What is out of bounds there is left out, as it is of a
-       whole tensor.
-    2. If such a dimension has no indices, all updates go to the first shard: others stay.
+    1. Along sharded dimensions of the inputs that updates lack, or have one element of, indices are
+       relative to the start of the shard. Updates out of bounds are skipped, as they are for a
+       global tensor.
+    2. If such a dimension has no indices, all updates go to the first shard: others are unchanged.
     3. Where devices have different updates to the same inputs, only the first device begins with
-       these, others with what is neutral. An all-reduce behind the operation, or here, completes
-       that. Where it makes no difference how often inputs count, all begin with them.
-    4. A single update with indices of a shard is made to inputs behind a barrier: XLA writes it as
-       a dynamic slice and its update, and merges that with slices that inputs come from even
-       though indices are out of bounds.
+       these, others with neutral elements. An all-reduce after the operation, or here, completes
+       the result. If it doesn't depend on how often inputs are combined, all begin with them.
+    4. A single update with indices into a shard is applied to inputs after an optimization barrier:
+       XLA rewrites it to a dynamic slice and its update, and merges these with slices that define
+       the inputs even if indices are out of bounds.
     """
     count = len(operation.results)
     numbers: Any = stablehlo.ScatterDimensionNumbers(
@@ -73,7 +73,7 @@ def _single_element_dims(
 ) -> list[int]:
     """Return the sharded dimensions along which windows are single elements.
 
-    Windows as large as the dimension are sharded as it is.
+    Windows as large as the dimension are sharded as the dimension.
     """
     return [
         dim
@@ -83,18 +83,21 @@ def _single_element_dims(
 
 
 def _component(shard_size: int, axes: tuple[AxisRef, ...], mesh: Mesh) -> Component:
-    """What is out of bounds stays so: windows that begin there may still reach into the tensor."""
+    """Return the component of a dimension; indices out of bounds stay out of bounds.
+
+    Otherwise, windows that begin out of bounds could be moved into the tensor.
+    """
     size = shard_size * mesh.axes_size(axes)
     return Component(axes, shard_size, -1 if axes else None, size)
 
 
 def _is_single(indices: ir.Value, components: int) -> bool:
-    """Whether there are the indices of one update only."""
+    """Whether the indices are those of one update."""
     return math.prod(ir.RankedTensorType(indices.type).shape) == components
 
 
 def _axes_of_batches(sharding: TensorSharding | None, numbers: Any) -> list[AxisRef]:
-    """The axes along which devices have different updates to the same inputs."""
+    """Return the axes along which devices have different updates to the same inputs."""
     if sharding is None:
         return []
     batch_dims = [dim for dim in range(sharding.rank) if dim not in numbers.update_window_dims]
@@ -128,7 +131,7 @@ def _begin_once(
 def _keep_others(
     operation: ir.Operation, axes: list[AxisRef], mesh: Mesh, builder: LocalBuilder
 ) -> None:
-    """Leave the inputs as they are on all devices but the first along some axes."""
+    """Keep the inputs unchanged on all devices but the first along some axes."""
     first = is_first(builder, mesh, axes)
     for index, result in enumerate(operation.results):
         with ir.InsertionPoint.after(operation):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations whose attributes hold sizes, which follow from the types of operands and results.
+"""Operations with sizes in attributes, which follow from the types of operands and results.
 
-What is taken whole of a tensor is taken whole of its shards, and of a padded tensor.
+A slice of the full size of a dimension also has the full size in shards, and in padded tensors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyshardy.partition.local.registry import converts
 
 
 def fit_slice(operation: ir.Operation) -> None:
-    """A slice: what is taken whole ends with the shard."""
+    """Fit a slice: a full dimension ends with the shard."""
     attributes = operation.attributes
     operand, result = _shape(operation.operands[0]), _shape(operation.results[0])
     starts, strides = attributes["start_indices"], attributes["strides"]
@@ -29,7 +29,7 @@ def fit_slice(operation: ir.Operation) -> None:
 
 
 def fit_pad(operation: ir.Operation) -> None:
-    """A pad: what is missing at the end is added there."""
+    """Fit a pad: the difference of sizes is added to the padding at the end."""
     attributes = operation.attributes
     columns = zip(
         _shape(operation.operands[0]),
@@ -45,20 +45,20 @@ def fit_pad(operation: ir.Operation) -> None:
 
 
 def fit_dynamic_slice(operation: ir.Operation) -> None:
-    """A dynamic slice: its sizes are those of its result."""
+    """Fit a dynamic slice: its sizes are those of its result."""
     sizes = _shape(operation.results[0])
     operation.attributes["slice_sizes"] = ir.DenseI64ArrayAttr.get(list(sizes))
 
 
 def fit_broadcast(operation: ir.Operation) -> None:
-    """A broadcast: the sizes of the dimensions that it adds are those of the result."""
+    """Fit a broadcast: the sizes of the dimensions that it adds are those of the result."""
     result = _shape(operation.results[0])
     added = len(result) - len(_shape(operation.operands[0]))
     operation.attributes["broadcast_sizes"] = ir.DenseI64ArrayAttr.get(list(result[:added]))
 
 
 def fit_gather(operation: ir.Operation) -> None:
-    """A gather: the sizes of slices are those of the result's offset dimensions."""
+    """Fit a gather: the sizes of slices are those of the result's offset dimensions."""
     attributes = operation.attributes
     numbers: Any = stablehlo.GatherDimensionNumbers(attributes["dimension_numbers"])
     result = _shape(operation.results[0])
@@ -72,7 +72,7 @@ def fit_gather(operation: ir.Operation) -> None:
 
 
 def fit_convolution(operation: ir.Operation) -> None:
-    """A convolution: a device may have some of the groups only."""
+    """Fit a convolution: a device may have only some of the groups."""
     attributes = operation.attributes
     numbers: Any = stablehlo.ConvDimensionNumbers(attributes["dimension_numbers"])
     lhs, kernel, result = map(_shape, (*operation.operands, operation.results[0]))
@@ -88,7 +88,7 @@ def fit_convolution(operation: ir.Operation) -> None:
     }
     integer = ir.IntegerType.get_signless(64)
     for name, (size, size_of_group) in groups.items():
-        if size_of_group:  # groups of nothing are not sharded
+        if size_of_group:  # empty groups are not sharded
             attributes[name] = ir.IntegerAttr.get(integer, size // size_of_group)
 
 
@@ -100,12 +100,12 @@ FITTING: dict[str, Callable[[ir.Operation], None]] = {
     "stablehlo.pad": fit_pad,
     "stablehlo.slice": fit_slice,
 }
-"""What makes the sizes in an operation's attributes those of its types, by its name."""
+"""The functions that fit the sizes in an operation's attributes to its types, by its name."""
 
 
 @converts("stablehlo.broadcast", "stablehlo.convolution", "stablehlo.pad", "stablehlo.slice")
 def convert_sizes(operation: ir.Operation, _: LocalBuilder) -> None:
-    """Operations that mean the same on shards, but for their sizes."""
+    """Fit the sizes of an operation that is valid on shards otherwise."""
     FITTING[operation.name](operation)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The greatest elements of a dimension, on shards."""
+"""`chlo.top_k` on shards."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 @converts("chlo.top_k")
 def convert_top_k(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """The k greatest elements, and where they are.
+    """Convert the selection of the k greatest elements, and of their indices.
 
-    1. A device finds those of its shard.
-    2. Those of all shards are gathered in order, so that of equal ones the first stays first.
-    3. The k greatest are among them.
+    1. A device selects the k greatest of its shard.
+    2. Those of all shards are gathered in order, so that the order of equal elements is kept.
+    3. The k greatest of these are selected.
     """
     operand = operation.operands[0]
     last = ir.RankedTensorType(operand.type).rank - 1
@@ -51,7 +51,7 @@ def _top_k(value: ir.Value, count: int, builder: LocalBuilder) -> tuple[ir.Value
 
 
 def _taken(value: ir.Value, places: ir.Value, builder: LocalBuilder) -> ir.Value:
-    """The elements at some places of the last dimension."""
+    """Build a gather of elements of the last dimension at some positions."""
     tensor = ir.RankedTensorType(places.type)
     last = tensor.rank - 1
     batch = list(range(last))
