@@ -169,7 +169,7 @@ CASES: dict[str, Case] = {
           func.func @main(%x: tensor<8xf32>) {{ return }}
         }}""",
         Gives("module @inner"),
-        Refuses("in a program is a program of its own"),
+        Refuses("is nested in a module"),
     ),
     "from a single device": Passes(
         "`sdy-reshard-to-collectives` between meshes of the same devices",

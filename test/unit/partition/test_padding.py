@@ -198,8 +198,8 @@ REFUSED = {
   %1 = stablehlo.add %0, %a {{{of_result('[{"x"}]')}}} : tensor<7xf32>
   return
 }}""",
-        "'stablehlo.add' op has tensors that are sharded in different ways: dimensions that "
-        "belong together would be padded to 7 and 8: run",
+        "'stablehlo.add' op has incompatible shardings: dimensions of one factor would be "
+        "padded to 7 and 8: run",
     ),
     "a difference": (
         f"""func.func @main(%a: tensor<7xf32>, %b: tensor<f32>) {{

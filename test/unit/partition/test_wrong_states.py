@@ -69,44 +69,45 @@ CASES = {
         f"{loop('%b')}\n  %0 = {EDGE}",
         "'sdy.data_flow_edge' op is left: run 'sdy-sink-data-flow-edges' first",
     ),
-    # Tensors that don't agree.
-    "operands that disagree": (
+    # Incompatible shardings.
+    "incompatible operands": (
         CONVERT,
         f"%0 = stablehlo.add %a, %b {values('#rows')} : {T}",
-        "'stablehlo.add' op has operands and results that are sharded in different ways, sharded "
-        f'as <@mesh, [{{"x"}}, {{}}]> and replicated: run {FULL} first',
+        "'stablehlo.add' op has operands and results with incompatible shardings, sharded as "
+        f'<@mesh, [{{"x"}}, {{}}]> and replicated: run {FULL} first',
     ),
-    "a result that disagrees": (
+    "an incompatible result": (
         CONVERT,
         f"%0 = stablehlo.negate %a : {T}",
-        "'stablehlo.negate' op has operands and results that are sharded in different ways, "
+        "'stablehlo.negate' op has operands and results with incompatible shardings, "
         f'sharded as <@mesh, [{{"x"}}, {{}}]> and replicated: run {FULL} first',
     ),
     "what flows into a loop": (
         CONVERT,
         loop("%a"),
-        "'stablehlo.while' op has operand 1, sharded as "
-        f'<@mesh, [{{"x"}}, {{}}]>, flow to where it is replicated: run {FULL} first',
+        "'stablehlo.while' op operand 1 is sharded as "
+        f'<@mesh, [{{"x"}}, {{}}]>, but the value that it flows to is replicated: run {FULL} first',
     ),
     "what flows into a function": (
         CONVERT,
         f"%0 = func.call @callee(%b) : ({T}) -> {T}",
-        "'func.call' op has operand 0, replicated, flow to where it is sharded as "
+        "'func.call' op operand 0 is replicated, but the value that it flows to is sharded as "
         f'<@mesh, [{{"x"}}, {{}}]>: run {FULL} first',
     ),
     "what comes out of a function": (
         CONVERT,
         f"%0 = func.call @callee(%a) {values('#rows')} : ({T}) -> {T}",
-        "'func.call' op has result 0, sharded as "
-        '<@mesh, [{"x"}, {}]>, of a function that makes it replicated: '
+        "'func.call' op result 0 is sharded as "
+        '<@mesh, [{"x"}, {}]>, but that of the callee is replicated: '
         "run 'sdy-insert-func-call-reshards' first",
     ),
     "partial results that are returned": (
         CONVERT,
         f'%0 = sdy.replicated_to_unreduced {{"y"}} %a '
         f'out_sharding=<@mesh, [{{"x"}}, {{}}], unreduced={{"y"}}> : {T}\n  return %0 : {T}',
-        "'func.return' op has operand 0, sharded as "
-        f'<@mesh, [{{"x"}}, {{}}], unreduced={{"y"}}>, flow to where it is replicated: run {FULL}',
+        "'func.return' op operand 0 is sharded as "
+        f'<@mesh, [{{"x"}}, {{}}], unreduced={{"y"}}>, but the value that it flows to is '
+        f"replicated: run {FULL}",
     ),
     # Sizes and devices.
     "a dimension that is uneven": (
@@ -118,7 +119,7 @@ CASES = {
     "a size that is not known": (
         CONVERT,
         '%0 = sdy.all_slice [{"x"}] %d out_sharding=<@mesh, [{"x"}]> : tensor<?xf32>',
-        "'sdy.all_slice' op can't be computed on tensor<?xf32>: its size must be known",
+        "'sdy.all_slice' op can't be computed on tensor<?xf32>: its shape must be static",
     ),
     "a mesh of fewer devices": (
         CONVERT,

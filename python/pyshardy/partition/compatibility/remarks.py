@@ -40,11 +40,11 @@ def remark_on_whole_dimensions(
     if rule is not None:
         mappings = rule.mappings
     count = len(operation.operands)
-    has_told = False
+    is_reported = False
     columns = zip(values, mappings, shardings, agreement.shardings, strict=True)
     for index, (value, mapping, old, new) in enumerate(columns):
         mesh = None if old is None else mesh_of(old, meshes)
-        if index >= count and has_told:
+        if index >= count and is_reported:
             break  # replicated results follow from replicated operands
         if old is None or new is None or mesh is None:
             continue
@@ -54,13 +54,11 @@ def remark_on_whole_dimensions(
         )
         if not dims or after <= before:
             continue
-        has_told = True
+        is_reported = True
         if index < count:
             remark_on_gathering(operation, index, old, new, dims, meshes)
         else:
-            _tell(
-                operation, f"makes {_listed(dims)} of result {index - count} whole on each device"
-            )
+            _report(operation, f"computes result {index - count} unsharded along {_listed(dims)}")
 
 
 def remark_on_gathering(
@@ -82,18 +80,18 @@ def remark_on_gathering(
         meshes: the meshes of the module by name.
     """
     mesh = mesh_of(old, meshes)
-    assert mesh is not None, "what is gathered is on a mesh"
+    assert mesh is not None, "a gathered operand is on a mesh"
     value = operation.operands[index]
     before, after = tuple(old.dim_axes), tuple(new.dim_axes)
     sent, _ = reshard_traffic(shape_of(value), element_bytes(value), before, after, mesh)
-    _tell(
+    _report(
         operation,
-        f"needs {_listed(dims)} of operand {index} whole: to gather {old}, a device sends "
+        f"needs operand {index} unsharded along {_listed(dims)}: to gather {old}, a device sends "
         f"{sent:,.0f} bytes",
     )
 
 
-def _tell(operation: ir.Operation, message: str) -> None:
+def _report(operation: ir.Operation, message: str) -> None:
     emit(remark(f"'{operation.name}' op {message}", location_of(operation.location)))
 
 

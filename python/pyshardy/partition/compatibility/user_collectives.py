@@ -88,12 +88,12 @@ def _is_among_single_devices(collective: ir.Operation) -> bool:
 
 def _refusal(collective: ir.Operation) -> Diagnostic:
     place = location_of(collective.location)
-    mend = (
-        "wrap it in a 'sdy.manual_computation' over the axes that it is about (in JAX, a "
-        "'shard_map'), whose body is the program of each device"
+    fix = (
+        "use 'sdy.manual_computation' (in JAX, 'shard_map') over the axes of its groups; its body "
+        "is the program of each device"
     )
     return error(
-        f"'{collective.name}' op is among several devices, of which a global program has none",
+        f"'{collective.name}' op communicates between devices, but this program is global",
         place,
-        [note(mend, place)],
+        [note(fix, place)],
     )

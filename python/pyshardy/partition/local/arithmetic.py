@@ -81,8 +81,8 @@ def neutral(builder: LocalBuilder, name: str, element_type: ir.Type) -> ir.Value
     if literal is None:
         raise PassError(
             error(
-                f"there is no {element_type} that is neutral to '{name}', which shards without "
-                "data would need: constrain the operation to replicated operands",
+                f"'{name}' has no neutral element of type {element_type}, which shards without "
+                "data need: constrain the operation to replicated operands",
                 location_of(ir.Location.current),
             )
         )

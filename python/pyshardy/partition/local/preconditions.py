@@ -69,7 +69,7 @@ def check_no_inner_modules(operations: Iterable[ir.Operation]) -> None:
     """
     for operation in operations:
         if operation.name == "builtin.module":
-            _fail(operation, "in a program is a program of its own: partition it by itself")
+            _fail(operation, "is nested in a module: partition it separately")
 
 
 _OF_KNOWN_SIZES = frozenset(
@@ -153,7 +153,7 @@ class LocalChecks:
                 _fail(operation, "has no local form")
             if name in _OF_KNOWN_SIZES and not _has_static_shape(operation.operands[0]):
                 what = operation.operands[0].type
-                _fail(operation, f"can't be computed on {what}: its size must be known")
+                _fail(operation, f"can't be computed on {what}: its shape must be static")
             return
         ends = [get_sharding(value) for value in (operation.operands[0], operation.results[0])]
         if name == "sdy.reshard" and any(is_on_single_device(end, self._meshes) for end in ends):
@@ -184,7 +184,7 @@ class LocalChecks:
             if not are_equivalent_if_given(found, source.sharding):
                 _fail(
                     user,
-                    f"has operand {index}, {_text(found)}, flow to where it is "
+                    f"operand {index} is {_text(found)}, but the value that it flows to is "
                     f"{_text(source.sharding)}: {_run_first(_RESHARDS)}",
                 )
 
@@ -194,8 +194,8 @@ class LocalChecks:
                 if not are_equivalent_if_given(found, get_sharding(result)):
                     _fail(
                         operation,
-                        f"has result {index}, {_text(get_sharding(result))}, of a function that "
-                        f"makes it {_text(found)}: {_run_first('sdy-insert-func-call-reshards')}",
+                        f"result {index} is {_text(get_sharding(result))}, but that of the callee "
+                        f"is {_text(found)}: {_run_first('sdy-insert-func-call-reshards')}",
                     )
 
     def _callee(self, call: ir.Operation) -> ir.Operation:
@@ -310,7 +310,7 @@ class LocalChecks:
             listed = " and ".join(dict.fromkeys(map(_text, shardings)))
             _fail(
                 operation,
-                f"has operands and results that are sharded in different ways, {listed}: "
+                f"has operands and results with incompatible shardings, {listed}: "
                 f"{_run_first(_RESHARDS)}",
             )
         return partial

@@ -102,8 +102,8 @@ class PaddingBuilder:
             place = location_of(ir.Location.current)
             raise PassError(
                 error(
-                    f"a tensor of {element_type} is to be padded, which there are no zeros of: "
-                    "constrain it to a sharding that divides its dimensions",
+                    f"cannot pad {like.type}: its element type has no zero constant; constrain it "
+                    "to a sharding that divides its dimensions",
                     place,
                 )
             ) from None

@@ -252,8 +252,8 @@ def _check_reductions(operation: ir.Operation, reduced: set[int]) -> None:
     if any(sharding is not None and sharding.unreduced_axes for sharding in shardings):
         raise PassError(
             error(
-                f"'{operation.name}' op reduces a dimension that its axes don't divide in a way "
-                "that no padding is neutral to, and its unreduced results are used before an "
+                f"'{operation.name}' op reduces a dimension that its axes don't divide, has no "
+                "neutral element for the padding, and its unreduced results are used before an "
                 "all-reduce or a reduce-scatter completes them: constrain its operands to "
                 "shardings that divide their dimensions",
                 location_of(operation.location),
@@ -283,8 +283,8 @@ def _check_agreement(
             listed = " and ".join(map(str, sorted(sizes[factor])))
             raise PassError(
                 error(
-                    f"'{operation.name}' op has tensors that are sharded in different ways: "
-                    f"dimensions that belong together would be padded to {listed}: run "
+                    f"'{operation.name}' op has incompatible shardings: dimensions of one factor "
+                    f"would be padded to {listed}: run "
                     "'sdy-insert-explicit-reshards{enable-full-version=true}' and "
                     "'sdy-reshard-to-collectives' first",
                     location_of(operation.location),

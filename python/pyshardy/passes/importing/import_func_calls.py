@@ -148,7 +148,7 @@ class _Importer:
 def _check_one_block(function: ir.Operation) -> None:
     if len(function.regions[0].blocks) > 1:
         message = (
-            f"function '{original_name(function)}' is called, but has several blocks: the body of "
-            "a named computation is one; use control flow with regions, such as stablehlo.case"
+            f"function '{original_name(function)}' is called, but has several blocks, and the body "
+            "of a named computation has one: use control flow with regions, such as stablehlo.case"
         )
         raise PassError(error(message, location_of(function.location)))

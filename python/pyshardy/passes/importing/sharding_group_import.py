@@ -81,8 +81,8 @@ def _check(groups: list[ir.Operation]) -> None:
 def _refuse(rule: str, group: ir.Operation, first: ir.Operation) -> None:
     message = f"ShardingGroupOps values {rule} for groupId: {_id_of(group)}"
     member = note(
-        f"a member of type {first.operands[0].type} is here; "
-        f"this one, which needs a group of its own, has type {group.operands[0].type}",
+        f"another member, of type {first.operands[0].type}, is here; "
+        f"the one of type {group.operands[0].type} needs a group of its own",
         location_of(first.location),
     )
     raise PassError(error(message, location_of(group.location), [member]))

@@ -141,14 +141,13 @@ def _multiplies(
     place = location_of(collective.location)
     given = "has no sharding" if sharding is None else f"is sharded as {sharding}"
     return error(
-        f"'{collective.name}' op adds up what is complete already: its operand {given}, and is not "
-        f"partial along {{{listed}}}, so that the sum would be {mesh.axes_size(axes)} times the "
-        "value",
+        f"'{collective.name}' op adds up complete values: its operand {given}, and is not "
+        f"partial along {{{listed}}}, so the sum would be {mesh.axes_size(axes)} times the value",
         place,
         [
             note(
                 f"declare the operand partial there by 'unreduced={{{listed}}}' in its sharding, "
-                "or use 'sdy.reshard', which adds up what is partial and nothing else",
+                "or use 'sdy.reshard', which adds up partial results only",
                 place,
             )
         ],
@@ -161,8 +160,8 @@ def _of_another_kind(
     place = location_of(collective.location)
     known = "in another way" if kind is None else f"by {kind.name.lower()}"
     return error(
-        f"'{collective.name}' op combines partial results by {wanted.name.lower()}, but those of "
-        f"the operation that makes its operand combine {known}",
+        f"'{collective.name}' op combines partial results by {wanted.name.lower()}, but the "
+        f"operation that defines its operand combines them {known}",
         place,
-        [note("use 'sdy.reshard', which combines them as they have to be", place)],
+        [note("use 'sdy.reshard', which combines them correctly", place)],
     )

@@ -155,7 +155,7 @@ class _FunctionPadder:
         if name in COLLECTIVES:
             operand, result = operation.operands[0], operation.results[0]
             shape = self.contents.get(result) or self.contents.get(operand)
-            assert shape is not None, "only what is padded is looked at"
+            assert shape is not None, "only padded values are checked"
             keeps_zeros = operand not in self.contents or operand in self.zeros
             new = pad_collective(operation, shape, builder, self.meshes)
             if new != result and not any(True for _ in result.uses):
@@ -280,8 +280,9 @@ class _FunctionPadder:
         if found != wanted:
             raise PassError(
                 error(
-                    f"'{source.operation.name}' op has operand {source.index}, to be padded to "
-                    f"{list(found)}, flow to where it is padded to {list(wanted)}: run "
+                    f"'{source.operation.name}' op operand {source.index} would be padded to "
+                    f"{list(found)}, but the value that it flows to would be padded to "
+                    f"{list(wanted)}: run "
                     "'sdy-insert-explicit-reshards{enable-full-version=true}' and "
                     "'sdy-reshard-to-collectives' first",
                     location_of(source.operation.location),
@@ -302,9 +303,9 @@ class _FunctionPadder:
                 raise PassError(
                     error(
                         f"'{operation.name}' op {kind} {index} of type {value_type} is not "
-                        f"divisible by its sharding {sharding}, and what goes in and out there "
-                        "can't be padded: run 'sdy-update-non-divisible-input-output-shardings' "
-                        "and 'sdy-insert-explicit-reshards{enable-full-version=true}' first",
+                        f"divisible by its sharding {sharding}, and can't be padded: run "
+                        "'sdy-update-non-divisible-input-output-shardings' and "
+                        "'sdy-insert-explicit-reshards{enable-full-version=true}' first",
                         location_of(operation.location),
                     )
                 )

@@ -145,7 +145,8 @@ class _Conversion:
         if source.rank != target.rank:
             raise PassError(
                 error(
-                    f"'sdy.reshard' op from rank {source.rank} to rank {target.rank}",
+                    f"'sdy.reshard' op has a sharding of rank {target.rank}, but its operand "
+                    f"has one of rank {source.rank}",
                     location_of(self.reshard.location),
                 )
             )

@@ -15,8 +15,8 @@ from mlir_sdy.shard.reading import (
 from mlir_sdy.shard.values import ReductionKind
 from pyshardy.shard.errors import refusal
 
-_WHERE = "upstream's 'convert-shard-to-mpi' would make wrong code"
-_MEND = "run 'shard-prepare-for-mpi' before"
+_WHERE = "upstream's 'convert-shard-to-mpi' would generate wrong code"
+_FIX = "run 'shard-prepare-for-mpi' first"
 
 _ORDERED = frozenset({"shard.all_gather", "shard.reduce_scatter"})
 """Collectives that it lowers and that depend on the order of a group."""
@@ -42,16 +42,16 @@ def convert_shard_to_mpi(module: ir.Module) -> None:
             grid = grids.get(operation.attributes["grid"].value)
             axes = grid_axes(operation)
             if not axes:
-                reason = f"'{operation.name}' over no axes would join all processes; {_MEND}"
+                reason = f"'{operation.name}' over no axes would include all processes; {_FIX}"
                 raise refusal(_WHERE, reason, operation)
             is_all = grid is not None and len(axes) == grid.rank
             if is_all and operation.name in _ORDERED and list(axes) != sorted(axes):
-                reason = f"the order of the axes {list(axes)} would be ignored; {_MEND}"
+                reason = f"the order of the axes {list(axes)} would be ignored; {_FIX}"
                 raise refusal(_WHERE, reason, operation)
         if "reduction" in declaration.attribute_names:
             kind = reduction_kind(operation)
             if kind in {ReductionKind.AVERAGE, ReductionKind.GENERIC}:
-                reason = f"of a reduction of kind '{kind.keyword}'; {_MEND}"
+                reason = f"of a reduction of kind '{kind.keyword}'; {_FIX}"
                 raise refusal(_WHERE, reason, operation)
         if operation.name == "shard.sharding":
             _check_sharding(operation)
@@ -63,5 +63,5 @@ def _check_sharding(operation: ir.Operation) -> None:
     if "shard.shard_shape" in users and any(
         len(axes) > 1 for axes in read_sharding(operation).split_axes
     ):
-        reason = "'shard.shard_shape' of a dimension along several axes would look at the first"
+        reason = "'shard.shard_shape' of a dimension along several axes would use the first only"
         raise refusal(_WHERE, reason, operation)

@@ -139,7 +139,7 @@ class _Conversion:
             reason = f"'{operation.name}' with halos ({sharding}) has no equivalent"
             raise refusal(SHARD_TO_SDY, reason, operation)
         if DYNAMIC in sharding.sharded_dims_offsets:
-            reason = f"'{operation.name}' with offsets known at run time only has no equivalent"
+            reason = f"'{operation.name}' with dynamic offsets has no equivalent"
             raise refusal(SHARD_TO_SDY, reason, operation)
         return sharding
 
@@ -185,16 +185,16 @@ class _Conversion:
                 if outer is None or outer.origin is not None:
                     continue  # the result of another operation
                 if outer.sharding != annotation.sharding:
-                    reason = "an annotation of users follows another one that differs"
+                    reason = "an annotation of uses follows a different one"
                     raise refusal(SHARD_TO_SDY, reason, operation)
             else:
                 if outer is not None:
-                    reason = "an annotation of what makes a value follows one of what uses it"
+                    reason = "an annotation of a definition follows one of uses"
                     raise refusal(SHARD_TO_SDY, reason, operation)
                 root = _root(operand)
                 known = producing.setdefault(root, annotation)
                 if known.sharding != annotation.sharding and annotation.origin is None:
-                    reason = "two annotations of what makes a value differ"
+                    reason = "two annotations of one definition differ"
                     raise refusal(SHARD_TO_SDY, reason, operation)
                 held = None if annotation.origin else get_sharding(root)
                 if held is not None and held != annotation.sharding:
@@ -280,19 +280,19 @@ def _axis_names(operation: ir.Operation, grid: Grid) -> list[str]:
 
 
 def _without_equivalent(name: str) -> str:
-    mend = "lower it by 'shard-to-stablehlo', in a program for one device"
-    return f"'{name}' has no equivalent in a program of global tensors; {mend}"
+    fix = "lower it by 'shard-to-stablehlo', in a program for one device"
+    return f"'{name}' has no equivalent in a program of global tensors; {fix}"
 
 
 def _uneven(sharding: GridSharding, dim: int, size: int, refinement: Refinement) -> str:
     pieces = refinement.grid.axes_size(sharding.split_axes[dim])
     if size < 0:
         return f"dimension {dim} has offsets ({sharding}), but its size is not known"
-    mend = f"pad it to {-(-size // pieces) * pieces}"
+    fix = f"pad it to {-(-size // pieces) * pieces}"
     if all(len(axes) <= 1 for axes in sharding.split_axes):
-        mend += f", or give it the offsets {list(offsets_rounded_up(size, pieces))}"
+        fix += f", or give it the offsets {list(offsets_rounded_up(size, pieces))}"
     how = "with these offsets" if sharding.sharded_dims_offsets else "evenly"
     return (
-        f"dimension {dim} of size {size} is not cut into {pieces} pieces {how} as Shardy would: "
-        f"{mend}"
+        f"dimension {dim} of size {size} is not divided into {pieces} shards {how} as in Shardy: "
+        f"{fix}"
     )

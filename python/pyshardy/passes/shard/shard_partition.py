@@ -11,8 +11,8 @@ from mlir_sdy.traversal import operations_in
 from pyshardy.shard.errors import refusal
 from pyshardy.shard.upstream_reshards import Verdict, verdict_on
 
-_WHERE = "upstream's 'shard-partition' would make wrong code"
-_MEND = "run 'convert-shard-to-sdy' and partition by 'sdy-partition-pipeline'"
+_WHERE = "upstream's 'shard-partition' would generate wrong code"
+_FIX = "run 'convert-shard-to-sdy' and partition by 'sdy-partition-pipeline'"
 
 _CONTRACTIONS = {"tosa.matmul": ((0, 2), (1, 1))}
 """Contracted operand dimensions of operations that don't declare them to upstream."""
@@ -59,7 +59,7 @@ def _check_evenness(annotation: ir.Operation, sharding: GridSharding, grid: Grid
     for dim in sharding.split_dims if not sharding.sharded_dims_offsets else ():
         pieces = grid.axes_size(sharding.split_axes[dim]) if grid.is_static else 1
         if shape[dim] >= 0 and shape[dim] % pieces:
-            reason = f"dimension {dim} of size {shape[dim]} is not divisible by {pieces}; {_MEND}"
+            reason = f"dimension {dim} of size {shape[dim]} is not divisible by {pieces}; {_FIX}"
             raise refusal(_WHERE, reason, annotation)
 
 
@@ -74,7 +74,7 @@ def _check_reshard(annotation: ir.Operation, target: GridSharding) -> None:
     before, after = _axes(source, rank), _axes(target, rank)
     if verdict_on(before, after) is Verdict.WRONG:
         shown = f"the reshard from {list(map(list, before))} to {list(map(list, after))}"
-        raise refusal(_WHERE, f"of {shown}; {_MEND}", annotation)
+        raise refusal(_WHERE, f"of {shown}; {_FIX}", annotation)
 
 
 def _axes(sharding: GridSharding, rank: int) -> list[Axes]:
@@ -85,7 +85,7 @@ def _check_operations(function: ir.Operation) -> None:
     for view in operations_in(function):
         operation = view.operation
         if operation.name == "linalg.index":
-            reason = f"'linalg.index' would count from the beginning of each piece; {_MEND}"
+            reason = f"'linalg.index' would count from the beginning of each shard; {_FIX}"
             raise refusal(_WHERE, reason, operation)
         for number, dim in _CONTRACTIONS.get(operation.name, ()):
             owner = operation.operands[number].owner
@@ -94,4 +94,4 @@ def _check_operations(function: ir.Operation) -> None:
             sharding = _sharding(owner.operation)
             if sharding is not None and sharding.axes(dim):
                 reason = f"sums of '{operation.name}' along a sharded dimension stay partial"
-                raise refusal(_WHERE, f"{reason}; {_MEND}", operation)
+                raise refusal(_WHERE, f"{reason}; {_FIX}", operation)

@@ -7,7 +7,7 @@ from mlir_sdy.host import ir, passmanager
 from pyshardy.irtools.walks import operations_named
 from pyshardy.shard.errors import refusal
 
-_WHERE = "upstream's 'shard-simplify' would make wrong code"
+_WHERE = "upstream's 'shard-simplify' would generate wrong code"
 
 
 def shard_simplify(module: ir.Module) -> None:
@@ -26,7 +26,7 @@ def shard_simplify(module: ir.Module) -> None:
         held, cut = gather.attributes, made.operation.attributes
         same = all(held[name] == cut[name] for name in ("grid", "grid_axes"))
         if same and held["gather_axis"] == cut["slice_axis"]:
-            reason = "a gather of slices becomes what was sliced, which members of a group may have"
-            reason += " different ones of; erase the pair if they have the same"
+            reason = "a gather of slices is replaced by the operand of the slice, which may differ"
+            reason += " between the members of a group; erase the pair if it doesn't"
             raise refusal(_WHERE, reason, gather)
     passmanager.PassManager.parse("builtin.module(shard-simplify)").run(module.operation)

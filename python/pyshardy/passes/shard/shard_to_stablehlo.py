@@ -164,10 +164,10 @@ def _check_grids(operations: list[ir.Operation], grids: Mapping[str, Grid]) -> N
 def _why_left(operation: ir.Operation) -> str:
     """Return the reason why an operation on device indices remains."""
     if operation.name == "shard.shard":
-        mend = "run 'convert-shard-to-sdy' on the global program, and partition it"
-        return f"annotations are about global tensors, and collectives about local ones; {mend}"
+        fix = "run 'convert-shard-to-sdy' on the global program, and partition it"
+        return f"annotations are for global tensors, but collectives for local ones; {fix}"
     users = {use.owner.operation.name for result in operation.results for use in result.uses}
     if users:
         known = "other integers, shard operations, tensors made of integers, and function results"
-        return f"{' and '.join(sorted(users))} can't use what it gives; what can: {known}"
-    return "what it depends on is not known before the program runs"
+        return f"{' and '.join(sorted(users))} can't use its result; supported users are {known}"
+    return "it depends on values that are not known before the program runs"

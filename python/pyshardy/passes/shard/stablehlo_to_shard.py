@@ -130,7 +130,7 @@ class _Raising:
         members = sorted(device for group in groups for device in group)
         if members != list(range(self.layout.size)) or len({*map(len, groups)}) != 1:
             raise _refusal(
-                operation, f"its groups don't share out all devices evenly: {_shown(groups)}"
+                operation, f"its groups don't partition all devices evenly: {_shown(groups)}"
             )
         found = {digits_of(group) for group in groups}
         return found.pop() if len(found) == 1 else None
@@ -231,7 +231,7 @@ def _devices_named(found: Sequence[ir.Operation]) -> int:
             if isinstance(attribute, ir.DenseIntElementsAttr) and len(attribute):
                 most = max(most, *(int(number) for number in attribute))
             elif attribute is not None and not isinstance(attribute, ir.DenseIntElementsAttr):
-                reason = "its groups are given by axes: say how many 'devices' there are"
+                reason = "its groups are given by axes: set the option 'devices'"
                 raise _refusal(operation, reason)
     return most + 1
 

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-note@below {{a member of type tensor<8xf32> is here}}
+  // expected-note@below {{another member, of type tensor<8xf32>, is here}}
   sdy.sharding_group %a group_id=3 : tensor<8xf32>
   %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{?}]>] out_shardings=[<@mesh, [{?}]>]
       manual_axes={} (%b: tensor<8xf32>) {
@@ -16,7 +16,7 @@ func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 func.func @main(%a: tensor<8xf32>, %b: tensor<4xf32>) {
-  // expected-note@below {{a member of type tensor<8xf32> is here}}
+  // expected-note@below {{another member, of type tensor<8xf32>, is here}}
   sdy.sharding_group %a group_id=3 : tensor<8xf32>
   // expected-error@below {{ShardingGroupOps values must have the same shape for groupId: 3}}
   sdy.sharding_group %b group_id=3 : tensor<4xf32>

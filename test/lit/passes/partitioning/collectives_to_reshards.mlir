@@ -61,8 +61,8 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @complete(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) -> tensor<8xf32> {
   %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
-  // expected-error @+2 {{'sdy.all_reduce' op adds up what is complete already: its operand is sharded as <@mesh, [{}]>, and is not partial along {"y"}, so that the sum would be 4 times the value}}
-  // expected-note @+1 {{declare the operand partial there by 'unreduced={"y"}' in its sharding, or use 'sdy.reshard', which adds up what is partial and nothing else}}
+  // expected-error @+2 {{'sdy.all_reduce' op adds up complete values: its operand is sharded as <@mesh, [{}]>, and is not partial along {"y"}, so the sum would be 4 times the value}}
+  // expected-note @+1 {{declare the operand partial there by 'unreduced={"y"}' in its sharding, or use 'sdy.reshard', which adds up partial results only}}
   %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
@@ -72,7 +72,7 @@ func.func @complete(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}],
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @scattered(%a: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+2 {{'sdy.reduce_scatter' op adds up what is complete already: its operand has no sharding, and is not partial along {"x"}, so that the sum would be 2 times the value}}
+  // expected-error @+2 {{'sdy.reduce_scatter' op adds up complete values: its operand has no sharding, and is not partial along {"x"}, so the sum would be 2 times the value}}
   // expected-note @+1 {{declare the operand partial}}
   %0 = sdy.reduce_scatter [{"x"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -84,8 +84,8 @@ sdy.mesh @mesh = <["x"=2]>
 
 func.func @of_another_kind(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %z: tensor<f32>) -> tensor<8xf32> {
   %0 = stablehlo.reduce(%a init: %z) applies stablehlo.maximum across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
-  // expected-error @+2 {{'sdy.all_reduce' op combines partial results by sum, but those of the operation that makes its operand combine by max}}
-  // expected-note @+1 {{use 'sdy.reshard', which combines them as they have to be}}
+  // expected-error @+2 {{'sdy.all_reduce' op combines partial results by sum, but the operation that defines its operand combines them by max}}
+  // expected-note @+1 {{use 'sdy.reshard', which combines them correctly}}
   %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
   return %1 : tensor<8xf32>
 }

@@ -20,7 +20,7 @@ func.func @no_local_form(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mes
 sdy.mesh @mesh = <["x"=2]>
 func.func @reduce(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
   %0 = stablehlo.constant dense<0.0> : tensor<f32>
-  // expected-error@+1 {{'stablehlo.reduce' op has operands and results that are sharded in different ways, sharded as <@mesh, [{}, {"x"}]> and replicated and sharded as <@mesh, [{"x"}]>: run 'sdy-insert-explicit-reshards{enable-full-version=true}' first}}
+  // expected-error@+1 {{'stablehlo.reduce' op has operands and results with incompatible shardings, sharded as <@mesh, [{}, {"x"}]> and replicated and sharded as <@mesh, [{"x"}]>: run 'sdy-insert-explicit-reshards{enable-full-version=true}' first}}
   %1 = stablehlo.reduce(%arg0 init: %0) applies stablehlo.add across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
   return
 }
@@ -29,7 +29,7 @@ func.func @reduce(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 
 sdy.mesh @mesh = <["x"=2]>
 func.func @dot(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %arg1: tensor<8x4xf32>) {
-  // expected-error@+1 {{'stablehlo.dot' op has operands and results that are sharded in different ways}}
+  // expected-error@+1 {{'stablehlo.dot' op has operands and results with incompatible shardings}}
   %0 = stablehlo.dot %arg0, %arg1 : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
   return
 }

@@ -34,7 +34,7 @@ func.func @edge(%arg0: tensor<7xf32>) -> tensor<7xf32> {
 
 sdy.mesh @mesh = <["x"=2]>
 func.func @disagreeing(%arg0: tensor<7xf32>) -> tensor<7xf32> {
-  // expected-error@+1 {{'stablehlo.negate' op has tensors that are sharded in different ways: dimensions that belong together would be padded to 7 and 8: run 'sdy-insert-explicit-reshards{enable-full-version=true}' and 'sdy-reshard-to-collectives' first}}
+  // expected-error@+1 {{'stablehlo.negate' op has incompatible shardings: dimensions of one factor would be padded to 7 and 8: run 'sdy-insert-explicit-reshards{enable-full-version=true}' and 'sdy-reshard-to-collectives' first}}
   %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<7xf32>
   %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<7xf32>
   return %1 : tensor<7xf32>
@@ -44,7 +44,7 @@ func.func @disagreeing(%arg0: tensor<7xf32>) -> tensor<7xf32> {
 
 sdy.mesh @mesh = <["x"=2]>
 func.func @flow(%arg0: tensor<7xf32>) -> tensor<7xf32> {
-  // expected-error@+1 {{'stablehlo.optimization_barrier' op has operand 0, to be padded to [7], flow to where it is padded to [8]: run 'sdy-insert-explicit-reshards{enable-full-version=true}' and 'sdy-reshard-to-collectives' first}}
+  // expected-error@+1 {{'stablehlo.optimization_barrier' op operand 0 would be padded to [7], but the value that it flows to would be padded to [8]: run 'sdy-insert-explicit-reshards{enable-full-version=true}' and 'sdy-reshard-to-collectives' first}}
   %0 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %arg0 : tensor<7xf32>
   %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<7xf32>
   return %1 : tensor<7xf32>

@@ -27,8 +27,8 @@ func.func @alone(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 func.func @among_several(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
     -> tensor<16xf32> {
-  // expected-error@+2 {{'stablehlo.all_gather' op is among several devices, of which a global program has none}}
-  // expected-note@+1 {{wrap it in a 'sdy.manual_computation' over the axes that it is about (in JAX, a 'shard_map')}}
+  // expected-error@+2 {{'stablehlo.all_gather' op communicates between devices, but this program is global}}
+  // expected-note@+1 {{use 'sdy.manual_computation' (in JAX, 'shard_map') over the axes of its groups}}
   %0 = "stablehlo.all_gather"(%arg0)
       <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}>
       : (tensor<8xf32>) -> tensor<16xf32>

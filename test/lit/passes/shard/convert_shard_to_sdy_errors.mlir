@@ -51,7 +51,7 @@ func.func @halo(%a: tensor<8xf32>) {
 
 shard.grid @grid(shape = 2x3)
 func.func @dynamic_offsets(%a: tensor<8xf32>, %i: i64) {
-  // expected-error @+1 {{with offsets known at run time only}}
+  // expected-error @+1 {{with dynamic offsets has no equivalent}}
   %s = shard.sharding @grid split_axes = [[0]] sharded_dims_offsets = [0, %i, 8]
   %0 = shard.shard %a to %s : tensor<8xf32>
   return
@@ -80,7 +80,7 @@ func.func @returned() -> !shard.sharding {
 shard.grid @grid(shape = 2x3)
 func.func @uneven(%a: tensor<7xf32>) {
   %s = shard.sharding @grid split_axes = [[1]]
-  // expected-error @+1 {{dimension 0 of size 7 is not cut into 3 pieces evenly as Shardy would: pad it to 9, or give it the offsets [0, 3, 6, 7]}}
+  // expected-error @+1 {{dimension 0 of size 7 is not divided into 3 shards evenly as in Shardy: pad it to 9, or give it the offsets [0, 3, 6, 7]}}
   %0 = shard.shard %a to %s : tensor<7xf32>
   return
 }
@@ -90,7 +90,7 @@ func.func @uneven(%a: tensor<7xf32>) {
 shard.grid @grid(shape = 2x3)
 func.func @other_offsets(%a: tensor<8xf32>) {
   %s = shard.sharding @grid split_axes = [[0]] sharded_dims_offsets = [0, 2, 8]
-  // expected-error @+1 {{dimension 0 of size 8 is not cut into 2 pieces with these offsets as Shardy would: pad it to 8, or give it the offsets [0, 4, 8]}}
+  // expected-error @+1 {{dimension 0 of size 8 is not divided into 2 shards with these offsets as in Shardy: pad it to 8, or give it the offsets [0, 4, 8]}}
   %0 = shard.shard %a to %s : tensor<8xf32>
   return
 }
@@ -104,7 +104,7 @@ func.func @annotate_on_same_result_with_different_sharding(%arg0: tensor<6x6xf32
   %sharding1 = shard.sharding @grid split_axes = [[0]] : !shard.sharding
   %sharding2 = shard.sharding @grid split_axes = [[1]] : !shard.sharding
   %0 = shard.shard %arg0 to %sharding1 : tensor<6x6xf32>
-  // expected-error @+1 {{two annotations of what makes a value differ}}
+  // expected-error @+1 {{two annotations of one definition differ}}
   %1 = shard.shard %0 to %sharding2 : tensor<6x6xf32>
   return
 }
@@ -116,7 +116,7 @@ func.func @annotate_on_same_result_same_value_with_different_sharding(%arg0: ten
   %sharding1 = shard.sharding @grid split_axes = [[0]] : !shard.sharding
   %sharding2 = shard.sharding @grid split_axes = [[1]] : !shard.sharding
   %0 = shard.shard %arg0 to %sharding1 : tensor<6x6xf32>
-  // expected-error @+1 {{two annotations of what makes a value differ}}
+  // expected-error @+1 {{two annotations of one definition differ}}
   %1 = shard.shard %arg0 to %sharding2 : tensor<6x6xf32>
   return
 }
@@ -128,7 +128,7 @@ func.func @annotate_on_same_operand_with_different_sharding(%arg0: tensor<6x6xf3
   %sharding1 = shard.sharding @grid split_axes = [[0]] : !shard.sharding
   %sharding2 = shard.sharding @grid split_axes = [[1]] : !shard.sharding
   %0 = shard.shard %arg0 to %sharding1 annotate_for_users : tensor<6x6xf32>
-  // expected-error @+1 {{an annotation of users follows another one that differs}}
+  // expected-error @+1 {{an annotation of uses follows a different one}}
   %1 = shard.shard %0 to %sharding2 annotate_for_users : tensor<6x6xf32>
   return
 }
@@ -140,7 +140,7 @@ func.func @result_annotated_after_operand(%arg0: tensor<6x6xf32>) {
   %sharding1 = shard.sharding @grid split_axes = [[0]] : !shard.sharding
   %sharding2 = shard.sharding @grid split_axes = [[1]] : !shard.sharding
   %0 = shard.shard %arg0 to %sharding1 annotate_for_users : tensor<6x6xf32>
-  // expected-error @+1 {{an annotation of what makes a value follows one of what uses it}}
+  // expected-error @+1 {{an annotation of a definition follows one of uses}}
   %1 = shard.shard %0 to %sharding2 : tensor<6x6xf32>
   return
 }

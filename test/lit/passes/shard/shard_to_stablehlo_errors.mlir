@@ -176,7 +176,7 @@ func.func @collective_in_a_branch(%a: tensor<4xf32>) -> tensor<4xf32> {
 shard.grid @grid(shape = 2x2)
 func.func @annotation(%a: tensor<4xf32>) -> tensor<4xf32> {
   %s = shard.sharding @grid split_axes = [[0]] : !shard.sharding
-  // expected-error @+1 {{annotations are about global tensors, and collectives about local ones; run 'convert-shard-to-sdy' on the global program, and partition it}}
+  // expected-error @+1 {{annotations are for global tensors, but collectives for local ones; run 'convert-shard-to-sdy' on the global program, and partition it}}
   %0 = shard.shard %a to %s : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -185,7 +185,7 @@ func.func @annotation(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 shard.grid @grid(shape = 2x2)
 func.func @index_elsewhere(%a: memref<4xf32>) -> f32 {
-  // expected-error @+1 {{memref.load can't use what it gives; what can: other integers, shard operations, tensors made of integers, and function results}}
+  // expected-error @+1 {{memref.load can't use its result; supported users are other integers, shard operations, tensors made of integers, and function results}}
   %i = shard.process_linear_index on @grid : index
   %0 = memref.load %a[%i] : memref<4xf32>
   return %0 : f32
@@ -196,7 +196,7 @@ func.func @index_elsewhere(%a: memref<4xf32>) -> f32 {
 shard.grid @grid(shape = 2x2)
 func.func @sharding_of_no_annotation(%a: tensor<4xf32>) -> index {
   %s = shard.get_sharding %a : tensor<4xf32> -> !shard.sharding
-  // expected-error @+1 {{func.return can't use what it gives}}
+  // expected-error @+1 {{func.return can't use its result}}
   %0 = shard.shard_shape dims = [4] sharding = %s device = [0, 0] : index
   return %0 : index
 }
