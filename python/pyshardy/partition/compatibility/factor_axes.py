@@ -262,10 +262,10 @@ def _free_replicated_factors(rule: OpShardingRule, axes: list[AxisTuple], mesh: 
         if not (freed and in_all_tensors):
             continue
         for target in batching:
-            size, pieces = rule.factor_sizes[target], mesh.axes_size(axes[target])
-            if size == 0 or size % pieces:
+            size, num_shards = rule.factor_sizes[target], mesh.axes_size(axes[target])
+            if size == 0 or size % num_shards:
                 continue
-            capacity = size // pieces
+            capacity = size // num_shards
             while freed and capacity % freed[0].size(mesh) == 0:
                 capacity //= freed[0].size(mesh)
                 axes[target] = add_or_merge(axes[target], freed.pop(0), mesh)

@@ -22,7 +22,7 @@ def remark_on_whole_dimensions(
     operation: ir.Operation,
     rule: OpShardingRule | None,
     shardings: Shardings,
-    agreement: CompatibleShardings,
+    compatible: CompatibleShardings,
     meshes: Mapping[str, Mesh],
 ) -> None:
     """Report the sharded dimensions that an operation needs unsharded, and the cost of the gather.
@@ -31,7 +31,7 @@ def remark_on_whole_dimensions(
         operation: the operation.
         rule: the rule by which it is partitioned; None if it has no local form.
         shardings: those of its operands, then results.
-        agreement: the compatible shardings in which it is computed.
+        compatible: the compatible shardings in which it is computed.
         meshes: the meshes of the module by name.
     """
     needed = None if rule is None else blocked_factors(operation, rule)
@@ -41,7 +41,7 @@ def remark_on_whole_dimensions(
         mappings = rule.mappings
     count = len(operation.operands)
     is_reported = False
-    columns = zip(values, mappings, shardings, agreement.shardings, strict=True)
+    columns = zip(values, mappings, shardings, compatible.shardings, strict=True)
     for index, (value, mapping, old, new) in enumerate(columns):
         mesh = None if old is None else mesh_of(old, meshes)
         if index >= count and is_reported:

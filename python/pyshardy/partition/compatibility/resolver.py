@@ -77,7 +77,7 @@ class CompatibilityResolver:
         self.has_manual_computations = True
         self.defers_completions = False
         self._by_form = SignatureMemo[CompatibleShardings | None](rules)
-        self._agreements: dict[object, CompatibleShardings | None] = {}
+        self._compatible: dict[object, CompatibleShardings | None] = {}
 
     def agreement(self, known: OperationView, shardings: Shardings) -> CompatibleShardings | None:
         """Return the compatible shardings of an operation; computed once for equal operations."""
@@ -127,15 +127,17 @@ class CompatibilityResolver:
             if exchange is not None:
                 rule, blocked = exchange
         key = (rule, shardings, shapes, blocked, full, nbytes, manual, is_reshape, addends)
-        if key not in self._agreements:
+        if key not in self._compatible:
             if full:
-                agreement = agree(rule, blocked)
-                if is_reshape and agreement is not None and self.agree_on_reshape is not None:
-                    agreement = self.agree_on_reshape(operation, shardings, agreement, self.meshes)
+                compatible = agree(rule, blocked)
+                if is_reshape and compatible is not None and self.agree_on_reshape is not None:
+                    compatible = self.agree_on_reshape(
+                        operation, shardings, compatible, self.meshes
+                    )
             else:
-                agreement = self._partial_agreement(operation, rule, shardings, shapes)
-            self._agreements[key] = agreement
-        return self._agreements[key]
+                compatible = self._partially_compatible(operation, rule, shardings, shapes)
+            self._compatible[key] = compatible
+        return self._compatible[key]
 
     def _addends(self, operation: ir.Operation) -> int:
         """Return the number of results that a loop accumulates, if they can stay partial."""
@@ -155,7 +157,7 @@ class CompatibilityResolver:
             return blocked_factors(operation, rule)
         return uncompletable_factors(operation, rule)
 
-    def _partial_agreement(
+    def _partially_compatible(
         self,
         operation: ir.Operation,
         rule: OpShardingRule,

@@ -73,10 +73,12 @@ def replace_with_manual_computation(
             *(port.local_type for port in operands), arg_locs=[operation.location] * len(operands)
         )
         with ir.InsertionPoint(block):
-            lanes = {
+            device_axes = {
                 factor: DeviceAxis(builder, mesh, of_factor) for factor, of_factor in axes.items()
             }
-            body = Body(block.arguments, lanes, builder, [port.local_type for port in results])
+            body = Body(
+                block.arguments, device_axes, builder, [port.local_type for port in results]
+            )
             made = form.build(body)
             merge_slices(made, block.arguments)
             sdy.ReturnOp(made)

@@ -12,10 +12,10 @@ from pyshardy.partition.halo.fill_value import FillValue, PaddingContents
 
 
 def emit_exchange(
-    route: ExchangePlan,
+    plan: ExchangePlan,
     sources: Mapping[int, ir.Value],
     dim: int,
-    lanes: DeviceAxis,
+    device_axis: DeviceAxis,
     filling: FillValue,
 ) -> ir.Value:
     """Build the buffer of a device by an exchange plan.
@@ -28,32 +28,36 @@ def emit_exchange(
        selected. The first one may be the buffer itself, surrounded by the fill value.
 
     Args:
-        route: the exchange plan.
+        plan: the exchange plan.
         sources: the device's shard of each source.
         dim: the dimension.
-        lanes: the devices along the axes of the dimension.
+        device_axis: the devices along the axes of the dimension.
         filling: the contents of all other positions of a buffer.
     """
-    moves = sorted(route.moves, key=lambda move: min(move.places))
-    segments = [_segment(move, sources[move.source], dim, lanes) for move in moves]
+    moves = sorted(plan.moves, key=lambda move: min(move.places))
+    segments = [_segment(move, sources[move.source], dim, device_axis) for move in moves]
     if not moves:
-        return lanes.spread(filling.scalar, next(iter(sources.values())), {dim: route.length})
+        return device_axis.spread(filling.scalar, next(iter(sources.values())), {dim: plan.length})
     places = joined_places(moves)
     if places is not None:
-        buffer = lanes.place(lanes.join(segments, dim), dim, filling, places, route.length)
-        if _holds_other_data(route, places, filling.rest):
-            buffer = lanes.choose(route.held, buffer, lanes.spread(filling.scalar, buffer), dim)
+        buffer = device_axis.place(
+            device_axis.join(segments, dim), dim, filling, places, plan.length
+        )
+        if _holds_other_data(plan, places, filling.rest):
+            buffer = device_axis.choose(
+                plan.held, buffer, device_axis.spread(filling.scalar, buffer), dim
+            )
         return buffer
     buffer = None
     for move, segment in sorted(
-        zip(moves, segments, strict=True), key=lambda each: not _is_everywhere(each[0], route)
+        zip(moves, segments, strict=True), key=lambda each: not _is_everywhere(each[0], plan)
     ):
-        placed = lanes.place(segment, dim, filling, move.places, route.length)
-        if buffer is None and _is_everywhere(move, route):
+        placed = device_axis.place(segment, dim, filling, move.places, plan.length)
+        if buffer is None and _is_everywhere(move, plan):
             buffer = placed
         else:
-            others = lanes.spread(filling.scalar, placed) if buffer is None else buffer
-            buffer = lanes.choose(move.filled, placed, others, dim)
+            others = device_axis.spread(filling.scalar, placed) if buffer is None else buffer
+            buffer = device_axis.choose(move.filled, placed, others, dim)
     assert buffer is not None, "there are moves"
     return buffer
 
@@ -81,12 +85,12 @@ def joined_places(moves: Sequence[Permute]) -> tuple[int, ...] | None:
     return tuple(some if place is None else place for place in places)
 
 
-def _segment(move: Permute, source: ir.Value, dim: int, lanes: DeviceAxis) -> ir.Value:
-    segment = lanes.cut(source, dim, move.begins, move.length)
-    return segment if move.is_local else lanes.send(segment, move.pairs)
+def _segment(move: Permute, source: ir.Value, dim: int, device_axis: DeviceAxis) -> ir.Value:
+    segment = device_axis.cut(source, dim, move.begins, move.length)
+    return segment if move.is_local else device_axis.send(segment, move.pairs)
 
 
-def _holds_other_data(route: ExchangePlan, places: Sequence[int], rest: PaddingContents) -> bool:
+def _holds_other_data(plan: ExchangePlan, places: Sequence[int], rest: PaddingContents) -> bool:
     """Whether joined segments leave other data at positions with given contents.
 
     1. If they must be zero: where a shard keeps a segment that it doesn't need. A device that
@@ -94,21 +98,21 @@ def _holds_other_data(route: ExchangePlan, places: Sequence[int], rest: PaddingC
     2. If they must be a scalar: where no segment fills a position that is needed.
     """
     if rest is PaddingContents.ZERO:
-        return any(move.is_local and not all(map(len, move.filled)) for move in route.moves)
-    total = sum(move.length for move in route.moves)
+        return any(move.is_local and not all(map(len, move.filled)) for move in plan.moves)
+    total = sum(move.length for move in plan.moves)
     needed = (
         range(max(place, 0), min(place + total, end))
-        for place, end in zip(places, route.needed, strict=True)
+        for place, end in zip(places, plan.needed, strict=True)
     )
     return rest is PaddingContents.SCALAR and any(
         len(there) > 0 and (held.start > there.start or held.stop < there.stop)
-        for there, held in zip(needed, route.held, strict=True)
+        for there, held in zip(needed, plan.held, strict=True)
     )
 
 
-def _is_everywhere(move: Permute, route: ExchangePlan) -> bool:
+def _is_everywhere(move: Permute, plan: ExchangePlan) -> bool:
     """Whether all shards need all elements of a segment that are in the buffer."""
-    buffer = range(route.length)
+    buffer = range(plan.length)
     return all(
         filled == buffer[max(place, 0) : max(place + move.length, 0)]
         for place, filled in zip(move.places, move.filled, strict=True)

@@ -91,7 +91,7 @@ class ExchangePlan:
 
 @lru_cache(maxsize=1024)  # programs repeat themselves
 def plan_exchange(
-    length: int, demands: tuple[RequiredRange, ...], pieces: int, *, mirrored: bool = False
+    length: int, required: tuple[RequiredRange, ...], num_shards: int, *, mirrored: bool = False
 ) -> ExchangePlan:
     """Plan the permutes that fill a buffer on each shard.
 
@@ -112,16 +112,16 @@ def plan_exchange(
 
     Args:
         length: the length of the buffer.
-        demands: the required range of each source.
-        pieces: the number of shards.
+        required: the required range of each source.
+        num_shards: the number of shards.
         mirrored: whether shards need elements of the opposite end of a source.
     """
     groups: dict[tuple[int, int, int], list[_Run]] = {}
     runs_from: Counter[tuple[int, int, int]] = Counter()
-    held = [range(length, 0)] * pieces
-    for demand in demands:
+    held = [range(length, 0)] * num_shards
+    for demand in required:
         for run in _runs(demand):
-            target = pieces - 1 - run.receiver if mirrored else run.receiver
+            target = num_shards - 1 - run.receiver if mirrored else run.receiver
             distance = run.sender - target
             pair = (demand.source, run.sender, run.receiver)
             groups.setdefault((demand.source, distance, runs_from[pair]), []).append(run)
@@ -130,14 +130,14 @@ def plan_exchange(
             held[run.receiver] = range(
                 min(before.start, run.place), max(before.stop, run.place + run.length)
             )
-    sizes = {demand.source: demand.shard_size for demand in demands}
+    sizes = {demand.source: demand.shard_size for demand in required}
     merged: dict[tuple[int, ...], list[_Run]] = {}
     for (source, distance, nth), runs in groups.items():
         longest, place = max(run.length for run in runs), min(run.place for run in runs)
-        merged.setdefault((source, distance % pieces, nth, longest, place), []).extend(runs)
-    moves = tuple(_move(key[0], runs, sizes[key[0]], pieces) for key, runs in merged.items())
-    gathered = (pieces - 1) * sum(sizes.values())
-    needed = tuple(map(max, *(demand.lengths for demand in demands), (0,) * pieces))
+        merged.setdefault((source, distance % num_shards, nth, longest, place), []).extend(runs)
+    moves = tuple(_move(key[0], runs, sizes[key[0]], num_shards) for key, runs in merged.items())
+    gathered = (num_shards - 1) * sum(sizes.values())
+    needed = tuple(map(max, *(demand.lengths for demand in required), (0,) * num_shards))
     return ExchangePlan(length, moves, tuple(held), needed, gathered)
 
 
@@ -169,7 +169,7 @@ def _runs(demand: RequiredRange) -> Iterator[_Run]:
             first = stop
 
 
-def _move(source: int, runs: Sequence[_Run], shard_size: int, pieces: int) -> Permute:
+def _move(source: int, runs: Sequence[_Run], shard_size: int, num_shards: int) -> Permute:
     longest = max(run.length for run in runs)
     lowest = min(run.begin for run in runs)
     if max(run.begin + run.length for run in runs) == lowest + longest:
@@ -182,13 +182,13 @@ def _move(source: int, runs: Sequence[_Run], shard_size: int, pieces: int) -> Pe
         source,
         tuple((run.sender, run.receiver) for run in runs),
         longest,
-        _of_all(begins, pieces),
-        _of_all(places, pieces),
-        tuple(filled.get(shard, range(0)) for shard in range(pieces)),
+        _of_all(begins, num_shards),
+        _of_all(places, num_shards),
+        tuple(filled.get(shard, range(0)) for shard in range(num_shards)),
     )
 
 
-def _of_all(numbers: Mapping[int, int], pieces: int) -> tuple[int, ...]:
+def _of_all(numbers: Mapping[int, int], num_shards: int) -> tuple[int, ...]:
     """Return the numbers of all shards; those without one get one of the others'."""
     some = next(iter(numbers.values()))
-    return tuple(numbers.get(shard, some) for shard in range(pieces))
+    return tuple(numbers.get(shard, some) for shard in range(num_shards))

@@ -32,7 +32,7 @@ class ExchangeForm(ABC):
     factors: frozenset[int]
 
     @abstractmethod
-    def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
+    def routes(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return the elements that shards take from themselves and others along a split factor.
 
         Empty if the form communicates in another way.
@@ -47,15 +47,15 @@ class ExchangeForm(ABC):
         """Return the values from which the results are computed."""
         return list(self.operation.operands)
 
-    def is_profitable(self, factor: int, pieces: int) -> bool:
+    def is_profitable(self, factor: int, num_shards: int) -> bool:
         """Whether shards receive no more elements along a factor than by a gather."""
-        routes = self.routes(factor, pieces)
-        return sum(route.received for route in routes) <= sum(route.gathered for route in routes)
+        plans = self.routes(factor, num_shards)
+        return sum(plan.received for plan in plans) <= sum(plan.gathered for plan in plans)
 
-    def sends_nothing(self, factor: int, pieces: int) -> bool:
+    def sends_nothing(self, factor: int, num_shards: int) -> bool:
         """Whether no shard needs elements of another one along a factor."""
-        routes = self.routes(factor, pieces)
-        return bool(routes) and not any(route.received for route in routes)
+        plans = self.routes(factor, num_shards)
+        return bool(plans) and not any(plan.received for plan in plans)
 
 
 @dataclass(frozen=True, slots=True)

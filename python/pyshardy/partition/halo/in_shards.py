@@ -40,10 +40,12 @@ class FormInShards:
 
     def __call__(self, operation: ir.Operation, builder: LocalBuilder) -> None:
         """Replace an operation whose values have local types by its form."""
-        lanes = {factor: DeviceAxis(builder, self.mesh, axes) for factor, axes in self.axes.items()}
+        device_axes = {
+            factor: DeviceAxis(builder, self.mesh, axes) for factor, axes in self.axes.items()
+        }
         types = [result.type for result in operation.results]
         operands = list(operation.operands)
-        made = self.form.build(Body(operands, lanes, builder, types))
+        made = self.form.build(Body(operands, device_axes, builder, types))
         merge_slices(made, operands)
         for result, value in zip(operation.results, made, strict=True):
             result.replace_all_uses_with(value)

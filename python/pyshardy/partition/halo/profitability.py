@@ -77,9 +77,9 @@ def factors_to_replicate(
     values = (*form.operation.operands, *form.operation.results)
     shapes = tuple(map(shape_of, values))
     whole = blocked_factors(form.operation, form.rule) - form.factors
-    while (agreement := agree(form.rule, whole)) is not None:
-        agreed = tuple(new or old for new, old in zip(agreement.shardings, shardings, strict=True))
-        refused = _refused(form, agreed, shapes, _mesh(agreement, meshes), exchanges) - whole
+    while (compatible := agree(form.rule, whole)) is not None:
+        agreed = tuple(new or old for new, old in zip(compatible.shardings, shardings, strict=True))
+        refused = _refused(form, agreed, shapes, _mesh(compatible, meshes), exchanges) - whole
         if not refused:
             break
         whole |= refused
@@ -101,8 +101,8 @@ def axes_of_factors(
     return found
 
 
-def _mesh(agreement: CompatibleShardings, meshes: Mapping[str, Mesh]) -> Mesh:
-    mesh = agreement.mesh_or_ref
+def _mesh(compatible: CompatibleShardings, meshes: Mapping[str, Mesh]) -> Mesh:
+    mesh = compatible.mesh_or_ref
     return meshes[mesh] if isinstance(mesh, str) else mesh
 
 

@@ -56,7 +56,7 @@ _Answer = tuple[AxesPerDim, AxesPerDim]
 def cheapest_reshape(
     reshape: ir.Operation,
     shardings: Shardings,
-    agreement: CompatibleShardings,
+    compatible: CompatibleShardings,
     meshes: Mapping[str, Mesh],
 ) -> CompatibleShardings:
     """Return compatible shardings of the operand and the result of a reshape.
@@ -64,18 +64,18 @@ def cheapest_reshape(
     Args:
         reshape: the reshape.
         shardings: those of its operand and its result.
-        agreement: the compatible shardings by factors.
+        compatible: the compatible shardings by factors.
         meshes: the meshes of the module by name.
     """
-    name = agreement.mesh_or_ref
+    name = compatible.mesh_or_ref
     mesh = meshes.get(name) if isinstance(name, str) else name
     shapes = shape_of(reshape.operands[0]), shape_of(reshape.results[0])
-    agreed = tuple(new or old for new, old in zip(agreement.shardings, shardings, strict=True))
+    agreed = tuple(new or old for new, old in zip(compatible.shardings, shardings, strict=True))
     is_static = all(size > 0 for shape in shapes for size in shape)
     if mesh is None or mesh.is_maximal or not is_static:
-        return agreement
+        return compatible
     if not all(_can_be_judged(each, name) for each in (*shardings, *agreed)):
-        return agreement
+        return compatible
     now, proposed = (
         tuple(_axes(each, shape) for each, shape in zip(some, shapes, strict=True))
         for some in (shardings, agreed)
@@ -85,7 +85,7 @@ def cheapest_reshape(
     )
     best = judge.best((proposed[0], proposed[1]))
     if best == proposed:
-        return agreement
+        return compatible
     new = [
         None if axes == old else TensorSharding.from_axes(name, axes)
         for axes, old in zip(best, now, strict=True)

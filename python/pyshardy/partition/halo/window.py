@@ -48,26 +48,26 @@ class Window:
     size: int = 1
     dilation: int = 1
 
-    def reach(self, count: int, pieces: int) -> WindowFootprint:
+    def reach(self, count: int, num_shards: int) -> WindowFootprint:
         """Return the elements that the shards of `count` windows cover.
 
-        1. A shard has s = ceil(count / pieces) windows. Those of shard t begin at position b = t *
-           s * stride - low, and cover (s - 1) * stride + size positions. The last shards may have
-           fewer windows, or none.
-        2. The elements are at the positions that `dilation` divides. The first one covered is f =
-           ceil(b / dilation), which is f * dilation - b positions after b: its phase.
+        1. A shard has s = ceil(count / num_shards) windows. Those of shard t begin at position
+           b = t * s * stride - low, and cover (s - 1) * stride + size positions. The last shards
+           may have fewer windows, or none.
+        2. The elements are at the positions that `dilation` divides. The first one covered is
+           f = ceil(b / dilation), which is f * dilation - b positions after b: its phase.
 
         Example: windows of 3 that move by 1 over 8 elements with one of padding at each end, on
         4 shards: `Window(low=1, size=3).reach(8, 4)` begins at -1, 1, 3 and 5, with 4 elements.
         """
-        shard_size = -(-count // pieces)
+        shard_size = -(-count // num_shards)
         extent = (shard_size - 1) * self.stride + self.size
-        begins = [shard * shard_size * self.stride - self.low for shard in range(pieces)]
+        begins = [shard * shard_size * self.stride - self.low for shard in range(num_shards)]
         starts = tuple(-(-begin // self.dilation) for begin in begins)
         phases = tuple(
             start * self.dilation - begin for start, begin in zip(starts, begins, strict=True)
         )
-        counts = [min(count - shard * shard_size, shard_size) for shard in range(pieces)]
+        counts = [min(count - shard * shard_size, shard_size) for shard in range(num_shards)]
         lengths = tuple(
             max(0, -(-((of_shard - 1) * self.stride + self.size - phase) // self.dilation))
             if of_shard > 0

@@ -35,39 +35,39 @@ class WindowedDim:
     window: Window
     count: int
 
-    def reach(self, pieces: int) -> WindowFootprint:
+    def reach(self, num_shards: int) -> WindowFootprint:
         """Return the elements that each shard of the windows covers."""
-        return self.window.reach(self.count, pieces)
+        return self.window.reach(self.count, num_shards)
 
-    def route(self, pieces: int) -> ExchangePlan:
+    def route(self, num_shards: int) -> ExchangePlan:
         """Return the plan for the elements that each shard of the windows covers."""
-        reach = self.reach(pieces)
-        shard_size = -(-self.size // pieces)
+        reach = self.reach(num_shards)
+        shard_size = -(-self.size // num_shards)
         demand = RequiredRange(reach.starts, reach.lengths, range(self.size), shard_size)
-        return plan_exchange(reach.length, (demand,), pieces)
+        return plan_exchange(reach.length, (demand,), num_shards)
 
 
-def resizing_pays(size: int, wanted: int, pieces: int) -> bool:
+def resizing_pays(size: int, wanted: int, num_shards: int) -> bool:
     """Whether padding or slicing the end of a dimension receives no more than gathering it.
 
     Args:
         size: its size before.
         wanted: its size afterwards.
-        pieces: its number of shards, before and afterwards.
+        num_shards: its number of shards, before and afterwards.
     """
-    route = resizing_route(size, wanted, pieces)
-    return route.received <= route.gathered
+    plan = resizing_route(size, wanted, num_shards)
+    return plan.received <= plan.gathered
 
 
-def resizing_route(size: int, wanted: int, pieces: int) -> ExchangePlan:
+def resizing_route(size: int, wanted: int, num_shards: int) -> ExchangePlan:
     """Return the plan for padding or slicing the end of a dimension.
 
     Args:
         size: its size before.
         wanted: its size afterwards.
-        pieces: its number of shards, before and afterwards.
+        num_shards: its number of shards, before and afterwards.
     """
-    return WindowedDim(0, size, Window(), wanted).route(pieces)
+    return WindowedDim(0, size, Window(), wanted).route(num_shards)
 
 
 def resizing_traffic(
@@ -83,15 +83,15 @@ def resizing_traffic(
         mesh: its mesh.
     """
     traffic = Traffic()
-    pieces = sharding.sharded_sizes(mesh)
+    shards_per_dim = sharding.sharded_sizes(mesh)
     for dim, (size, wanted) in enumerate(zip(before, after, strict=True)):
         if size == wanted:
             continue
-        route = resizing_route(size, wanted, pieces[dim])
+        plan = resizing_route(size, wanted, shards_per_dim[dim])
         local = list(sharding.local_shape(after, mesh))
         del local[dim]
-        sent = route.received * math.prod(local) * nbytes
-        traffic += Traffic(sent, sum(not move.is_local for move in route.moves))
+        sent = plan.received * math.prod(local) * nbytes
+        traffic += Traffic(sent, sum(not move.is_local for move in plan.moves))
     return traffic
 
 
@@ -151,9 +151,9 @@ class WindowedForm(ExchangeForm):
         self._filling = filling
         self._attributes = attributes
 
-    def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
+    def routes(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return the plan for the elements that the windows of each shard cover."""
-        return (self.dims[factor].route(pieces),)
+        return (self.dims[factor].route(num_shards),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Exchange one dimension after the other, corners included; then apply the operation."""
@@ -175,17 +175,17 @@ class WindowedForm(ExchangeForm):
         self, value: ir.Value, factor: int, filling: FillValue, body: Body
     ) -> tuple[ir.Value, LocalDim]:
         """Build the elements that a shard's windows cover; with holes if shards differ in them."""
-        windowed, lanes = self.dims[factor], body.lanes[factor]
+        windowed, device_axis = self.dims[factor], body.lanes[factor]
         dim, dilation = windowed.dim, windowed.window.dilation
-        reach = windowed.reach(lanes.pieces)
-        route = windowed.route(lanes.pieces)
-        value = emit_exchange(route, {0: value}, dim, lanes, filling)
+        reach = windowed.reach(device_axis.pieces)
+        plan = windowed.route(device_axis.pieces)
+        value = emit_exchange(plan, {0: value}, dim, device_axis, filling)
         phase = reach.phases[0]
         high = reach.extent - phase - (reach.length - 1) * dilation - 1
         if high >= 0 and set(reach.phases) == {phase}:
             return value, LocalDim(reach.length, phase, high, dilation)
-        value = lanes.pad(value, dim, filling, 0, 0, dilation - 1)
-        value = lanes.place(value, dim, filling, reach.phases, reach.extent)
+        value = device_axis.pad(value, dim, filling, 0, 0, dilation - 1)
+        value = device_axis.place(value, dim, filling, reach.phases, reach.extent)
         return value, LocalDim(reach.extent)
 
 

@@ -269,15 +269,15 @@ def _local_size(
     size: int, dim: int, sharding: TensorSharding, mesh: Mesh, place: ir.Operation
 ) -> int:
     axes = sharding.dim_shardings[dim].axes
-    pieces = mesh.axes_size(axes)
-    if size % pieces:
+    num_shards = mesh.axes_size(axes)
+    if size % num_shards:
         listed = ", ".join(map(str, axes))
         raise PassError(
             error(
                 f"'{place.name}' op dimension {dim} of size {size} is not divisible by its axes "
-                f"{listed} of size {pieces}: pad the dimension, or constrain the value to a "
+                f"{listed} of size {num_shards}: pad the dimension, or constrain the value to a "
                 "sharding that divides it",
                 location_of(place.location),
             )
         )
-    return size // pieces
+    return size // num_shards

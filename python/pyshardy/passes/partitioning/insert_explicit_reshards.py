@@ -270,26 +270,26 @@ class _FunctionResharder:
         shardings: Shardings = tuple([self.known[value] for value in known.values])
         if self._are_plain(shardings):
             return
-        agreement = self.finder.agreement(known, shardings)
-        if agreement is None:
-            agreement = self._agreement_on_what_is_there(shardings[len(known.operands) :])
-        if agreement is None or (agreement.is_kept and not self.has_special_shardings):
+        compatible = self.finder.agreement(known, shardings)
+        if compatible is None:
+            compatible = self._kept_shardings(shardings[len(known.operands) :])
+        if compatible is None or (compatible.is_kept and not self.has_special_shardings):
             return
         if self.finder.local_forms is not None and are_remarks_wanted():
             is_known = name in self.finder.local_forms
             rule = self.rules.rule(operation) if is_known else None
             rule = None if rule is None else rule_on_shards(operation, rule)
-            remark_on_whole_dimensions(operation, rule, shardings, agreement, self.meshes)
+            remark_on_whole_dimensions(operation, rule, shardings, compatible, self.meshes)
         count = len(known.operands)
         place = ir.InsertionPoint(operation)
-        for index, sharding in enumerate(agreement.shardings[:count]):
+        for index, sharding in enumerate(compatible.shardings[:count]):
             if sharding is not None:
                 operation.operands[index] = self.uses.reshard_partial(
                     known.operands[index], sharding, place
                 )
-        self._set_results(operation, shardings[count:], agreement)
+        self._set_results(operation, shardings[count:], compatible)
 
-    def _agreement_on_what_is_there(self, results: Shardings) -> CompatibleShardings | None:
+    def _kept_shardings(self, results: Shardings) -> CompatibleShardings | None:
         """Keep all shardings, except the axes along which a result can't be unreduced."""
         unreduced = [each for each in results if each is not None and each.unreduced_axes]
         if not (self.is_for_devices and unreduced):
@@ -308,27 +308,27 @@ class _FunctionResharder:
         self,
         operation: ir.Operation,
         old_shardings: Sequence[TensorSharding | None],
-        agreement: CompatibleShardings,
+        compatible: CompatibleShardings,
     ) -> None:
-        new_shardings = agreement.shardings[len(agreement.shardings) - len(old_shardings) :]
+        new_shardings = compatible.shardings[len(compatible.shardings) - len(old_shardings) :]
         changed = {
             index: sharding for index, sharding in enumerate(new_shardings) if sharding is not None
         }
         if self.is_for_devices and self.has_special_shardings:
-            changed |= self._without_complete_axes(operation, old_shardings, changed, agreement)
+            changed |= self._without_complete_axes(operation, old_shardings, changed, compatible)
         if changed:
             set_result_shardings_of(operation, changed, self.cache)
             self.known.forget(operation)
         if self.is_for_devices and self.has_special_shardings:
             self.uses.complete_operands(operation)
-        is_partial = agreement.reduced_axes or agreement.contracted_axes
+        is_partial = compatible.reduced_axes or compatible.contracted_axes
         completion = completion_of(operation) if is_partial else None
         partial: dict[int, TensorSharding] = {}
         for index, old in enumerate(old_shardings):
             value: ir.Value = operation.results[index]
-            closed = TensorSharding.fully_closed(rank_of(value.type), agreement.mesh_or_ref)
+            closed = TensorSharding.fully_closed(rank_of(value.type), compatible.mesh_or_ref)
             sharding = changed.get(index) or old or closed
-            reduced_axes = self._reduced_axes(agreement, sharding)
+            reduced_axes = self._reduced_axes(compatible, sharding)
             if reduced_axes and not (completion and completion.is_local):
                 kind = completion.kinds[index] if completion else sharding.reduction_kind
                 value = self._all_reduce(value, sharding, reduced_axes, kind)
@@ -339,12 +339,12 @@ class _FunctionResharder:
             set_result_shardings_of(operation, partial, self.cache)
             self.known.forget(operation)
 
-    def _reduced_axes(self, agreement: CompatibleShardings, result: TensorSharding) -> AxisTuple:
+    def _reduced_axes(self, compatible: CompatibleShardings, result: TensorSharding) -> AxisTuple:
         """Return the axes along which a result has to be reduced, as it is computed."""
         if not self.is_for_devices:
-            return agreement.reduced_axes
+            return compatible.reduced_axes
         mesh = self.uses.mesh(result)
-        return set_difference(agreement.contracted_axes, result.unreduced_axes, mesh)
+        return set_difference(compatible.contracted_axes, result.unreduced_axes, mesh)
 
     def _partial(
         self, completed: TensorSharding, axes: AxisTuple, kind: ReductionOp
@@ -358,16 +358,16 @@ class _FunctionResharder:
         operation: ir.Operation,
         old_shardings: Sequence[TensorSharding | None],
         changed: Mapping[int, TensorSharding],
-        agreement: CompatibleShardings,
+        compatible: CompatibleShardings,
     ) -> dict[int, TensorSharding]:
         """Return the shardings of results without the unreduced axes along which they are complete.
 
         A result is partial along an axis only if the operation contracts along it, or has an
         operand that is partial along it.
         """
-        reference = agreement.mesh_or_ref
+        reference = compatible.mesh_or_ref
         mesh = self.meshes[reference] if isinstance(reference, str) else reference
-        partial = agreement.contracted_axes
+        partial = compatible.contracted_axes
         for operand in operation.operands:
             sharding = get_sharding(behind_barriers(operand))
             if sharding is not None:

@@ -193,8 +193,8 @@ class _Agree:
 
     def changes(self, rule: OpShardingRule, blocked: frozenset[int]) -> bool:
         """Whether the tensors are not compatible yet."""
-        agreement = self(rule, blocked)
-        return agreement is None or any(agreement.shardings)
+        compatible = self(rule, blocked)
+        return compatible is None or any(compatible.shardings)
 
 
 def _erase_if_unused(operation: ir.Operation) -> bool:

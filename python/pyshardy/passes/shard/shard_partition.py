@@ -57,9 +57,11 @@ def _sharding(annotation: ir.Operation) -> GridSharding | None:
 def _check_evenness(annotation: ir.Operation, sharding: GridSharding, grid: Grid) -> None:
     shape = ir.RankedTensorType(annotation.operands[0].type).shape
     for dim in sharding.split_dims if not sharding.sharded_dims_offsets else ():
-        pieces = grid.axes_size(sharding.split_axes[dim]) if grid.is_static else 1
-        if shape[dim] >= 0 and shape[dim] % pieces:
-            reason = f"dimension {dim} of size {shape[dim]} is not divisible by {pieces}; {_FIX}"
+        num_shards = grid.axes_size(sharding.split_axes[dim]) if grid.is_static else 1
+        if shape[dim] >= 0 and shape[dim] % num_shards:
+            reason = (
+                f"dimension {dim} of size {shape[dim]} is not divisible by {num_shards}; {_FIX}"
+            )
             raise refusal(_WHERE, reason, annotation)
 
 

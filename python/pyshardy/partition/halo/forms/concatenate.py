@@ -57,30 +57,30 @@ class ConcatenateForm(ExchangeForm):
         """Return the distinct values that parts are taken from."""
         return self._sources
 
-    def routes(self, _factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
+    def routes(self, _factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return one plan for all parts, as they may come from the same values."""
-        shard_size = -(-self._size // pieces)
-        demands: list[RequiredRange] = []
+        shard_size = -(-self._size // num_shards)
+        required: list[RequiredRange] = []
         for part in self._parts:
             source_size = shape_of(self._sources[part.source].type)[self._dim]
-            demands.append(
+            required.append(
                 RequiredRange(
-                    tuple(t * shard_size - part.place + part.begin for t in range(pieces)),
-                    (shard_size,) * pieces,
+                    tuple(t * shard_size - part.place + part.begin for t in range(num_shards)),
+                    (shard_size,) * num_shards,
                     range(part.begin, part.begin + part.length),
-                    -(-source_size // pieces),
+                    -(-source_size // num_shards),
                     part.source,
                 )
             )
-        return (plan_exchange(shard_size, tuple(demands), pieces),)
+        return (plan_exchange(shard_size, tuple(required), num_shards),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build the exchange, whose buffer is the result."""
         (factor,) = self.factors
-        lanes = body.lanes[factor]
-        (route,) = self.routes(factor, lanes.pieces)
+        device_axis = body.lanes[factor]
+        (plan,) = self.routes(factor, device_axis.pieces)
         sources = dict(enumerate(body.values))
-        return [emit_exchange(route, sources, self._dim, lanes, any_filling(body, 0))]
+        return [emit_exchange(plan, sources, self._dim, device_axis, any_filling(body, 0))]
 
     def _find_parts(self) -> list[_Part]:
         parts: list[_Part] = []

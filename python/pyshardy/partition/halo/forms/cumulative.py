@@ -64,22 +64,24 @@ class CumulativeForm(ExchangeForm):
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build the results of a shard, combined with the totals of those before it."""
         (factor,) = self.factors
-        lanes, dim = body.lanes[factor], self._dim
+        device_axis, dim = body.lanes[factor], self._dim
         value, initial = body.values
         size, shard_size = (shape_of(v.type)[dim] for v in (self.operation.operands[0], value))
-        pieces = range(lanes.pieces)
+        shards = range(device_axis.pieces)
         if not self._is_forward:  # the padding would be in all results
-            valid = [range(max(0, min(size - t * shard_size, shard_size))) for t in pieces]
-            value = lanes.choose(valid, value, lanes.spread(initial, value), dim)
+            valid = [range(max(0, min(size - t * shard_size, shard_size))) for t in shards]
+            value = device_axis.choose(valid, value, device_axis.spread(initial, value), dim)
         around = (shard_size - 1, 0) if self._is_forward else (0, shard_size - 1)
         own = self._reduced(body, value, shard_size, around, shard_size)
-        totals = lanes.gather(
-            lanes.cut(own, dim, (shard_size - 1 if self._is_forward else 0,), 1), dim
+        totals = device_axis.gather(
+            device_axis.cut(own, dim, (shard_size - 1 if self._is_forward else 0,), 1), dim
         )
-        others = [range(t) if self._is_forward else range(t + 1, lanes.pieces) for t in pieces]
-        totals = lanes.choose(others, totals, lanes.spread(initial, totals), dim)
-        total = self._reduced(body, totals, lanes.pieces, (0, 0), 1)
-        return [self._combined(lanes, own, total)]
+        others = [
+            range(t) if self._is_forward else range(t + 1, device_axis.pieces) for t in shards
+        ]
+        totals = device_axis.choose(others, totals, device_axis.spread(initial, totals), dim)
+        total = self._reduced(body, totals, device_axis.pieces, (0, 0), 1)
+        return [self._combined(device_axis, own, total)]
 
     def _reduced(
         self, body: Body, value: ir.Value, window: int, padding: tuple[int, int], length: int
@@ -102,9 +104,9 @@ class CumulativeForm(ExchangeForm):
             (with_shape(value.type, shape),),
         ).results[0]
 
-    def _combined(self, lanes: DeviceAxis, own: ir.Value, total: ir.Value) -> ir.Value:
+    def _combined(self, device_axis: DeviceAxis, own: ir.Value, total: ir.Value) -> ir.Value:
         dims = {"broadcast_dimensions": integers_attribute(range(len(shape_of(own.type))))}
-        create = lanes.builder.create
+        create = device_axis.builder.create
         total = create("stablehlo.broadcast_in_dim", (total,), (own.type,), dims).result
         operands = (total, own) if self._is_forward else (own, total)
         return create(self._combine, operands, (own.type,)).result

@@ -61,26 +61,26 @@ class _PadForm(WindowedForm):
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build a pad by the largest amount of any device, and slice what the device needs."""
         shape, wanted = shape_of(body.values[0].type), list(shape_of(body.result_types[0]))
-        for factor, lanes in body.lanes.items():
-            windowed, pieces = self.dims[factor], lanes.pieces
-            is_even = windowed.size % pieces == windowed.count % pieces == 0
-            if not is_even or not self.sends_nothing(factor, pieces):
+        for factor, device_axis in body.lanes.items():
+            windowed, num_shards = self.dims[factor], device_axis.pieces
+            is_even = windowed.size % num_shards == windowed.count % num_shards == 0
+            if not is_even or not self.sends_nothing(factor, num_shards):
                 return super().build(body)
         attributes = self.operation.attributes
         low, high, interior = (list(attributes[name]) for name in (_LOW, _HIGH, _INTERIOR))
         begins: dict[int, ir.Value] = {}
-        for factor, lanes in body.lanes.items():
+        for factor, device_axis in body.lanes.items():
             window, dim = self.dims[factor].window, self.dims[factor].dim
             size, length = wanted[dim], (shape[dim] - 1) * window.dilation + 1
             # The position of the first element of a shard in its result.
             places = [
                 shard * (shape[dim] * window.dilation - size) + window.low
-                for shard in range(lanes.pieces)
+                for shard in range(device_axis.pieces)
             ]
             low[dim], high[dim] = max(places), size - length - min(places)
             if len(set(places)) > 1:
                 low[dim], high[dim] = max(0, low[dim]), max(0, high[dim])
-                begins[dim] = lanes.by_shard([low[dim] - place for place in places])
+                begins[dim] = device_axis.by_shard([low[dim] - place for place in places])
         padded = [
             before + (size - 1) * (between + 1) + 1 + behind
             for before, size, between, behind in zip(low, shape, interior, high, strict=True)

@@ -32,13 +32,13 @@ class ReverseForm(ExchangeForm):
         self._dims = {mappings[dim].factor_indices[0]: dim for dim in dims}
         self.factors = frozenset(self._dims)
 
-    def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
+    def routes(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return the plan of an exchange between both ends."""
         size = self._size(factor)
-        shard_size = -(-size // pieces)
-        starts = tuple(size - (shard + 1) * shard_size for shard in range(pieces))
-        demand = RequiredRange(starts, (shard_size,) * pieces, range(size), shard_size)
-        return (plan_exchange(shard_size, (demand,), pieces, mirrored=True),)
+        shard_size = -(-size // num_shards)
+        starts = tuple(size - (shard + 1) * shard_size for shard in range(num_shards))
+        demand = RequiredRange(starts, (shard_size,) * num_shards, range(size), shard_size)
+        return (plan_exchange(shard_size, (demand,), num_shards, mirrored=True),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Exchange the elements of each dimension, then reverse them.
@@ -47,15 +47,19 @@ class ReverseForm(ExchangeForm):
         """
         (value,) = body.values
         sizes = {factor: self._size(factor) for factor in body.lanes}
-        even = [lanes for f, lanes in body.lanes.items() if sizes[f] % lanes.pieces == 0]
+        even = [
+            device_axis
+            for f, device_axis in body.lanes.items()
+            if sizes[f] % device_axis.pieces == 0
+        ]
         if even:
             value = _mirrored(value, even)
-        for factor, lanes in body.lanes.items():
-            if lanes in even:
+        for factor, device_axis in body.lanes.items():
+            if device_axis in even:
                 continue
-            (route,) = self.routes(factor, lanes.pieces)
+            (plan,) = self.routes(factor, device_axis.pieces)
             value = emit_exchange(
-                route, {0: value}, self._dims[factor], lanes, any_filling(body, 0)
+                plan, {0: value}, self._dims[factor], device_axis, any_filling(body, 0)
             )
         return list(body.local_copy(self.operation, [value], {}).results)
 
@@ -69,7 +73,7 @@ def _mirrored(value: ir.Value, lanes_of_dims: Sequence[DeviceAxis]) -> ir.Value:
     Numbered along all their axes, it is as far from the last shard as the device is from the first.
     """
     some = lanes_of_dims[0]
-    axes = tuple(axis for lanes in lanes_of_dims for axis in lanes.axes)
+    axes = tuple(axis for device_axis in lanes_of_dims for axis in device_axis.axes)
     together = DeviceAxis(some.builder, some.mesh, axes)
     last = together.pieces - 1
     return together.send(value, [(last - shard, shard) for shard in range(last + 1)])

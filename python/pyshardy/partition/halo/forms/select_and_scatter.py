@@ -184,21 +184,21 @@ class SelectAndScatterForm(ExchangeForm):
         self.rule = rule
         self.factors = frozenset(self._dims)
 
-    def routes(self, factor: int, pieces: int, /) -> Sequence[ExchangePlan]:
+    def routes(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return the plans of the operand and of the source."""
-        windows = self._windows_into(factor, pieces)
+        windows = self._windows_into(factor, num_shards)
         return windows.route_of_operand(), windows.route_of_source()
 
-    def is_profitable(self, factor: int, pieces: int) -> bool:
+    def is_profitable(self, factor: int, num_shards: int) -> bool:
         """Whether the form is correct for this number of shards, and saves bytes."""
         if self._own_only:
-            windows = self._windows_into(factor, pieces)
+            windows = self._windows_into(factor, num_shards)
             return windows.are_inside if self._outside is None else windows.are_own
-        return super().is_profitable(factor, pieces)
+        return super().is_profitable(factor, num_shards)
 
-    def sends_nothing(self, factor: int, pieces: int) -> bool:
+    def sends_nothing(self, factor: int, num_shards: int) -> bool:
         """Whether the form is correct for this number of shards, without communication."""
-        return self.is_profitable(factor, pieces) and super().sends_nothing(factor, pieces)
+        return self.is_profitable(factor, num_shards) and super().sends_nothing(factor, num_shards)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build the operation on all windows that overlap a shard."""
@@ -207,29 +207,31 @@ class SelectAndScatterForm(ExchangeForm):
         outside = self._filling(body, operand)
         padding = paddings(self.operation, len(self._windows))
         sharded = list[tuple[int, WindowsInto, DeviceAxis]]()
-        for dim, windows, lanes in self._sharded(body):
+        for dim, windows, device_axis in self._sharded(body):
             if windows.are_aligned:
                 padding[dim] = windows.window.low, 0
                 continue
-            sharded.append((dim, windows, lanes))
-            operand = emit_exchange(windows.route_of_operand(), {0: operand}, dim, lanes, outside)
-            source = emit_exchange(windows.route_of_source(), {0: source}, dim, lanes, zero)
+            sharded.append((dim, windows, device_axis))
+            operand = emit_exchange(
+                windows.route_of_operand(), {0: operand}, dim, device_axis, outside
+            )
+            source = emit_exchange(windows.route_of_source(), {0: source}, dim, device_axis, zero)
             padding[dim] = 0, 0
         operands = operand, source, initial
         attributes = {"padding": paddings_attribute(padding)}
         (result,) = body.local_copy(self.operation, operands, attributes, (operand.type,)).results
         around = FillValue(lambda: initial, PaddingContents.SCALAR)
-        for dim, windows, lanes in sharded:
+        for dim, windows, device_axis in sharded:
             places = [
                 start - shard * windows.shard_size for shard, start in enumerate(windows.starts)
             ]
-            result = lanes.place(result, dim, around, places, windows.shard_size)
+            result = device_axis.place(result, dim, around, places, windows.shard_size)
         return [result]
 
     def _sharded(self, body: Body) -> list[tuple[int, WindowsInto, DeviceAxis]]:
         return [
-            (self._dims[factor], self._windows_into(factor, lanes.pieces), lanes)
-            for factor, lanes in body.lanes.items()
+            (self._dims[factor], self._windows_into(factor, device_axis.pieces), device_axis)
+            for factor, device_axis in body.lanes.items()
         ]
 
     def _filling(self, body: Body, operand: ir.Value) -> FillValue:
@@ -243,10 +245,10 @@ class SelectAndScatterForm(ExchangeForm):
             PaddingContents.SCALAR,
         )
 
-    def _windows_into(self, factor: int, pieces: int) -> WindowsInto:
+    def _windows_into(self, factor: int, num_shards: int) -> WindowsInto:
         dim = self._dims[factor]
         operand, source = (sizes[dim] for sizes in self._sizes)
-        return WindowsInto(self._windows[dim], source, operand, pieces)
+        return WindowsInto(self._windows[dim], source, operand, num_shards)
 
 
 @exchanges("stablehlo.select_and_scatter")
