@@ -210,8 +210,8 @@ REFUSED = {
   %2 = stablehlo.negate %1 : tensor<f32>
   return
 }}""",
-        "'stablehlo.reduce' op reduces a dimension that its axes don't divide in a way that no "
-        "padding is neutral to",
+        "'stablehlo.reduce' op reduces a dimension that its axes don't divide, has no neutral "
+        "element for the padding",
     ),
 }
 
