@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What custom syntax costs: our share of reading and printing beside MLIR's own in jaxlib.
+"""The cost of custom syntax in parsing and printing, relative to C++ Shardy in jaxlib.
 
     python bench/assembly.py                # a 24-layer training step, unrolled
     python bench/assembly.py train.mlir
 
-Reading is MLIR's parser around our rewriting of the text before it and our verification after it;
-printing is MLIR's printer and our rewriting after it. Each of our shares is set beside the whole
-parse, or print, of the same text by the parser and printer of C++ Shardy in jaxlib, in the same
-run. The program is measured as JAX prints it, and after propagation by C++ Shardy, when every
-operation has a sharding. Prints medians and ratios; the target is a ratio of at most 2. Needs the
-`jax` extra.
+Parsing rewrites the text, runs MLIR's parser, and verifies; printing runs MLIR's printer and
+rewrites its output. The time of our parts is compared with the complete time of C++ Shardy in
+jaxlib to parse, or print, the same text in the same run. The program is measured as printed by JAX,
+and after propagation by C++ Shardy, when every operation has a sharding. Prints medians and ratios;
+the target is a ratio of at most 2. Needs the `jax` extra.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.dialect import Context
 from mlir_sdy.verify import verify_shardings
 
-# The bindings in jaxlib and the host's can't live in one process.
+# The bindings of jaxlib and of the host can't be used in one process.
 PEER = """
 import json, statistics, sys, time
 from jax._src.interpreters import mlir as jax_mlir
@@ -64,7 +63,7 @@ PROPAGATE = "builtin.module(sdy-propagation-pipeline)"
 
 
 def peer(text: str, runs: int, pipeline: str) -> dict[str, float | str]:
-    """The text after `pipeline`, and how long C++ Shardy parses and prints it."""
+    """Return the text after `pipeline`, and the times of C++ Shardy to parse and print it."""
     command = [sys.executable, "-c", PEER, str(runs), pipeline]
     result = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     return json.loads(result.stdout.splitlines()[-1])
@@ -81,7 +80,7 @@ def median_seconds(runs: int, run: Callable[[], object]) -> float:
 
 
 def own(text: str, runs: int) -> dict[str, float]:
-    """How long our share of reading and of printing takes, and both as a whole."""
+    """Return the times of our parts of parsing and of printing, and the complete times."""
     context = Context()
     module = parse(text, context)
     printed = module.operation.get_asm()

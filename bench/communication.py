@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Bytes that devices send in our partitioned programs, and in those of XLA's SPMD partitioner.
+"""Bytes sent in programs partitioned by pyshardy, and by XLA's SPMD partitioner.
 
     python bench/communication.py                    # the corpus
     python bench/communication.py transformer_scan   # programs of the corpus, files, or folders
     python bench/communication.py --against=shardy   # C++ Shardy's partitioner (jaxlib 0.12)
 
 Both sides get the same annotated program. XLA propagates by its Shardy and partitions; ours is
-propagated and partitioned here, and then compiled by XLA as it is, so that both are counted by one
-parser in optimised HLO, where both have lost what is dead or there twice. See `hlo.py` for how
-bytes are counted. Loops count as often as they run.
+propagated and partitioned here, and then compiled by XLA without partitioning. Both are counted in
+optimised HLO, after dead code and common subexpression elimination. See `hlo.py` for the count of
+bytes. Operations in loops count once for each iteration.
 
 C++ Shardy propagates and partitions by itself, in a process with jaxlib 0.12 (see
 `tools/oracle_environment.py`). There, the collectives of both local programs are counted in
-StableHLO, as `PartitionedProgram.collectives` tells.
+StableHLO, by `PartitionedProgram.collectives`.
 
 Prints both counts, their ratio (below 1: ours sends less), and the kinds of collectives; at the
 end the geometric mean, in which a program counts as 1 if neither side communicates. Needs the
@@ -63,7 +63,7 @@ class LocalCollective:
 
     @classmethod
     def of(cls, collective: Collective) -> LocalCollective:
-        """Return what `PartitionedProgram.collectives` tells."""
+        """Return the entry for one of `PartitionedProgram.collectives`."""
         return cls(
             collective.kind.replace("_", "-"),
             collective.group_size,
@@ -78,7 +78,7 @@ Sent = HloCollective | LocalCollective
 
 @dataclass(frozen=True)
 class Row:
-    """A program, and what both sides send."""
+    """A program, and the collectives of both sides."""
 
     name: str
     ours: Sequence[Sent]
@@ -99,13 +99,13 @@ def total(collectives: Sequence[Sent]) -> float:
 
 
 def kinds(collectives: Sequence[Sent]) -> str:
-    """How many of each kind there are: `2 all-gather, 1 all-reduce`."""
+    """Return the number of each kind: `2 all-gather, 1 all-reduce`."""
     counts = Counter(collective.kind for collective in collectives)
     return ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
 
 
 def compare(path: Path) -> Row:
-    """Both sides' collectives of one program."""
+    """Return both sides' collectives of one program."""
     module = parse(path.read_text(), Context())
     annotated = asm(module)
     propagate(module)
@@ -118,7 +118,7 @@ def compare(path: Path) -> Row:
 
 
 def compare_with_shardy(path: Path, shardy: Shardy) -> Row:
-    """Both sides' collectives of one program, where the other side is C++ Shardy."""
+    """Return both sides' collectives of one program, with C++ Shardy as the other side."""
     context = Context()
     module = parse(path.read_text(), context)
     theirs = partitioned_by_shardy(shardy, asm(module), context)
@@ -131,14 +131,14 @@ def compare_with_shardy(path: Path, shardy: Shardy) -> Row:
 
 
 def show(collectives: Sequence[Sent], side: str) -> None:
-    """A line for each collective, the largest first."""
+    """Print a line for each collective, the largest first."""
     for c in sorted(collectives, key=lambda c: -c.sent_bytes * c.times):
         bytes_and_times = f"{c.sent_bytes:>10,.0f} x {c.times:<4}"
         print(f"    {side:6} {bytes_and_times} {c.kind} of {c.group_size}  {c.source}")
 
 
 def programs_named(name: str) -> list[Path]:
-    """The programs in a folder, a file, or a program of the corpus."""
+    """Return the programs of a folder or a file, or a program of the corpus."""
     if Path(name).is_dir():
         return sorted(Path(name).glob("*.mlir"))
     return [Path(name) if name.endswith(".mlir") else CORPUS / f"{name}.mlir"]

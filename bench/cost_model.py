@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The cost model's order of ten plans for a transformer block, beside what XLA compiles them to.
+"""The cost model's ranking of ten plans for a transformer block, compared with XLA's programs.
 
     python bench/cost_model.py
 
-Each plan shards the arguments of `examples/transformer_block.mlir` in another way. What a device
-sends, and the memory that it needs, are estimated from the partitioned program, and read off what
-XLA has compiled that to for virtual CPU devices: the bytes of collectives in its optimised HLO, and
-its own account of memory. Prints both and their rank correlation (Spearman's; 1: the same order).
+Each plan shards the arguments of `examples/transformer_block.mlir` differently. The bytes sent and
+the memory of a device are estimated from the partitioned program. The measured values are those of
+its compilation by XLA for virtual CPU devices: the bytes of collectives in the optimised HLO, and
+XLA's memory statistics. Prints both and Spearman's rank correlation (1: the same order).
 Needs the `jax` extra.
 """
 
@@ -40,7 +40,7 @@ BOTH = '[{"data"}, {"model"}]'
 BATCH, SEQUENCE = '[{"data"}, {}, {}]', '[{"data"}, {"model"}, {}]'
 FEATURES, WHOLE = '[{"data"}, {}, {"model"}]', "[{}, {}, {}]"
 
-# Which argument is which: the weights of the MLP, of attention, and what comes in.
+# Positions of arguments: the weights of the MLP, of attention, and the inputs.
 MLP_IN, MLP_OUT = 6, 0
 QUERIES, KEYS, VALUES, OUTPUT = 3, 1, 7, 2
 NORMS = (4, 5)
@@ -52,12 +52,12 @@ WEIGHTS = (MLP_IN, MLP_OUT, QUERIES, KEYS, VALUES, OUTPUT)
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to shard the program.
+    """The shardings of the program's arguments.
 
     Attributes:
         data: the size of the axis `data`.
-        weights: the shardings of weights by their position; the others are whole.
-        batch: the sharding of what comes in, and goes out.
+        weights: the shardings of weights by their position; the others are replicated.
+        batch: the sharding of the input and the output.
     """
 
     data: int
@@ -83,7 +83,7 @@ MESH = re.compile(r"sdy\.mesh @mesh = <.*?> \{.*\}")
 
 
 def program_of(plan: Plan) -> PartitionedProgram:
-    """The example, sharded as a plan says."""
+    """Return the example with the shardings of a plan."""
     text = MESH.sub(f'sdy.mesh @mesh = <["data"={plan.data}, "model"={8 // plan.data}]>', TEXT)
     position = iter(range(10))
 
@@ -99,7 +99,7 @@ def program_of(plan: Plan) -> PartitionedProgram:
 
 
 def measured(program: PartitionedProgram) -> tuple[float, int]:
-    """The bytes that a device sends, and those that it needs, in what XLA has compiled."""
+    """Return the bytes that a device sends, and its memory, in the program compiled by XLA."""
     layout = Layout(1, DEVICES)
     compiled = local_xla_program(program.module, layout)
     sent = sum(each.sent_bytes * each.times for each in collectives_of(compiled.hlo, DEVICES))
@@ -108,7 +108,7 @@ def measured(program: PartitionedProgram) -> tuple[float, int]:
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Spearman's: that of the ranks, where equal numbers share the mean of theirs."""
+    """Return Spearman's rank correlation; equal numbers have the mean of their ranks."""
     return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Collectives in the text of HLO: what XLA's optimised programs communicate.
+"""Collectives in the text of XLA's optimised HLO.
 
 >>> text = '''
 ... ENTRY %main (x: f32[2,8]) -> f32[8,8] {
@@ -51,11 +51,11 @@ class HloCollective:
 
     Attributes:
         kind: its opcode, `all-gather`.
-        group_size: how many devices exchange data with each other.
-        sent_bytes: what a device sends, on the average of all devices, in one execution.
-        times: how often it is executed: as often as the loops around it run, where they say
-            so, else once. Each branch of a conditional counts.
-        source: the name of what it was made from.
+        group_size: the number of devices that exchange data with each other.
+        sent_bytes: the bytes that a device sends in one execution, averaged over all devices.
+        times: the number of executions: the product of the known trip counts around it, else 1.
+            Each branch of a conditional counts.
+        source: the name of the original operation.
     """
 
     kind: str
@@ -66,18 +66,18 @@ class HloCollective:
 
 
 def collectives_of(text: str, num_devices: int) -> list[HloCollective]:
-    """The collectives of a program, with those of the computations that it calls.
+    """Return the collectives of a program, including those of called computations.
 
-    Bytes are those of the usual ring algorithms, in a group of n devices: (n-1)/n of the output of
-    an all-gather, of the input of a reduce-scatter, and of an all-to-all; 2(n-1)/n of an
-    all-reduce; what moves to another device of a permute.
+    Bytes are those of ring algorithms, in a group of n devices: (n-1)/n of the output of an
+    all-gather, of the input of a reduce-scatter, and of an all-to-all; 2(n-1)/n of an all-reduce;
+    for a permute, the bytes that move to another device.
     """
     computations, entry = _computations(text)
     return list(_executed(computations, entry, 1, num_devices))
 
 
 def _computations(text: str) -> tuple[dict[str, list[str]], str]:
-    """The right-hand sides of the instructions of each computation, and the name of the entry."""
+    """Return the right-hand sides of each computation's instructions, and the entry's name."""
     computations: dict[str, list[str]] = {}
     entry = name = ""
     for line in text.splitlines():

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Time of the partitioner beside that of XLA's, and how it grows.
+"""Time of the partitioner compared with XLA's, and its growth.
 
     python bench/partition.py                    # training steps of 24 and 96 layers
     python bench/partition.py --layers 24 384    # 384 layers are 100,000 operations
     python bench/partition.py --passes           # with the time of each pass
     python bench/partition.py program.mlir
 
-Ours is `sdy-partition-pipeline` on the propagated program, without verification inside. Beside it
-stands what XLA's compiler spends on the same annotated program from the end of propagation on: the
-export of Shardy, with which `shardy-xla` ends, and `spmd-partitioning` (see `xla_compile`). Of each
-time the best of several runs is taken, all in turn. Needs the `jax` extra.
+Ours is `sdy-partition-pipeline` on the propagated program, without verification inside. It is
+compared with the time of XLA's compiler for the same annotated program after propagation: the
+export of Shardy, which is the end of `shardy-xla`, and `spmd-partitioning` (see `xla_compile`).
+Times are the best of several interleaved runs. Needs the `jax` extra.
 
-A last line is the same program on a mesh of 4,096 devices.
+The last line is the same program on a mesh of 4,096 devices.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pyshardy.pipeline.plan import Step
 
 
 def propagated(text: str) -> str:
-    """The program with its shardings."""
+    """Return the propagated program."""
     module = parse(text, Context())
     run_pipeline(module, "sdy-propagation-pipeline", verify_each=False)
     return asm(module)
@@ -60,7 +60,7 @@ class PassTimes(Instrumentation):
 
 
 def our_seconds(text: str) -> tuple[int, dict[str, float]]:
-    """The number of operations of a propagated program, and the seconds of each pass."""
+    """Return the number of operations of a propagated program, and the seconds of each pass."""
     module = parse(text, Context())
     count = num_operations(module)
     gc.collect()
@@ -76,7 +76,7 @@ def our_seconds(text: str) -> tuple[int, dict[str, float]]:
 
 
 def num_operations(module: ir.Module) -> int:
-    """All operations of a module, those in regions included."""
+    """Return the number of operations of a module, including those in regions."""
     count = 0
 
     def visit(_: ir.Operation) -> ir.WalkResult:

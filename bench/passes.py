@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Time of each pass of the propagation pipeline beside that of C++ Shardy, and its growth.
+"""Time of each pass of the propagation pipeline compared with C++ Shardy, and its growth.
 
     python bench/passes.py                  # training steps of 24 and 192 layers, unrolled
     python bench/passes.py --layers 24 96
 
-Both sides run the pipeline pass by pass on a module of their own, without verification. For each
-pass, the best of several runs counts. Prints for the smaller program the time of both and their
+Both sides run the pipeline pass by pass on separate modules, without verification. The time of a
+pass is the best of several runs. Prints for the smaller program the time of both and their
 ratio (below 1: ours is faster), and in the last column the time per operation in the larger
 program over that in the smaller one: 1.0 is linear growth. Needs the `jax` extra for C++ Shardy.
 """
@@ -30,7 +30,7 @@ from pyshardy.pipeline.plan import Step, plan_pipeline
 
 PIPELINE = "sdy-propagation-pipeline"
 
-# The bindings in jaxlib and the host's can't live in one process.
+# The bindings of jaxlib and of the host can't be used in one process.
 PEER = """
 import json, sys, time
 from jax._src.interpreters import mlir as jax_mlir
@@ -57,7 +57,7 @@ with jax_mlir.make_ir_context(), ir.Location.unknown():
 
 
 class Clock(Instrumentation):
-    """Notes how long each pass takes."""
+    """Measures the time of each pass."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -75,7 +75,7 @@ class Clock(Instrumentation):
 
 
 def own_seconds(text: str, context: Context, runs: int) -> list[float]:
-    """The best time of each pass."""
+    """Return the best time of each pass."""
     times: list[list[float]] = []
     for _ in range(runs):
         module = parse(text, context)
@@ -93,7 +93,7 @@ def own_seconds(text: str, context: Context, runs: int) -> list[float]:
 
 
 def peer_seconds(text: str, steps: Sequence[Step], runs: int) -> list[float | None]:
-    """The best time of each pass; None for those that C++ Shardy doesn't have."""
+    """Return the best time of each pass; None for those that C++ Shardy doesn't have."""
     request = {"text": text, "steps": [str(step.pipeline) for step in steps], "runs": runs}
     command = [sys.executable, "-c", PEER]
     result = subprocess.run(

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Time and memory of the propagation pipeline beside that of C++ Shardy, in one run.
+"""Time and memory of the propagation pipeline compared with C++ Shardy, in one run.
 
     python bench/propagation.py                     # training steps of 24 and 96 layers, unrolled
     python bench/propagation.py --layers 24 96 384  # 384 layers are 100,000 operations
     python bench/propagation.py program.mlir
 
-Both sides read the program before the clock starts, and run `sdy-propagation-pipeline` on a fresh
-module, in turn. Each is timed as its users run it: C++ Shardy's pass manager verifies after every
-pass, our runner once after a named pipeline, with a copy of the module taken before, for the case
-that a pass fails. A second line is without any verification on both sides, and without the copy.
+Both sides parse the program before the measurement, and run `sdy-propagation-pipeline` on a fresh
+module, in turn. Each is timed in its default mode: C++ Shardy's pass manager verifies after every
+pass, our runner once after a named pipeline, and it copies the module before in case a pass fails.
+The second line is without verification on both sides, and without the copy.
 
-Prints the best of several runs, ratios (below 1: ours is faster), time for each operation, so that
-growth can be seen, and the peak of the process' memory above that with the module alone. Needs the
-`jax` extra for C++ Shardy.
+Prints the best of several runs, ratios (below 1: ours is faster), the time per operation, which
+shows the growth, and the peak memory of the process without that of the module. Needs the `jax`
+extra for C++ Shardy.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pyshardy.pipeline import run_pipeline
 
 PIPELINE = "sdy-propagation-pipeline"
 
-# The bindings in jaxlib and the host's can't live in one process.
+# The bindings of jaxlib and of the host can't be used in one process.
 PEER = """
 import json, sys, time
 from jax._src.interpreters import mlir as jax_mlir
@@ -57,7 +57,7 @@ with jax_mlir.make_ir_context(), ir.Location.unknown():
 
 
 class Peer:
-    """C++ Shardy in a process of its own, with a program to run on."""
+    """C++ Shardy in a separate process, with a program to run on."""
 
     def __init__(self, program: Path):
         self._process = subprocess.Popen(
@@ -68,7 +68,7 @@ class Peer:
         )
 
     def seconds(self, *, verify: bool) -> float:
-        """How long the pipeline takes on a fresh module."""
+        """Return the time of the pipeline on a fresh module."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(verify) + "\n")
@@ -89,18 +89,18 @@ def own_seconds(text: str, context: Context, *, verify: bool) -> float:
 
 
 def peak_kilobytes(program: Path) -> int:
-    """What the pipeline needs at most beyond the module, in a process that did nothing before."""
+    """Return the peak memory of the pipeline without that of the module, in a fresh process."""
     command = [sys.executable, __file__, program, "--memory-only"]
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def _print_peak(program: Path) -> None:
-    # What is loaded with the first run does not count.
+    # Libraries that the first run loads do not count.
     run_pipeline(parse("func.func @main() {\n  return\n}", Context()), PIPELINE)
     module = parse(program.read_text(), Context())
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # What reading needed goes back to the system.
-    Path("/proc/self/clear_refs").write_text("5")  # The peak starts anew.
+    ctypes.CDLL(None).malloc_trim(0)  # Release the memory of parsing.
+    Path("/proc/self/clear_refs").write_text("5")  # Reset the peak.
     before = _status("VmRSS")
     run_pipeline(module, PIPELINE, verify_each=False, restore_on_failure=False)
     print(_status("VmHWM") - before)
@@ -125,13 +125,13 @@ def num_operations(text: str, context: Context) -> int:
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds that both sides take."""
+    """The seconds of both sides."""
 
     own: float
     peer: float
 
     def line(self, what: str, count: int) -> str:
-        """What is printed of them, for a program of so many operations."""
+        """Return the line to print for a program with a number of operations."""
         return (
             f"  {what:24} pyshardy {1e3 * self.own:8.1f} ms ({1e6 * self.own / count:5.1f} us/op)"
             f"   C++ Shardy {1e3 * self.peer:8.1f} ms ({1e6 * self.peer / count:5.1f} us/op)"

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How long partitioned programs run on XLA with 8 virtual CPU devices, beside XLA's own.
+"""Run time of partitioned programs on XLA with 8 virtual CPU devices, compared with XLA's own.
 
     python bench/runtime.py                    # the corpus
     python bench/runtime.py transformer_scan   # programs of the corpus, or files
 
-XLA propagates and partitions the annotated program for one side, as `jax.jit` has it do, and
-compiles our partitioned program as it is for the other. Both run on the same arrays, which are on
-the devices already, in turn; the best of several runs of each counts. Prints both times, their
+For one side, XLA propagates and partitions the annotated program, as in `jax.jit`; for the other,
+it compiles our partitioned program unchanged. Both run in turn on the same arrays, which are on
+the devices already; the best of several runs of each counts. Prints both times, their
 ratio (below 1: ours is faster), and the geometric mean. Needs the `jax` extra.
 
-Virtual devices share the processors of one machine: what counts here is work and the number of
-collectives, not what links would take.
+Virtual devices share the processors of one machine: the times depend on computation and the number
+of collectives, not on links.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CORPUS = Path(__file__).parents[1] / "test" / "corpus" / "mlir"
 
 
 def seconds(path: Path, rounds: int, runs: int) -> tuple[float, float]:
-    """The best times of our program and of XLA's."""
+    """Return the best times of our program and of XLA's."""
     module = parse(path.read_text(), Context())
     annotated = asm(module)
     propagate(module)
@@ -43,7 +43,7 @@ def seconds(path: Path, rounds: int, runs: int) -> tuple[float, float]:
     ours = local_xla_program(program.module, layout)
     theirs = XlaProgram(annotated, inputs, outputs, layout, partitioned_by_xla=True)
     held = program.scatter(random_inputs([port.spec for port in program.inputs], seed=0))
-    # One without the other would also measure what else the machine does at the time.
+    # Alternating runs are affected equally by other load of the machine.
     taken = [(ours.seconds(held, runs), theirs.seconds(held, runs)) for _ in range(rounds)]
     return min(first for first, _ in taken), min(second for _, second in taken)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The program that measurements run on when no other is named: a 24-layer training step."""
+"""The default program of the benchmarks: a 24-layer training step."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ MAKE_PROGRAMS = Path(__file__).parents[1] / "examples" / "make_programs.py"
 
 
 def program_text(program: Path | None, layers: int = 24) -> str:
-    """The text of `program`, or of the training step, which is made anew for that.
+    """Return the text of `program`, or of a new training step.
 
     Args:
         program: an MLIR file.
-        layers: the number of layers of the training step; 24 make 6,300 operations.
+        layers: the number of layers of the training step; 24 layers have 6,300 operations.
     """
     if program is not None:
         return program.read_text()

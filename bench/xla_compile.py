@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""XLA's compiler in a process of its own, and how long its parts took.
+"""XLA's compiler in a separate process, and the times of its parts.
 
 Needs the `jax` extra.
 """
@@ -39,11 +39,11 @@ _PASS_TIME = re.compile(r"HLO pass: ([\w-]+) time: .* \((\d+) us\)")
 
 @dataclass(frozen=True)
 class Compilation:
-    """What XLA said.
+    """The output of a compilation by XLA.
 
     Attributes:
-        peak_bytes: the memory of a device: arguments, results and what is in between.
-        log: what it logged.
+        peak_bytes: the memory of a device: arguments, results and temporaries.
+        log: its log.
     """
 
     peak_bytes: int
@@ -57,9 +57,9 @@ def compile_with_xla(
 
     Args:
         text: the program in StableHLO.
-        num_devices: how many partitions it is for.
-        flags: more flags of XLA.
-        environment: more variables of the environment.
+        num_devices: the number of partitions.
+        flags: additional flags of XLA.
+        environment: additional environment variables.
     """
     flags = f"--xla_force_host_platform_device_count={num_devices} {flags}"
     variables = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": flags, **(environment or {})}
@@ -79,11 +79,11 @@ def compile_with_xla(
 
 @dataclass(frozen=True)
 class PartitioningTime:
-    """How long XLA's compiler worked on a program between its shardings and that of one device.
+    """The time of XLA's compiler from the propagated program to the local one.
 
     Attributes:
         export: seconds from the end of propagation to the HLO that `spmd-partitioning` reads: the
-            passes of Shardy behind propagation, and the conversion to HLO.
+            passes of Shardy after propagation, and the conversion to HLO.
         partitioning: seconds of `spmd-partitioning`.
     """
 
@@ -92,11 +92,11 @@ class PartitioningTime:
 
 
 def partitioning_time(text: str, num_devices: int) -> PartitioningTime:
-    """Compile a program, and measure these parts.
+    """Compile a program, and measure the time of partitioning.
 
-    The time of `spmd-partitioning` is in XLA's log. It has only one time for `shardy-xla`, which
+    The time of `spmd-partitioning` is in XLA's log. There is only one time for `shardy-xla`, which
     imports, propagates and exports; but XLA can write the program to a file between these. The
-    export is what is between the files, from the end of one to the beginning of the next one.
+    time of the export is from the end of one file to the start of the next one.
     """
     logging = {"TF_CPP_MIN_LOG_LEVEL": "0", "TF_CPP_VMODULE": "hlo_pass_pipeline=1"}
     plain = compile_with_xla(text, num_devices, environment=logging)
@@ -114,10 +114,10 @@ def partitioning_time(text: str, num_devices: int) -> PartitioningTime:
 
 
 def _times_of(file: Path) -> tuple[float, float]:
-    """When a file was made, and when it was written last, in seconds; by the clock of its system.
+    """Return the times of a file's creation and last change, in seconds, by its system's clock.
 
     Raises:
-        ValueError: the file system doesn't remember when files were made.
+        ValueError: the file system doesn't store creation times.
     """
     stat = subprocess.run(
         ["stat", "--format=%w|%y", file], capture_output=True, text=True, check=True

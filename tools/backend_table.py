@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs every program of the corpus on every backend, and writes the table of what came out.
+"""Run every program of the corpus on every backend, and write the table of outcomes.
 
     python tools/backend_table.py                        # all of it: half an hour
     python tools/backend_table.py --only fourier,unet_step --backends jit,iree --output -
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def cells(path: Path, backends: Iterable[str], context: Context) -> list[str]:
-    """What came of a program, for each backend."""
+    """Return the outcome of a program for each backend."""
     corpus = CorpusProgram(path, context)
     expected = corpus.expected()
     found: list[str] = []
@@ -94,7 +94,7 @@ def cells(path: Path, backends: Iterable[str], context: Context) -> list[str]:
 
 
 def table(rows: Mapping[str, list[str]], backends: list[str]) -> list[str]:
-    """The lines of the table, and a line that sums it up."""
+    """Return the lines of the table, with a summary."""
     runs = [sum(is_number(row[at]) for row in rows.values()) for at in range(len(backends))]
     counts = ", ".join(
         f"{TITLES[name]} {count}" for name, count in zip(backends, runs, strict=True)
@@ -110,7 +110,7 @@ def table(rows: Mapping[str, list[str]], backends: list[str]) -> list[str]:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a time: the program ran as it should."""
+    """Whether a cell is a time, which means that the program ran correctly."""
     return cell.replace(".", "", 1).isdigit()
 
 

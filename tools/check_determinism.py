@@ -6,8 +6,8 @@
     python tools/check_determinism.py FILE.mlir ...
 
 Each program is partitioned eight times in this process, and once in each of four other processes.
-These hash strings differently and allocate memory differently, so that an order that depends on
-hashes or addresses shows. Hosts that partition a program separately rely on one text.
+These hash strings differently and allocate memory differently, which reveals orders that depend on
+hashes or addresses. Hosts that partition a program separately rely on equal texts.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ PROCESSES = (
 
 
 def texts_of(path: Path, times: int, rng: random.Random) -> list[str]:
-    """The different outcomes of a program, as hashes of their texts.
+    """Return the distinct outcomes of a program, as hashes of their texts.
 
     Args:
         path: the program.
-        times: how often to partition it, in a new context each time.
-        rng: chooses how much else there is in memory.
+        times: the number of repetitions, each in a new context.
+        rng: determines the size of other allocations.
     """
     import pyshardy as sdy  # noqa: PLC0415 (the parent of other processes needs none)
     from mlir_sdy.diagnostics import SdyError, collect  # noqa: PLC0415
@@ -64,7 +64,7 @@ def texts_of(path: Path, times: int, rng: random.Random) -> list[str]:
 
 
 def texts_elsewhere(paths: Sequence[Path], environment: dict[str, str]) -> dict[str, list[str]]:
-    """The outcomes of programs in a process of their own."""
+    """Return the outcomes of programs in a separate process."""
     seed = environment["PYTHONHASHSEED"]
     command = [sys.executable, __file__, "--times=1", f"--seed={seed}", "--json", *map(str, paths)]
     variables = {**os.environ, **environment}
@@ -73,7 +73,7 @@ def texts_elsewhere(paths: Sequence[Path], environment: dict[str, str]) -> dict[
 
 
 def differences(paths: Sequence[Path]) -> Iterator[str]:
-    """What differs, one line for each program and process."""
+    """Yield the differences, one line for each program and process."""
     rng = random.Random(0)
     here = {str(path): texts_of(path, TIMES, rng) for path in paths}
     for path, texts in here.items():
@@ -88,7 +88,7 @@ def differences(paths: Sequence[Path]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Check programs; the exit status is 0 when each has one text."""
+    """Check programs; the exit status is 0 if each has one text."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Check that the MLIR host which is installed does what the project relies on.
+"""Check that the installed MLIR host satisfies the assumptions of the project.
 
     make check-host
     ENVIRONMENT/bin/python tools/check_host.py --verbose
 
-Run this with another build of the host before `host_build.py` and `pyproject.toml` name it. Each of
-the assumptions in `host_assumptions.py` is checked in a process of its own, and reported as ok or
-broken with what depends on it. The exit status is 0 when all hold.
+Run this with another build of the host before changing `host_build.py` and `pyproject.toml` to it.
+Each assumption in `host_assumptions.py` is checked in a separate process, and reported as ok or as
+broken with the features that depend on it. The exit status is 0 if all hold.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SECONDS = 120
 
 
 def _check_here(name: str) -> int:
-    """Check one assumption in this process, and print what is wrong as the last line."""
+    """Check one assumption in this process, and print the violation as the last line."""
     try:
         ASSUMPTIONS[name].check()
     except Broken as finding:
@@ -40,7 +40,7 @@ def _check_here(name: str) -> int:
 
 
 def _check(name: str) -> str:
-    """Check one assumption in a child process; return what is wrong, or an empty text."""
+    """Check one assumption in a child process; return the violation, or an empty text."""
     command = [sys.executable, str(Path(__file__)), "--here", name]
     try:
         ran = subprocess.run(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Import pyshardy beside other packages with an LLVM of their own, in every order, and use it.
+"""Import pyshardy and other packages that contain an LLVM, in every order, and use it.
 
-Each order runs in a process of its own: a second LLVM that mixes with the host's ends the process.
+Each order runs in a separate process, since symbol clashes between two LLVMs end the process.
 
     python tools/check_import_orders.py                # jax, torch, pyshardy: as installed here
     python tools/check_import_orders.py --tensorflow   # tensorflow, too, in its own environment
@@ -29,7 +29,7 @@ ENVIRONMENT = ROOT / "build" / "beside-tensorflow"
 TENSORFLOW = "tensorflow-cpu==2.21.0"
 PACKAGES = ("jax", "torch", "pyshardy")
 SECONDS = 300
-"""The most that one order may take; 15 are usual."""
+"""The time limit of one order; 15 are usual."""
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=2]>
@@ -70,10 +70,10 @@ def main() -> int:
 def environment(path: Path) -> Path:
     """Return the Python of an environment with the project and TensorFlow.
 
-    JAX and PyTorch have there the versions that they have here.
+    JAX and PyTorch have the versions of this environment.
 
     Args:
-        path: the directory of the environment. What it holds already isn't installed again.
+        path: the directory of the environment. Existing packages aren't installed again.
     """
     python = path / "bin" / "python"
     if not python.exists():
@@ -88,7 +88,7 @@ def environment(path: Path) -> Path:
 
 
 def run(python: Path, order: Sequence[str]) -> bool:
-    """Run one order in a process of its own, and print how that went.
+    """Run one order in a separate process, and print the outcome.
 
     Returns:
         Whether it failed.
@@ -159,7 +159,7 @@ def _compile_here(np: Any, sdy: Any) -> None:
 
 
 def _refuse_in_pyshardy(sdy: Any) -> None:
-    """C++ reports an error, and it arrives as an exception."""
+    """Check that an error in C++ becomes an exception."""
     try:
         sdy.parse(NOT_A_PROGRAM, sdy.Context())
     except sdy.SdyError as error:

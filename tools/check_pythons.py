@@ -8,8 +8,8 @@
 2. For each working Python 3.10 to 3.13 (see `pythons.py`): install the wheel into an environment of
    its own, and there run the README's first command, `--version` of every tool, and the quick tier
    of the tests (`quick.py`).
-3. Print a table. A Python that isn't there is reported as such, and so is an extra of the package
-   that a Python can't have.
+3. Print a table. It includes missing Pythons, and extras of the package that can't be installed
+   with a Python.
 
 It needs the packages `build` and `twine`, which the extra `dev` installs. The exit status is 0 when
 nothing failed and Python 3.11, which the project is developed with, was there.
@@ -48,7 +48,7 @@ LIMIT_OF_QUICK = 120  # seconds
 
 
 class CheckFailed(Exception):
-    """A check failed; the text says which, and how."""
+    """A check failed; the message contains the check and the reason."""
 
 
 @dataclass
@@ -57,9 +57,9 @@ class Report:
 
     Attributes:
         python: the version.
-        results: for each column of the table what to print.
-        failure: what failed, with the output; empty if nothing did.
-        missing_extras: for each extra that can't be installed the reason.
+        results: the text for each column of the table.
+        failure: the failed command with its output, or empty.
+        missing_extras: the reason for each extra that can't be installed.
     """
 
     python: Version
@@ -123,13 +123,13 @@ def check(python: Version, interpreter: Path, wheel: Path) -> Report:
 
     Args:
         python: its version.
-        interpreter: where it is.
-        wheel: what to install.
+        interpreter: its path.
+        wheel: the wheel to install.
     """
     report = Report(python)
     folder = FOLDER / report.name
     scripts = folder / "bin"
-    # No other copy of the package may come in between, and no other tools.
+    # No other copy of the package or of the tools may be found first.
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own["PATH"] = f"{scripts}{os.pathsep}{own.get('PATH', os.defpath)}"
 
@@ -182,7 +182,7 @@ def check(python: Version, interpreter: Path, wheel: Path) -> Report:
 
 
 def missing_extras(python: Path) -> dict[str, str]:
-    """Return for each extra that the environment of a Python can't have the reason."""
+    """Return the reason for each extra that can't be installed with a Python."""
     project = tomli.loads((ROOT / "pyproject.toml").read_text())["project"]
     missing: dict[str, str] = {}
     for extra in EXTRAS_OF_USERS:
@@ -208,7 +208,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def table(reports: Mapping[Version, Report]) -> str:
-    """Return what was found out, a line for each Python and each extra that it can't have."""
+    """Return the table, a line for each Python and each extra that can't be installed."""
     lines: list[str] = []
     for version in SUPPORTED:
         name = ".".join(map(str, version))

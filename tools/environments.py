@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Make virtual environments with uv, which takes seconds for what takes venv and pip a minute.
+"""Virtual environments by uv, which is much faster than venv and pip.
 
-The checks of this project make up to seven of them. The extra `dev` installs uv.
+The checks of this project create up to seven environments. The extra `dev` installs uv.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class CommandFailed(Exception):
     """A command of uv failed.
 
     Attributes:
-        output: what it printed.
+        output: its output.
     """
 
     def __init__(self, command: str, output: str):
@@ -24,14 +24,14 @@ class CommandFailed(Exception):
 
 
 def make(python: str | Path, folder: Path) -> Path:
-    """Make an environment, in place of one that may be there, and return its interpreter.
+    """Create an environment, replacing an existing one, and return its interpreter.
 
     Args:
-        python: the interpreter to make it with.
-        folder: where to make it.
+        python: the interpreter to create it with.
+        folder: its folder.
 
     Raises:
-        CommandFailed: the environment can't be made.
+        CommandFailed: the environment can't be created.
     """
     _uv("venv", "--clear", "--python", python, folder)
     return folder / "bin" / "python"
@@ -41,7 +41,7 @@ def install(interpreter: str | Path, *wanted: str | Path) -> None:
     """Install packages into an environment.
 
     Args:
-        interpreter: the environment's, from `make`.
+        interpreter: the interpreter of the environment.
         wanted: requirements, and options of `uv pip install`.
 
     Raises:

@@ -28,7 +28,7 @@ from program_fuzzer.sources import Sampler, programs
 
 
 def main() -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--first", type=int, default=0, help="the first case (default: 0)")
     parser.add_argument("--cases", type=int, default=6000, help="how many (default: 6000)")

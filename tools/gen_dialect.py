@@ -5,13 +5,13 @@
     python tools/gen_dialect.py           # write the files
     python tools/gen_dialect.py --check   # list the files that differ; fail if there are any
 
-Needs llvm-tblgen, mlir-tblgen and the ODS headers of MLIR; see `INSTALL`. What they produce is
-used as it is wherever possible:
+Needs llvm-tblgen, mlir-tblgen and the ODS headers of MLIR; see `INSTALL`. Their output is used
+unchanged if possible:
 
-1. Classes of operations and enums, and the reference documentation, come from mlir-tblgen. Only
-   their imports change, and what a dialect registered at run time needs beyond them is added.
-2. Everything else (IRDL, tables, classes of attributes) is made here from the records that
-   llvm-tblgen dumps.
+1. mlir-tblgen generates the classes of operations and enums, and the reference documentation. Their
+   imports are replaced, and the code that dialects registered at run time need is added.
+2. All other files (IRDL, tables, classes of attributes) are generated here from the records of
+   llvm-tblgen.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import argparse
 import sys
 from pathlib import Path
 
-# The tables are made of the project's own classes, whether it is installed or not.
+# The tables use the project's classes, which need not be installed.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dialect"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
@@ -36,7 +36,7 @@ from dialect_generator.tables import shard_tables_source, tables_source
 
 
 def generate() -> dict[Path, str]:
-    """The text of every generated file."""
+    """Return the text of every generated file."""
     declarations = Declarations()
     shard = OperationDeclarations("Shard.td", "shard", "Shard_")
     irdl = IrdlWriter(declarations)
@@ -62,7 +62,7 @@ def generate() -> dict[Path, str]:
 
 
 def main() -> int:
-    """Run the command line; the exit status."""
+    """Run the command line, and return the exit status."""
     parser = argparse.ArgumentParser(
         description="Generate the dialect's Python files and reference from td/."
     )

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Check on a machine with a GPU what the project's own tests check on CPUs.
+"""Run on a machine with a GPU the checks that the project's tests run on CPUs.
 
     python tools/gpu_check.py write FOLDER              # elsewhere, with the package: artifacts
     python gpu_check.py run --artifacts=FOLDER          # there: all parts that can run
@@ -9,10 +9,10 @@
 
 Parts, each reported as passed, failed, or not possible with the reason:
 
-a  Programs of the corpus, partitioned for a mesh of one GPU, give the numbers of the CPU.
-b  XLA compiles the programs, partitioned for eight GPUs, ahead of time. It takes attached GPUs, or
-   a description of those that aren't there: JAX's plug-in for CUDA has one from jax 0.11 on.
-c  Portable artifacts, which `sdy-translate` has written elsewhere, load and run with JAX alone.
+a  Programs of the corpus, partitioned for a mesh of one GPU, compute the results of the CPU.
+b  XLA compiles the programs, partitioned for eight GPUs, ahead of time: for attached GPUs, or for
+   described ones, which JAX's plug-in for CUDA supports from jax 0.11 on.
+c  Portable artifacts, written elsewhere by `sdy-translate`, load and run with JAX alone.
 d  IREE compiles the programs for CUDA, and runs them where its runtime finds a driver.
 
 It needs JAX 0.11 or newer with its plug-in for CUDA, so Python 3.12 or newer:
@@ -54,19 +54,19 @@ PROGRAMS = (
     "transformer_train_sgd",
     "while_until_converged",
 )
-"""Of the corpus: without calls of LAPACK, random bits of XLA's own, and shapes of shards inside."""
+"""Programs of the corpus without LAPACK calls, XLA's random bits, and local shapes."""
 
 REFUSED_BY_IREE = {"cuda": ("transformer_train_sgd",)}
-"""By target, programs that IREE 3.13 refuses: "failed to get neutral element for reduction"."""
+"""By target, programs that IREE 3.13 rejects: "failed to get neutral element for reduction"."""
 
 PARTS = "abcd"
 EIGHT = 8
 TOLERANCE = 1e-3
-"""Of floating-point results, relative to the largest one: sums in another order, in f32."""
+"""The tolerance of f32 results, relative to the largest one, for sums in another order."""
 TOLERANCE_OF_SMALL_FLOATS = 5e-2
 _SECONDS = 1500
 
-# What XLA is told of GPUs that aren't there, in its format GpuTargetConfigProto.
+# The description of GPUs that aren't attached, in XLA's format GpuTargetConfigProto.
 H100 = """
 gpu_device_info {
   threads_per_block_limit: 1024 threads_per_warp: 32 shared_memory_per_block: 49152
@@ -84,19 +84,19 @@ device_description_str: "NVIDIA H100 80GB HBM3"
 
 
 class NotPossibleError(Exception):
-    """A part can't run on this machine; the text says why."""
+    """A part can't run on this machine; the message states the reason."""
 
 
 # --- Programs -------------------------------------------------------------------------------------
 
 
 def partitioned(path: Path, devices: int) -> tuple[Any, Any, list[Any]]:
-    """Return a program before and after partitioning, with made-up inputs.
+    """Return a program before and after partitioning, with random inputs.
 
     Args:
         path: the program.
-        devices: 1, for a mesh with the axes of the program's and one device; or as many as that
-            has.
+        devices: 1, for a mesh with the axes of the program's and one device; or the number of
+            devices of the program's mesh.
     """
     import pyshardy as sdy  # noqa: PLC0415
     from mlir_sdy.attributes import attribute_of  # noqa: PLC0415
@@ -122,7 +122,7 @@ def programs(folder: Path, names: Sequence[str]) -> Iterator[Path]:
     """Yield the files of the corpus.
 
     Raises:
-        NotPossibleError: the package or the corpus isn't there.
+        NotPossibleError: the package or the corpus is missing.
     """
     if find_spec("pyshardy") is None:
         raise NotPossibleError("the package pyshardy isn't installed here")
@@ -132,7 +132,7 @@ def programs(folder: Path, names: Sequence[str]) -> Iterator[Path]:
 
 
 def difference(found: Sequence[Any], expected: Sequence[Any]) -> float:
-    """Return the largest difference of results, as a multiple of what is allowed.
+    """Return the largest difference of results, as a multiple of the tolerance.
 
     Raises:
         ValueError: their number or shapes differ.
@@ -166,7 +166,7 @@ def devices_of_jax(device: str) -> list[Any]:
     """Return the devices of JAX of a kind.
 
     Raises:
-        NotPossibleError: JAX or such devices aren't there.
+        NotPossibleError: JAX or such devices are missing.
     """
     if find_spec("jax") is None:
         raise NotPossibleError("JAX isn't installed here")
@@ -182,7 +182,7 @@ def devices_of_jax(device: str) -> list[Any]:
 
 
 def part_a(options: argparse.Namespace) -> str:
-    """Run programs on one device, and compare the numbers with the CPU's."""
+    """Run programs on one device, and compare the results with the CPU's."""
     from pyshardy.program import run_unpartitioned  # noqa: PLC0415
 
     devices = devices_of_jax(options.device)
@@ -200,7 +200,7 @@ def part_a(options: argparse.Namespace) -> str:
 
 
 def part_b(options: argparse.Namespace) -> str:
-    """Compile programs for eight devices, which need not be there."""
+    """Compile programs for eight devices, which need not be attached."""
     paths = list(programs(options.programs, options.names))
     import jax  # noqa: PLC0415
 
@@ -229,7 +229,7 @@ def part_b(options: argparse.Namespace) -> str:
 
 
 def _eight_devices(options: argparse.Namespace) -> tuple[list[Any], str]:
-    """Return eight devices to compile for, and what they are."""
+    """Return eight devices to compile for, and their description."""
     import jax  # noqa: PLC0415
     from jax.experimental import topologies  # noqa: PLC0415
 
@@ -281,7 +281,7 @@ def write(options: argparse.Namespace) -> int:
 
 
 def _translate(program: Any, target: Path, version: str) -> None:
-    """Let `sdy-translate` write the artifact of a partitioned program."""
+    """Write the artifact of a partitioned program by `sdy-translate`."""
     import pyshardy as sdy  # noqa: PLC0415
 
     command = [sys.executable, "-m", "pyshardy.cli.translate", "-", "--to=portable"]
@@ -333,10 +333,10 @@ def _arrays(path: Path, kind: str) -> list[Any]:
 
 
 def _run_artifact(artifact: bytes, inputs: list[Any], outputs: list[Any], device: Any) -> list[Any]:
-    """Return what a portable artifact computes on a device.
+    """Return the results of a portable artifact on a device.
 
-    JAX calls foreign programs that are in the shape of what `jax.export` has exported. So a
-    function of the same types is exported, and gets another body.
+    JAX can call foreign programs in the form of `jax.export.Exported`. So a function of the same
+    types is exported, and its body is replaced.
     """
     import dataclasses  # noqa: PLC0415
 
@@ -395,7 +395,7 @@ def part_d(options: argparse.Namespace) -> str:
 
 
 def _lack_of_driver(name: str) -> str:
-    """Return why IREE's runtime has no device of a driver; an empty text if it has one."""
+    """Return the reason for which IREE's runtime has no device of a driver, or an empty text."""
     from iree import runtime  # noqa: PLC0415
 
     try:
@@ -429,7 +429,7 @@ CHECKS: dict[str, Callable[[argparse.Namespace], str]] = {
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run each part in a process of its own, which it may end, and report."""
+    """Run each part in a separate process, since it may crash, and report."""
     unknown = set(options.parts) - set(PARTS)
     if unknown:
         print(f"there is no part '{min(unknown)}'; there are: {', '.join(PARTS)}", file=sys.stderr)
@@ -459,7 +459,7 @@ def _run_part(part: str) -> tuple[str, str]:
 
 
 def _run_here(options: argparse.Namespace) -> int:
-    """Run one part in this process, and print a line on it."""
+    """Run one part in this process, and print its outcome."""
     try:
         print(f"passed: {CHECKS[options.here](options)}")
     except NotPossibleError as reason:
@@ -471,7 +471,7 @@ def _run_here(options: argparse.Namespace) -> int:
 
 
 def _set_environment(device: str, virtual: int) -> None:
-    """Set what JAX reads when it is first imported; what the user has set stays."""
+    """Set the environment variables that JAX reads at its import, unless the user set them."""
     if device == "cpu":
         os.environ.setdefault("JAX_PLATFORMS", "cpu")
         count = f"--xla_force_host_platform_device_count={virtual}"
@@ -486,7 +486,7 @@ def _set_environment(device: str, virtual: int) -> None:
 
 
 def main() -> int:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The behaviour of the MLIR host that the project relies on, one function for each assumption.
 
-`check_host.py` runs each in a process of its own, since a host that differs may end the process.
-The docstring of a function is the assumption; `relied_on_by` says what breaks without it. The facts
-were found out with the build that `mlir_sdy.host_build` declares.
+`check_host.py` runs each in a separate process, since another host may end the process. The
+docstring of a function is the assumption; `relied_on_by` names the code that breaks without it. The
+assumptions hold for the build that `mlir_sdy.host_build` declares.
 """
 
 # ruff: noqa: PLC0415 (each assumption imports what it is about, in its own process)
@@ -19,16 +19,16 @@ import numpy as np
 
 
 class Broken(Exception):
-    """The host does something else; the text says what."""
+    """The host violates the assumption; the message states its behaviour."""
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """Something that the host is expected to do.
+    """An assumption on the host.
 
     Attributes:
-        name: what the report calls it.
-        check: raises an exception if the host doesn't do it.
+        name: its name in the report.
+        check: raises an exception if it doesn't hold.
         relied_on_by: the modules and features that need it.
     """
 
@@ -46,7 +46,7 @@ ASSUMPTIONS: dict[str, Assumption] = {}
 
 
 def relied_on_by(who: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """Declare the function below as an assumption that `who` needs."""
+    """Declare a function as an assumption that `who` needs."""
 
     def declare(check: Callable[[], None]) -> Callable[[], None]:
         name = check.__name__.replace("_", "-")

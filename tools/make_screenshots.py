@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Takes the screenshots of docs/guide/report.md: `python tools/make_screenshots.py`.
+"""Take the screenshots of docs/guide/report.md: `python tools/make_screenshots.py`.
 
-The program is the one of the measurements, a training step of 24 layers. The pictures are not
-compared in the tests, since fonts differ from machine to machine; look at them before a commit.
+The program is that of the benchmarks, a training step of 24 layers. The tests don't compare the
+pictures, since fonts differ between machines; check them before a commit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FLAGS = (
 
 
 def find(page: Page, words: str) -> None:
-    """Choose what the search finds first."""
+    """Select the first result of the search."""
     page.fill("#search", words)
     page.keyboard.press("Enter")
     page.fill("#search", "")
@@ -40,18 +40,18 @@ def find(page: Page, words: str) -> None:
 
 
 def overview(page: Page) -> None:
-    """The scores of the first layer's attention are chosen, and so the groups around are open."""
+    """Select the scores of the first layer's attention, which expands the groups around them."""
     find(page, "dot_general 16x4x32x32")
 
 
 def collective(page: Page) -> None:
-    """The collective that sends the most is chosen, with the operation that it comes from."""
+    """Select the collective that sends the most bytes, and its operation."""
     page.click("#tab-collectives")
     page.locator("#collectives tbody tr").first.click()
 
 
 def replay(page: Page) -> None:
-    """A third of the steps are done: some values have one of their two axes only, or none."""
+    """Replay a third of the steps: some values have only one of their two axes, or none."""
     find(page, "dot_general 16x4x32x32")
     page.locator("#canvas .node", has_text="compare").click()
     steps = int(page.locator("#step").get_attribute("max") or 0)
@@ -66,7 +66,7 @@ SCREENSHOTS: dict[str, Callable[[Page], None]] = {
 
 
 def write_report(folder: Path) -> Path:
-    """The page of the training step."""
+    """Write the page of the training step, and return its path."""
     program = folder / "transformer_24_layers.mlir"
     make = [sys.executable, ROOT / "examples" / "make_programs.py", "--large", program]
     subprocess.run([*make, "--layers", "24"], check=True)

@@ -7,7 +7,7 @@
 
 The project is developed with Python 3.11, for which jax 0.10.2 is the newest. This makes an
 environment in build/newest-jax with the oldest Python from 3.12 on and the newest JAX that
-pyproject.toml admits, and runs the tests there. Without such a Python it says so and does nothing.
+pyproject.toml admits, and runs the tests there. Without such a Python it only prints a message.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def environment(python: Path, folder: Path, *, torch: bool = False) -> Path:
     """Return the interpreter of a new environment with the project and the newest JAX.
 
     Args:
-        python: what to make it with.
-        folder: where.
+        python: the interpreter to create it with.
+        folder: its folder.
         torch: whether to install the newest PyTorch of the range, too.
     """
     interpreter = environments.make(python, folder)
@@ -98,7 +98,7 @@ def main() -> int:
         print(f"Not run, since PyTorch isn't installed there: {', '.join(WITH_TORCH)}", flush=True)
     chosen = [test for test in TESTS if f"--deselect={test}" not in left_out]
     command = [interpreter, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *left_out, *chosen]
-    # The other engines don't depend on JAX.
+    # The other engines are independent of JAX.
     variables = {**os.environ, "PYSHARDY_CORPUS_BACKENDS": "xla"}
     return subprocess.run(
         [*command, "-n", str(arguments.processes)], cwd=ROOT, env=variables, check=False

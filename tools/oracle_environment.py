@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Make the environment of the second oracle: the C++ Shardy of a jaxlib that needs Python 3.12.
+"""Create the environment of the second oracle: the C++ Shardy of a jaxlib that needs Python 3.12.
 
     .venv/bin/python tools/oracle_environment.py
 
-prints its interpreter, and exits with 1 if no Python 3.12 or newer is there.
+prints its interpreter, and exits with 1 if there is no Python 3.12 or newer. An existing
+environment is kept.
 
-The tests in `test/oracle/` compare with it beside the jaxlib of their own environment, and make
-it when they first need it. Does nothing if it is there already. The variable
-PYSHARDY_ORACLE_PYTHON names an interpreter to use instead.
+The tests in `test/oracle/` compare with it, and with the jaxlib of their own environment. They
+create it at the first use. The variable PYSHARDY_ORACLE_PYTHON names an interpreter to use instead.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ MISSING = f"not run: no Python {OLDEST[0]}.{OLDEST[1]}"
 
 
 def oracle_python() -> Path | None:
-    """Return the interpreter of the second oracle, after making its environment if need be.
+    """Return the interpreter of the second oracle, creating its environment if necessary.
 
     Returns:
         The interpreter, or None if this machine has no Python that the oracle runs on.
 
     Raises:
-        environments.CommandFailed: the environment can't be made.
+        environments.CommandFailed: the environment can't be created.
     """
     if named := os.environ.get("PYSHARDY_ORACLE_PYTHON"):
         return Path(named)

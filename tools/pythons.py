@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Find the Python interpreters of this machine that can make a virtual environment.
+"""Find the Python interpreters of this machine that can create a virtual environment.
 
     python3 tools/pythons.py              # print each as "3.12 /usr/bin/python3.12"
-    python3 tools/pythons.py 3.12         # print the path of one; exit with 1 if it isn't there
+    python3 tools/pythons.py 3.12         # print the path of one; exit with 1 if it is missing
     python3 tools/pythons.py --at-least 3.12  # print the path of the newest from a version on
 
 The standard library suffices, so that any Python can run this before the project is installed.
@@ -66,7 +66,7 @@ def _candidates() -> Iterator[Path]:
 
 def _interpreters(directory: Path) -> list[Path]:
     found = (entry for entry in _entries(directory) if _NAME.fullmatch(entry.name))
-    # `python3` before `python3.12`: it is the one that users get.
+    # `python3` before `python3.12`, since it is the default for users.
     return sorted((entry for entry in found if os.access(entry, os.X_OK)), key=_version_numbers)
 
 

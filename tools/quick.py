@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Run the quick tier of the tests: something of every part, in less than two minutes.
+"""Run the quick tier of the tests: some tests of every part, in less than two minutes.
 
     make quick                       # in .venv
     ENVIRONMENT/bin/python tools/quick.py --processes=1
 
-The tests need the package with its extra `test`, and none of JAX, PyTorch, IREE and MPI. They test
-the package that this Python imports, which need not be the one of this folder, and say which.
+The tests need the package with its extra `test`, but not JAX, PyTorch, IREE and MPI. They test the
+package that this Python imports, which may be outside of this folder, and print its path.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ UNIT_TESTS = (
     "test_values.py",
     "verify",
 )
-"""Below test/unit: every layer of the project, without what searches long for counterexamples."""
+"""Tests in test/unit of every layer of the project, without slow searches for counterexamples."""
 
 TOOL_TESTS = ("collectives", "dialect", "sdy_opt", "sdy_translate")
-"""Below test/lit."""
+"""Tests in test/lit."""
 
 
 def _unit_tests(processes: int) -> list[str]:
     paths = [f"test/unit/{name}" for name in UNIT_TESTS]
-    # Skipped tests are listed with their reasons: nothing is left out silently.
+    # Skipped tests are listed with their reasons.
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *paths]
     return [*command, "-n", str(processes)] if processes > 1 else command
 
@@ -79,7 +79,7 @@ def _tool_tests(processes: int) -> list[str]:
 
 
 def main() -> int:
-    """Run both kinds of tests; the exit status is 0 when all pass."""
+    """Run both kinds of tests; the exit status is 0 if all pass."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -10,8 +10,9 @@
     outputs = program.run(inputs)
     print(sdy.asm(program.module))
 
-The classes and builders of the dialect are here, too: `sdy.AllGatherOp`, `sdy.all_gather`,
-`sdy.TensorShardingAttr`. Names are imported when first used, so that the tools start fast.
+The package also exports the classes and builders of the dialect: `sdy.AllGatherOp`,
+`sdy.all_gather`, `sdy.TensorShardingAttr`. Names are imported at the first use, so that the tools
+start fast.
 """
 
 from __future__ import annotations
@@ -142,9 +143,9 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps the names of the API what they are when a subpackage has the same name.
+    """The package's module type: names of the API win over subpackages of the same name.
 
-    To import `pyshardy.partition`, as passes do, would otherwise hide the function.
+    Importing `pyshardy.partition`, as passes do, would otherwise hide the function.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The parts of the public API that put several others together."""
+"""The functions of the public API that combine several packages."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def parse(
 
     Args:
         text_or_path: the assembly itself; or the file with the program, as a path object or a
-            string of one line that ends with ".mlir" or ".mlirbc". What it holds tells its kind:
-            text, bytecode of MLIR, or a portable artifact of StableHLO.
+            string of one line that ends with ".mlir" or ".mlirbc". The contents determine the
+            kind: text, MLIR bytecode, or a portable artifact of StableHLO.
         context: a context with the dialect (see `Context`).
-        guard: try it in a forked process first, for texts that may be anything. A crash of MLIR's
-            parser is an exception then, not the end of this process. That takes about 9 ms and
-            one more parse; see docs/guide/errors.md.
+        guard: parse untrusted text in a forked process first, so that a crash of MLIR's parser
+            raises an exception and does not end this process. This costs about 9 ms and one
+            more parse; see docs/guide/errors.md.
 
     Raises:
         UsageError: the file can't be read; the system has no `fork` for a guard.
-        ParseError: the text can't be.
-        VerificationError: an operation or attribute breaks a rule.
+        ParseError: the text has a syntax error.
+        VerificationError: an operation or attribute is invalid.
         HostCrashError: the MLIR host would crash on it; only with `guard`.
     """
     if guard:
@@ -89,12 +89,13 @@ def write(
         module: the module. It isn't changed.
         path: the file.
         kind: `text`; `bytecode` for this version of MLIR; or `portable` for an artifact of
-            StableHLO that others read, too, such as `jax.export` and XLA.
-        version: of StableHLO that is to read an artifact: `current`, `minimum` or `1.2.3`.
+            StableHLO that other tools read as well, such as `jax.export` and XLA.
+        version: the version of StableHLO that must be able to read the artifact: `current`,
+            `minimum` or `1.2.3`.
 
     Raises:
         UsageError: the file can't be written; there is no such kind or version.
-        PassError: the program has what an artifact can't hold.
+        PassError: the program has an operation or attribute that an artifact can't represent.
     """
     from pyshardy.frontends.files import dump, kind_named  # noqa: PLC0415
 
@@ -107,7 +108,7 @@ def write(
 
 
 def sharding(text: str) -> TensorSharding:
-    """Read a sharding, as it is written in a program: `<@mesh, [{"x"}, {?}]>`.
+    """Parse a sharding in assembly syntax: `<@mesh, [{"x"}, {?}]>`.
 
     Args:
         text: the sharding; `#sdy.sharding` may stand in front of it.
@@ -124,14 +125,15 @@ def sharding(text: str) -> TensorSharding:
 
 
 def propagate(module: ir.Module, **options: OptionValue) -> Propagation:
-    """Propagate the shardings of a module: run `sdy-propagation-pipeline`, and listen.
+    """Propagate the shardings of a module by `sdy-propagation-pipeline`, and record the steps.
 
         record = sdy.propagate(module, conservative_propagation=True)
         print(record.explain(module.body.operations[1].arguments[0]))
 
     Args:
         module: the module, which is changed in place.
-        options: those of the pipeline (`sdy-opt --help` lists them), with underscores for dashes.
+        options: the options of the pipeline (`sdy-opt --help` lists them), with underscores for
+            dashes.
 
     Returns:
         The record of all steps taken, in order.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Packages that not every installation has, or has in another version.
+"""Checks of optional packages and their versions.
 
-The metadata of this project say which versions of a package each of its extras takes.
+The metadata of this project specifies the versions of the packages of each extra.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _OWN_NAME = "pyshardy"
 
 
 def require(package: str, feature: str, *, extra: str) -> None:
-    """Check that a package is there, and new enough, before something imports it.
+    """Check that a package is installed and recent enough, before its import.
 
     Args:
-        package: the package that is needed.
-        feature: what needs it, as the user calls it.
+        package: the package.
+        feature: the name of the feature that needs it.
         extra: the extra of this project that installs it.
 
     Raises:
-        UsageError: it isn't installed, or older than the extra asks for.
+        UsageError: it isn't installed, or older than the extra requires.
     """
     if find_spec(package) is None:
         mend = f"install it by: pip install 'pyshardy[{extra}]'"
@@ -46,7 +46,7 @@ def require(package: str, feature: str, *, extra: str) -> None:
 def warn_of_versions(extra: str) -> None:
     """Warn of installed packages that are older or newer than an extra of this project supports.
 
-    Each is warned about once in a process.
+    There is one warning for each package per process.
 
     Args:
         extra: the extra that installs them.
@@ -64,7 +64,7 @@ def warn_of_versions(extra: str) -> None:
 
 @cache
 def _supported_versions(extra: str) -> dict[str, SpecifierSet]:
-    """Return the versions that an extra takes, by package."""
+    """Return the versions that an extra supports, by package."""
     try:
         declared = requires(_OWN_NAME) or []
     except PackageNotFoundError:  # This project isn't installed, but on the search path.
@@ -78,7 +78,7 @@ def _supported_versions(extra: str) -> dict[str, SpecifierSet]:
 
 
 def _lowest_version(package: str, extra: str) -> Version | None:
-    """Return the lower bound that an extra gives a package; None for none."""
+    """Return the lowest version of a package in an extra, or None."""
     supported = _supported_versions(extra).get(package, SpecifierSet())
     bounds = [Version(each.version) for each in supported if each.operator in (">=", "==")]
     return max(bounds, default=None)

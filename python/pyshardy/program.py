@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Partitioned programs: making them, looking at them, running them."""
+"""Partitioning of programs, and partitioned programs."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ _EDGES = (
     "sdy-lift-inlined-meshes,"
     "sdy-update-non-divisible-input-output-shardings{public-functions-only=true}"
 )
-"""What decides on which meshes and how arguments and results are laid out."""
+"""The passes that determine the meshes and shardings of arguments and results."""
 
 
 _CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
-"""The attributes of modules whose functions JAX has traced in some process."""
+"""The attributes of modules whose Python functions exist in the process that traced them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ class Port:
     """An argument or a result of a partitioned program.
 
     Attributes:
-        name: what the source calls it, else its position: `%arg0`, `result 0`.
+        name: its name in the source, else its position: `%arg0`, `result 0`.
         spec: the global type.
-        sharding: how it is laid out over the mesh; None for a copy on each device.
+        sharding: its sharding; None if replicated.
         local_spec: the type on each device.
-        mesh: the devices in the order in which the sharding counts them.
-        donated_to: of a donated argument the position of the result that takes over its memory.
+        mesh: the mesh of the sharding, with its device order.
+        donated_to: for a donated argument the position of the result that reuses its memory.
     """
 
     name: str
@@ -88,15 +88,15 @@ class Port:
 
 @dataclass(frozen=True)
 class PartitionedProgram:
-    """A program for each device of a mesh, the same for all, that together do what one did.
+    """A partitioned program: the local program that all devices of a mesh run.
 
     Attributes:
-        module: the local program, StableHLO with collectives, entered at `@main`. A device knows
-            which one it is by `stablehlo.partition_id`.
+        module: the local program, StableHLO with collectives, entered at `@main`. The id of a
+            device is `stablehlo.partition_id`.
         mesh: the devices.
         inputs: the arguments.
         outputs: the results.
-        collectives: what the devices communicate.
+        collectives: the collectives of the local program.
     """
 
     module: ir.Module
@@ -113,12 +113,12 @@ class PartitionedProgram:
 
     @property
     def in_shardings(self) -> tuple[TensorSharding | None, ...]:
-        """The sharding of each argument; None for a copy on each device."""
+        """The sharding of each argument; None if replicated."""
         return tuple(port.sharding for port in self.inputs)
 
     @property
     def out_shardings(self) -> tuple[TensorSharding | None, ...]:
-        """The sharding of each result; None for a copy on each device."""
+        """The sharding of each result; None if replicated."""
         return tuple(port.sharding for port in self.outputs)
 
     def run(
@@ -130,20 +130,20 @@ class PartitionedProgram:
         """Run the program on simulated devices.
 
         Args:
-            inputs: the global arrays of the arguments. See `local_program.tensor_spec` for what
-                stands for element types that NumPy doesn't have.
-            backend: what runs it: the name of a backend (see `pyshardy.backends.registry`).
-            options: how to compile it.
+            inputs: the global arrays of the arguments. See `local_program.tensor_spec` for the
+                arrays of element types that NumPy lacks.
+            backend: the name of a backend (see `pyshardy.backends.registry`).
+            options: the compile options.
 
         Returns:
-            The global arrays of the results. Those of small floating-point types are of the types
-            that `ml_dtypes` adds to NumPy, such as `bfloat16`.
+            The global arrays of the results. Small floating-point types are those that `ml_dtypes`
+            adds to NumPy, such as `bfloat16`.
 
         Raises:
-            UsageError: the inputs don't fit the program, there is no such backend, or a package
-                that it needs is missing.
-            ExecutionError: the program could not be run to its end, or devices that should hold
-                the same part of a result disagree on it.
+            UsageError: the inputs don't match the program, there is no such backend, or a required
+                package is missing.
+            ExecutionError: the run failed, or devices that should hold equal shards of a result
+                hold different values.
         """
         return [array.gather() for array in self.run_sharded(inputs, backend, options)]
 
@@ -153,18 +153,18 @@ class PartitionedProgram:
         backend: str = "interpreter",
         options: CompileOptions | None = None,
     ) -> list[ShardedArray]:
-        """Run the program, and leave the results where they are.
+        """Run the program, and keep the results on the devices.
 
             state = program.run_sharded([state, batch], "xla")[0]
 
         Args:
-            inputs: global arrays, or what a run has left on the devices. That stays there if it is
-                laid out as the argument is.
-            backend: what runs it.
-            options: how to compile it.
+            inputs: global arrays, or results of an earlier run on the devices. These are not copied
+                if they have the sharding of the argument.
+            backend: the name of a backend.
+            options: the compile options.
 
         Returns:
-            The results, of which each device holds its part.
+            The results, whose shards are on the devices.
 
         Raises:
             UsageError: as for `run`.
@@ -182,15 +182,15 @@ class PartitionedProgram:
         ]
 
     def compile(self, backend: str, options: CompileOptions | None = None) -> SpmdProgram:
-        """The program as a backend runs it; made once for equal options.
+        """Compile the program for a backend, once for equal options.
 
         Args:
             backend: the name of a backend.
-            options: how to compile it.
+            options: the compile options.
 
         Raises:
-            UsageError: there is no such backend, or a package that it needs is missing.
-            ExecutionError: the backend refuses the program.
+            UsageError: there is no such backend, or a required package is missing.
+            ExecutionError: the backend rejects the program.
         """
         options = _with_callbacks(options or CompileOptions(), self.module)
         key = backend, options
@@ -205,19 +205,19 @@ class PartitionedProgram:
     def as_jax(
         self, devices: jax.sharding.Mesh | None = None, *, nan_safe: bool = False
     ) -> JaxProgram:
-        """The program as a function of arrays of JAX, on the devices of a mesh.
+        """Return the program as a function of JAX arrays, on the devices of a mesh.
 
             step = program.as_jax()
             parameters = step(parameters, batch)
 
         Args:
-            devices: the mesh of JAX to run on, which has the axes of `mesh`. By default that for
-                which JAX has traced the program, or else the first devices that JAX has.
+            devices: the mesh of JAX to run on, which has the axes of `mesh`. The default is the
+                mesh for which JAX traced the program, or else the first devices of JAX.
             nan_safe: as in `CompileOptions`.
 
         Raises:
-            UsageError: JAX is missing or has too few devices; `devices` are others than the program
-                is for; shardings can't be said on one mesh of JAX.
+            UsageError: JAX is missing or has too few devices; `devices` doesn't match the mesh of
+                the program; the shardings can't be expressed on one mesh of JAX.
         """
         from pyshardy.frontends.jax.callable import JaxProgram  # noqa: PLC0415 (loads JAX)
 
@@ -226,20 +226,20 @@ class PartitionedProgram:
         )
 
     def scatter(self, inputs: Sequence[npt.ArrayLike]) -> list[list[Array]]:
-        """What each device gets of global inputs: its shards of the arguments.
+        """Return the shards of the arguments for each device.
 
         Raises:
-            UsageError: the inputs don't fit the program.
+            UsageError: the inputs don't match the program.
         """
         arrays = _fitting(inputs, [(port.name, port.spec) for port in self.inputs])
         scattered = [_scattered(*each) for each in zip(arrays, self.inputs, strict=True)]
         return [[parts[device] for parts in scattered] for device in range(self.mesh.total_size)]
 
     def gather(self, held: Sequence[Sequence[Array]]) -> list[Array]:
-        """The global results from what each device holds of them.
+        """Return the global results from the shards of each device.
 
         Raises:
-            ExecutionError: devices that should hold the same part of a result disagree on it.
+            ExecutionError: devices that should hold equal shards of a result hold different values.
         """
         return [
             gather([parts[index] for parts in held], port.sharding, port.mesh, port.spec, port.name)
@@ -253,26 +253,26 @@ def partition(
     instrumentation: Sequence[Instrumentation] = (),
     **options: OptionValue,
 ) -> PartitionedProgram:
-    """Make the local program that each device of the module's mesh runs.
+    """Partition a program into the local program that each device of its mesh runs.
 
         program = sdy.partition(module, combine_collectives=True)
 
     Args:
         module: a program whose shardings have been propagated. It isn't changed. Its entry is
             the function `@main`, or the only one.
-        instrumentation: observers of the pipeline that works on a copy of the module.
-        options: those of `sdy-partition-pipeline` (`sdy-opt --help` lists them), with underscores
-            for dashes.
+        instrumentation: observers of the pipeline, which runs on a copy of the module.
+        options: the options of `sdy-partition-pipeline` (`sdy-opt --help` lists them), with
+            underscores for dashes.
 
     Raises:
-        UsageError: it has no mesh, or no entry, or arguments of dynamic shape; there is no such
-            option.
-        PipelineError: it can't be partitioned.
+        UsageError: the program has no mesh, no entry, or arguments of dynamic shape; there is no
+            such option.
+        PipelineError: the program can't be partitioned.
     """
     local = _entered_at_main(module)
     run_pipeline(local, _EDGES, restore_on_failure=False)
     if _CUSTOM_PARTITIONING in local.operation.attributes:
-        # It loads much, which most programs do without.
+        # Its import is slow, and most programs don't need it.
         from pyshardy.frontends.jax.custom_partitioning import (  # noqa: PLC0415
             expand_custom_partitioning,
         )
@@ -302,7 +302,7 @@ def partition(
 def _with_donations(
     inputs: Sequence[Port], outputs: Sequence[Port], entry: ir.Operation
 ) -> tuple[Port, ...]:
-    """The arguments with the results that take over their memory, of those that are donated."""
+    """Return the arguments; donated ones have the results that reuse their memory."""
 
     def fits(argument: int, result: int) -> bool:
         given, made = inputs[argument], outputs[result]
@@ -335,17 +335,17 @@ def run_unpartitioned(
     backend: str = "interpreter",
     options: CompileOptions | None = None,
 ) -> list[Array]:
-    """Run the program on one device, as if nobody had sharded it.
+    """Run the unpartitioned program on one device, ignoring its shardings.
 
     Args:
         module: the program, entered at `@main` or its only function. It isn't changed.
         inputs: the arrays of its arguments.
-        backend: what runs it.
-        options: how to compile it.
+        backend: the name of a backend.
+        options: the compile options.
 
     Raises:
-        UsageError: the inputs don't fit the program, or there is no such backend.
-        ExecutionError: the program could not be run to its end.
+        UsageError: the inputs don't match the program, or there is no such backend.
+        ExecutionError: the run failed.
         PassError: it has no unsharded form; see `unsharded`.
     """
     plain = unsharded(_entered_at_main(module))
@@ -361,7 +361,7 @@ def run_unpartitioned(
 
 
 def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
-    """The mesh that the program is partitioned for; see `op_facts.device_meshes`."""
+    """Return the mesh that the program is partitioned for; see `op_facts.device_meshes`."""
     name = device_mesh_of(entry)
     if name is not None:
         return meshes_of(module)[name]
@@ -371,7 +371,7 @@ def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
 
 
 def _entered_at_main(module: ir.Module) -> ir.Module:
-    """A copy of `module` in which the entry is called `@main`."""
+    """Return a copy of a module whose entry is named `@main`."""
     check_no_inner_modules(operations_named({"builtin.module"}, module))
     copy = copy_of(module)
     top_level = [view.operation for view in copy.body.operations]
@@ -387,7 +387,7 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
     else:
         entry = functions[names.index(ENTRY)]
     if "sym_visibility" in entry.attributes:
-        # A private function goes when its last call is inlined, and the entry must stay.
+        # A private function is erased when its last call is inlined, and the entry must stay.
         entry.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
     results = entry.attributes["function_type"].value.results
     kept = [index for index, each in enumerate(results) if not is_token(each)]
@@ -397,7 +397,7 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
 
 
 def _with_callbacks(options: CompileOptions, module: ir.Module) -> CompileOptions:
-    """The options, with the callbacks of what JAX has traced among the functions."""
+    """Return the options with the callbacks of a module traced by JAX."""
     if _CALLBACKS not in module.operation.attributes:
         return options
     from pyshardy.frontends.jax.callbacks import implementations_of  # noqa: PLC0415 (loads much)
@@ -411,7 +411,7 @@ def _main(module: ir.Module) -> ir.Operation:
 
 
 def _signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
-    """The types of the arguments and of the results."""
+    """Return the types of the arguments and of the results."""
     function_type = function.attributes["function_type"].value
     place = location_of(function.location)
     return (
@@ -440,7 +440,7 @@ def _result_names(function: ir.Operation) -> list[str]:
 
 
 def _column(value: npt.ArrayLike | ShardedArray, port: Port) -> Column:
-    """What each device holds of an argument."""
+    """Return the shards of an argument for all devices."""
     if isinstance(value, ShardedArray):
         if value.is_laid_out_as(port.spec, port.sharding, port.mesh, port.local_spec):
             return value.parts
@@ -456,7 +456,7 @@ def _scattered(array: Array, port: Port) -> list[Array]:
 def _fitting(
     inputs: Sequence[npt.ArrayLike], expected: Sequence[tuple[str, TensorSpec]]
 ) -> list[Array]:
-    """The inputs as arrays of the types that the program expects."""
+    """Return the inputs as arrays of the types that the program expects."""
     if len(inputs) != len(expected):
         message = f"the program takes {len(expected)} arrays, but got {len(inputs)}"
         raise UsageError(error(message))
@@ -475,14 +475,14 @@ def _fitting(
 def _counting_mesh(
     sharding: TensorSharding | None, meshes: Mapping[str, Mesh], default: Mesh
 ) -> Mesh:
-    """The mesh that a sharding counts devices by; meshes may order the same devices differently."""
+    """Return the mesh of a sharding; meshes may order the same devices differently."""
     if sharding is None or sharding.is_fully_replicated:
         return default
     return mesh_of(sharding, meshes) or default
 
 
 def _check_local_type(port: Port, mesh: Mesh, place: SourceLocation | None) -> None:
-    """What the partitioner made of a type must be what the sharding says."""
+    """Check that the local type of an argument or result matches its sharding."""
     if port.mesh.total_size != mesh.total_size:
         message = (
             f"{port.name} is spread over {port.mesh.total_size} devices, but the program runs on "

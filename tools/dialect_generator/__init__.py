@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Generating the dialect's Python files and reference documentation from its ODS definitions.
+"""Generation of the dialect's Python files and reference documentation from ODS definitions.
 
-| module         | what it holds                                              |
+| module         | contents                                                   |
 |----------------|------------------------------------------------------------|
-| `layout`       | where things are, and what generated files begin with      |
+| `layout`       | paths, and the header of generated files                   |
 | `tablegen`     | running TableGen and reading its records                   |
 | `declarations` | records as declarations (`mlir_sdy.ods.declarations`)      |
 | `formats`      | assembly formats as directives                             |
 | `irdl`         | declarations as IRDL modules                               |
 | `tables`       | declarations as Python data                                |
 | `attributes`   | classes of attributes                                      |
-| `bindings`     | classes of operations and enums, as mlir-tblgen makes them |
+| `bindings`     | classes of operations and enums, by mlir-tblgen            |
 | `reference`    | the reference documentation                                |
+| `pipelines`    | the reference documentation of pipelines                   |
 """

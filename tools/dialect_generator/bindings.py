@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The classes of operations and enums that mlir-tblgen makes, fit for this dialect."""
+"""The classes of operations and enums by mlir-tblgen, adapted to this dialect."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BUILD = "    super().__init__(self.OPERATION_NAME,"
 
 
 def operation_classes(declarations: Declarations) -> str:
-    """`_sdy_ops_gen.py`: the classes of the operations, by mlir-tblgen."""
+    """Return `_sdy_ops_gen.py`, the classes of the operations, by mlir-tblgen."""
     text = tblgen("mlir-tblgen", "SdyOps.td", "-gen-python-op-bindings", "-bind-dialect=sdy")
     text = without_notice(text)
     imports = re.compile(
@@ -66,7 +66,7 @@ def operation_classes(declarations: Declarations) -> str:
         tail = tail.replace(BUILD, added + BUILD, 1)
         for attribute in declaration.attributes:
             if attribute.default is not None:
-                # Operations registered at run time don't get their defaults from MLIR.
+                # MLIR doesn't set default attributes of operations that are registered at run time.
                 read = f'    return self.operation.attributes["{attribute.name}"]\n'
                 tail = tail.replace(read, _default_value(declarations, attribute) + read, 1)
         text = head + separator + tail
@@ -75,7 +75,7 @@ def operation_classes(declarations: Declarations) -> str:
 
 
 def _default_value(declarations: Declarations, attribute: OpAttributeDecl) -> str:
-    """The lines that return the default of an attribute that is absent."""
+    """Return the lines that return the default of an absent attribute."""
     enum = declarations.enums[attribute.kind.removeprefix("enum ")]
     value = next(case.value for case in enum.cases if case.name == attribute.default)
     return (
@@ -86,10 +86,10 @@ def _default_value(declarations: Declarations, attribute: OpAttributeDecl) -> st
 
 
 def enum_builders() -> str:
-    """`_sdy_enum_gen.py`: what lets builders of operations take cases of the enums.
+    """Return `_sdy_enum_gen.py`, by which the builders of operations accept enum cases.
 
-    The classes that mlir-tblgen makes of the enums are left out: those of `mlir_sdy.model` do more
-    and don't load MLIR.
+    The enum classes of mlir-tblgen are omitted: those of `mlir_sdy.model` have more methods and
+    don't load MLIR.
     """
     text = tblgen("mlir-tblgen", "SdyOps.td", "-gen-python-enum-bindings", "-bind-dialect=sdy")
     builders = re.findall(r"^@register_attribute_builder.*?(?=\n\n|\Z)", text, re.M | re.S)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The records of TableGen as declarations of the dialect."""
+"""Conversion of TableGen records to declarations of the dialect."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OperationDeclarations:
     Args:
         source: the file in td/.
         dialect: the name of the dialect.
-        prefix: what the names of its records begin with.
+        prefix: the prefix of the names of its records.
     """
 
     def __init__(self, source: str, dialect: str, prefix: str):

@@ -27,14 +27,14 @@ class IrdlBlock:
         self._count = 0
 
     def define(self, constraint: str) -> str:
-        """Define a variable for a constraint; its name."""
+        """Define a variable for a constraint, and return its name."""
         variable = f"%{self._count}"
         self._count += 1
         self.lines.append(f"{variable} = {constraint}")
         return variable
 
     def any_of(self, *constraints: str) -> str:
-        """Define a variable for what satisfies one of several constraints."""
+        """Define a variable that satisfies one of several constraints, and return its name."""
         return self.define(f"irdl.any_of({', '.join(map(self.define, constraints))})")
 
     def declare(self, what: str, fields_: list[str], brackets: str = "()") -> None:
@@ -43,7 +43,7 @@ class IrdlBlock:
             self.lines.append(f"irdl.{what}{brackets[0]}{', '.join(fields_)}{brackets[1]}")
 
     def render(self, what: str, name: str) -> str:
-        """The block as text."""
+        """Return the block as text."""
         return f"  irdl.{what} @{name} {{\n{indent(chr(10).join(self.lines), ' ' * 4)}\n  }}\n"
 
 
@@ -108,7 +108,7 @@ class IrdlWriter:
     def _operation(self, declaration: OperationDecl) -> str:
         block = IrdlBlock()
         shared: dict[str, str] = {}
-        # One variable for all is what makes the types equal.
+        # A shared variable makes the types equal.
         same_types = "SameOperandsAndResultType" in declaration.traits
 
         def values(declared: tuple[ValueDecl, ...]) -> list[str]:
@@ -124,7 +124,7 @@ class IrdlWriter:
 
         block.declare("operands", values(declaration.operands))
         block.declare("results", values(declaration.results))
-        # IRDL has no optional attributes: those stay undeclared, and so unconstrained.
+        # IRDL has no optional attributes; they are not declared and therefore unconstrained.
         required = [
             f'"{attribute.name}" = {self._attribute(block, attribute.kind)}'
             for attribute in declaration.attributes

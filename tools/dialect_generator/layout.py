@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where things are, and what generated files begin with."""
+"""Paths, and the header of generated files."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ OLDEST = "0.10.2"
 
 
 def pipeline_reference() -> str:
-    """A section on each named pipeline, as mlir-tblgen writes those on passes."""
+    """Return a section on each named pipeline, in the format of mlir-tblgen's on passes."""
     sections = [_section(info) for _, info in sorted(pipelines().items())]
     return "\n".join(["# Pipelines\n", *sections])
 
@@ -41,7 +41,7 @@ def _option_lines(options: Iterable[Option]) -> Iterator[str]:
 
 
 def release_reference(declared: Iterable[PassDecl]) -> str:
-    """Return a table of what not all supported releases of Shardy have."""
+    """Return a table of the passes and options that some supported releases of Shardy lack."""
     rows: list[str] = []
     for info in (*declared, *pipelines().values()):
         if info.release not in ("", OLDEST):

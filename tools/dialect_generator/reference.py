@@ -10,7 +10,7 @@ from dialect_generator.tablegen import tblgen, without_notice
 
 
 def reference(generator: str, source: str, heading: str = "", *arguments: str) -> str:
-    """A page of the reference documentation, by mlir-tblgen."""
+    """Return a page of the reference documentation, by mlir-tblgen."""
     text = without_notice(tblgen("mlir-tblgen", source, generator, *arguments))
     text = text.replace("[TOC]\n\n", "")
     # Written for attributes without a custom format only, and not as they are written here.

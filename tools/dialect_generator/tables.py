@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The declarations as Python data."""
+"""Conversion of the declarations to Python data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dialect_generator.layout import LINE_LENGTH, PYTHON_HEADER
 
 
 def render(value: Any, depth: int = 0) -> str:
-    """A Python expression for declarations, broken into lines where it is long."""
+    """Return a Python expression for declarations, wrapped if it is long."""
     padding = "    " * (depth + 1)
 
     def brackets(opening: str, items: list[str], closing: str) -> str:
@@ -50,7 +50,7 @@ def render(value: Any, depth: int = 0) -> str:
 
 
 def render_string(value: str, padding: str) -> str:
-    """A Python string literal, one line for each line of the text."""
+    """Return a Python string literal, one line for each line of the text."""
     literal = json.dumps(value, ensure_ascii=False)
     if "\n" not in value:
         return literal
@@ -59,7 +59,7 @@ def render_string(value: str, padding: str) -> str:
 
 
 def tables_source(declarations: Declarations) -> str:
-    """`tables.py`: the declarations as plain data."""
+    """Return `tables.py`, the declarations as plain data."""
     return _source(
         "The declarations of the dialect, as plain data.",
         {
@@ -72,7 +72,7 @@ def tables_source(declarations: Declarations) -> str:
 
 
 def shard_tables_source(declarations: OperationDeclarations) -> str:
-    """`shard_tables.py`: the declarations of upstream's shard dialect."""
+    """Return `shard_tables.py`, the declarations of upstream's shard dialect."""
     return _source(
         "The declarations of upstream's shard dialect, as plain data.",
         {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The outcome of a program: refused with a diagnostic, or valid after each stage."""
+"""The outcome of a program: rejected with a diagnostic, or valid after each stage."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 
 
 def warm_up() -> None:
-    """Load all that is loaded on demand, so that workers don't do it again."""
+    """Load all modules that are loaded on demand, so that workers don't load them again."""
     outcome = judged(_WARM_UP, sdy.Context(), lambda _: None)
     assert outcome == "partitioned", outcome
 
 
 def judged(text: str, context: sdy.ir.Context, note_stage: Callable[[str], None]) -> str:
-    """The outcome of a program: where it was refused, or "partitioned", or a defect.
+    """Return the outcome of a program: the stage that rejected it, "partitioned", or a defect.
 
     Args:
         text: the program.
-        context: what to read it into.
-        note_stage: is told each stage before it begins.
+        context: the context to parse it in.
+        note_stage: called with each stage before it starts.
     """
     module: Any = None
 
@@ -83,11 +83,11 @@ def judged(text: str, context: sdy.ir.Context, note_stage: Callable[[str], None]
 
 
 _RESOURCE = re.compile(r"\b(weights)(?:_\d+)+\b")
-"""Resources, of which MLIR gives new names to those that its context knows."""
+"""Names of resources, which MLIR renames if the context has them already."""
 
 
 class _WrongTextError(Exception):
-    """The printed program differs from the one that was read."""
+    """The printed program differs from the one that was parsed."""
 
 
 def _check_round_trip(module: Any, context: Any) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Mutations of the text of a program, token by token and line by line.
 
-Most mutations change one place, and most results are refused by the parser. The consistent ones
-change all occurrences of a token, so that many results reach propagation and partitioning.
+Most mutations change one place, and the parser rejects most results. Others change all occurrences
+of a token, so that many results reach propagation and partitioning.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from program_fuzzer.sources import Sampler
 
 Mutation = Callable[[random.Random, str, str], str]
-"""Makes a new text of a text; the second text is another program, to take tokens from."""
+"""Mutates the first text; the second text is another program, to take tokens from."""
 
 TOKEN = re.compile(
     r'"(?:[^"\\\n]|\\.)*"|%[\w$.-]+(?:[#:]\d+)?|[@#!^][\w$.-]+|[A-Za-z_][\w$.]*'
@@ -79,7 +79,7 @@ _DIMENSION_SHARDINGS = ("{}", "{?}", "{}p0", "{?}p1", '{"x"}', '{"x", ?}', '{"x"
 
 
 def mutated(rng: random.Random, sampler: Sampler) -> str:
-    """A program of the sampler after one or a few mutations."""
+    """Return a program of the sampler after one or a few mutations."""
     text = sampler.draw(rng)
     for _ in range(rng.choice((1, 1, 1, 1, 1, 1, 2, 3))):
         mutation = rng.choices(_MUTATIONS, _WEIGHTS)[0]
@@ -155,7 +155,7 @@ def _replace_one(rng: random.Random, text: str, pattern: re.Pattern[str], replac
 
 
 def _exchange(pattern: re.Pattern[str]) -> Mutation:
-    """Let two different matches change places, everywhere or from some place on."""
+    """Exchange two different matches, everywhere or from some position on."""
 
     def mutation(rng: random.Random, text: str, _: str) -> str:
         found = sorted({match[0] for match in pattern.finditer(text)})

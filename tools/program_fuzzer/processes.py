@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs cases in forked processes, so that a crash or a hang ends one case only.
+"""Runs of cases in forked processes, so that a crash or a hang ends one case only.
 
 The process that forks has loaded the host and the programs, but runs no case itself. A worker runs
-cases until it dies, hangs, or has run so many that its memory is worth returning.
+cases until it dies, hangs, or reaches a maximum number, after which its memory is released.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from program_fuzzer.mutations import mutated
 from program_fuzzer.sources import Sampler
 
 SECONDS_PER_CASE = 60
-"""Far more than any case needs, also on a busy machine."""
+"""The time limit of a case, sufficient on a busy machine."""
 
 _CASES_PER_WORKER = 200
 _CASES_PER_CONTEXT = 25
@@ -35,7 +35,7 @@ class Outcome:
 
     Attributes:
         case: its number, which is the seed of its mutations.
-        text: what happened; see `judged`.
+        text: the outcome; see `judged`.
     """
 
     case: int
@@ -43,12 +43,12 @@ class Outcome:
 
     @property
     def is_defect(self) -> bool:
-        """Whether that must not happen."""
+        """Whether the outcome is a defect."""
         return self.text.startswith(DEFECT)
 
 
 def program_of(case: int, sampler: Sampler) -> str:
-    """The mutated program of a case."""
+    """Return the mutated program of a case."""
     return mutated(random.Random(case), sampler)
 
 
@@ -66,7 +66,7 @@ def outcomes(cases: Iterable[int], sampler: Sampler) -> Iterator[Outcome]:
 
 
 def _batch(cases: Sequence[int], sampler: Sampler) -> Iterator[Outcome]:
-    """The outcomes of cases in one worker, up to the one that ends it."""
+    """Yield the outcomes of cases in one worker, up to the one that ends it."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -102,9 +102,9 @@ def _batch(cases: Sequence[int], sampler: Sampler) -> Iterator[Outcome]:
 
 
 def _judged_crash(case: int, sampler: Sampler, stage: str, how: str) -> str:
-    """The outcome of a case that ended its process.
+    """Return the outcome of a case that ended its process.
 
-    No check of ours can foresee all crashes of the host's parser, but a guard has to report them.
+    Crashes of the host's parser can't be excluded, but a guard has to report them.
     """
     if stage == "parse":
         try:

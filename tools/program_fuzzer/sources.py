@@ -20,7 +20,7 @@ _NAME_LOCATION = re.compile(r'loc\("[^"]*"\)')
 
 
 def programs() -> list[str]:
-    """All programs, in an order that depends on their file names only."""
+    """Return all programs, in an order that depends on their file names only."""
     paths = sorted(
         [
             *ROOT.glob("test/corpus/mlir/*.mlir"),
@@ -32,11 +32,10 @@ def programs() -> list[str]:
 
 
 def _parts(path: Path) -> Iterator[str]:
-    """The modules of a file without comments, which are no tokens of a program.
+    """Yield the modules of a file without comments, which aren't tokens of a program.
 
-    Those that the tests expect to be refused are left out: nearly all of their mutations would be
-    refused for the same reason. So are those with locations outside of files, where errors have no
-    line.
+    Modules with expected errors are omitted: nearly all of their mutations would be rejected for
+    the same reason. So are modules with locations outside of files, where errors have no line.
     """
     for part in path.read_text().split(SEPARATOR):
         if "expected-error" in part or _NAME_LOCATION.search(part):
@@ -58,5 +57,5 @@ class Sampler:
         self._weights = [min(1.0, _USUAL_SIZE / len(text)) for text in texts]
 
     def draw(self, rng: random.Random) -> str:
-        """One of the programs."""
+        """Return one of the programs."""
         return rng.choices(self._texts, self._weights)[0]

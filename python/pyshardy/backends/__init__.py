@@ -1,34 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Running programs.
+"""Execution of partitioned programs.
 
-| module               | what it holds                                                          |
-|----------------------|------------------------------------------------------------------------|
-| `registry`           | the backends by name, and their interface                              |
-| `engine`             | the interface of local engines, which run what needs one device only   |
-| `engines`            | local engines in child processes                                       |
-| `child_process`      | processes for what may abort                                           |
-| `worker`             | the other side of these                                                |
-| `interpreter`        | the engine of the StableHLO reference interpreter                      |
-| `interpreter_worker` | its process                                                            |
-| `unsupported`        | what the interpreter can't run                                         |
-| `fallback`           | an engine with another one for what it can't run                       |
-| `jit`                | the engine of the host's own compiler                                  |
-| `iree`               | the engine of IREE                                                     |
-| `decompositions`     | operations that engines lack, written out                              |
-| `specs`, `values`    | types of tensors and the arrays that stand for their values            |
-| `edges`              | programs whose arguments and results are plain arrays                  |
-| `lockstep`           | programs with collectives on several simulated devices                 |
-| `pieces`             | cutting them at collectives                                            |
-| `groups`             | which devices a collective joins                                       |
-| `custom_calls`       | custom calls that Python functions implement                           |
-| `collectives`        | the collectives in NumPy                                               |
-| `exchanges`          | what each collective of a program does                                 |
-| `reductions`         | the bodies of reducing collectives                                     |
-| `jax_internals`      | the private parts of JAX that the project uses                         |
-| `xla`                | XLA, which runs programs with collectives itself                       |
+| module           | contents                                                         |
+|------------------|------------------------------------------------------------------|
+| `registry`       | the backends by name, and their interface                        |
+| `arrays`         | global and sharded arrays, random inputs, comparison             |
+| `engines`        | the interface of local engines, which run on one device          |
+| `interpreter`    | the engine of the StableHLO reference interpreter                |
+| `jit`            | the engine of the host's compiler                                |
+| `iree`           | the engine of IREE                                               |
+| `lockstep`       | the backend that runs collectives in NumPy and all else by an engine |
+| `xla`            | the backend of XLA                                               |
+| `mpi`            | the backend that runs each device as an MPI process              |
+| `custom_calls`   | custom calls that Python functions implement                     |
+| `lapack`         | the LAPACK custom calls of JAX in NumPy                          |
+| `decompositions` | decompositions of operations that engines lack                   |
+| `effects`        | errors for side effects that a backend cannot perform            |
+| `donations`      | donated arguments                                                |
+| `unsharded`      | the unpartitioned program, as a reference                        |
+| `known_defects`  | known defects of engines                                         |
+| `modules`        | copies of modules                                                |
+| `jax_internals`  | the private parts of JAX that the project uses                   |
 
-Backends have names; `spmd_program` makes a program run on one. Nothing is imported or started
-before its use.
+`spmd_program` compiles a program for the backend of a name. Backends are imported and started at
+their first use.
 """
 
 from pyshardy.backends.registry import (

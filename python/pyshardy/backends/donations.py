@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Arguments whose memory a result takes over.
+"""Donated arguments: those whose memory a result may reuse.
 
-A traced function says by an attribute of an argument that its caller gives up the array:
+A traced function marks by an attribute of an argument that its caller donates the array:
 `tf.aliasing_output = 0 : i32` for the result that may have its memory, or `jax.buffer_donor = true`
 for any that fits.
 """
@@ -19,11 +19,11 @@ from mlir_sdy.values import set_argument_attributes
 ALIAS, DONOR = "tf.aliasing_output", "jax.buffer_donor"
 
 Fits = Callable[[int, int], bool]
-"""Whether a result, the second, has the type and the layout of an argument, the first."""
+"""Whether the result of an index has the type and layout of the argument of an index."""
 
 
 def shift_aliases(function: ir.Operation, positions: Mapping[int, int]) -> None:
-    """Let aliases name results by other positions.
+    """Renumber the results that aliases refer to.
 
     Args:
         function: the `func.func`.
@@ -41,23 +41,23 @@ def shift_aliases(function: ir.Operation, positions: Mapping[int, int]) -> None:
 def settle_donations(
     function: ir.Operation, results: int, fits: Fits
 ) -> tuple[list[int | None], list[int]]:
-    """Say for each donated argument of a local program which result takes over its memory.
+    """Assign to each donated argument of a local program the result that reuses its memory.
 
     1. An argument with an alias keeps it if that result fits.
     2. Otherwise the first result that fits, and that no other argument has, is its alias.
-    3. If there is none, it isn't donated any more.
+    3. If there is none, its donation is dropped.
 
     Args:
         function: the `func.func`, whose attributes are changed.
         results: the number of its results.
-        fits: tells which results may take over the memory of an argument.
+        fits: decides whether a result may reuse the memory of an argument.
 
     Returns:
         For each argument the position of the result or None, and the positions of the arguments
-        that nobody can take over.
+        whose donation was dropped.
 
     Raises:
-        UsageError: an attribute isn't what it should be.
+        UsageError: an attribute is malformed.
     """
     aliases, donors = _aliases(function), _donors(function)
     wanted = [index for index, alias in enumerate(aliases) if alias is not None or donors[index]]
@@ -86,12 +86,12 @@ def settle_donations(
 
 
 def donated_arguments(function: ir.Operation) -> list[int]:
-    """Return the positions of the arguments of a local program whose memory results take over."""
+    """Return the positions of the arguments of a local program whose memory results reuse."""
     return [index for index, alias in enumerate(_aliases(function)) if alias is not None]
 
 
 def drop_donations(function: ir.Operation) -> None:
-    """Let a function keep all of its arguments."""
+    """Drop the donations of all arguments of a function."""
     if donated := donated_arguments(function):
         set_argument_attributes(function, ALIAS, dict.fromkeys(donated))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Refuses effects that nobody would carry out, before a program runs without them."""
+"""Errors for side effects that a backend cannot perform."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _EFFECT = "has_side_effect"
 
 
 def check_no_transfers(module: ir.Module, runner: str) -> None:
-    """Check that a program exchanges nothing with a host while it runs.
+    """Check that a program does not communicate with a host while it runs.
 
-    Nobody is at the other end here: XLA would wait for it, or end the process, and an operation
-    whose results are not used might be dropped.
+    There is no host side here: XLA would block or end the process, and an operation whose results
+    are unused might be dropped.
 
     Args:
         module: the program.
-        runner: what a diagnostic calls the backend.
+        runner: the name of the backend in diagnostics.
 
     Raises:
-        ExecutionError: it does, at each operation of these.
+        ExecutionError: it does; one diagnostic for each such operation.
     """
     found: list[Diagnostic] = []
     for operation in operations_named(TRANSFERS, module):
@@ -47,17 +47,17 @@ def check_no_transfers(module: ir.Module, runner: str) -> None:
 
 
 def check_callbacks(module: ir.Module, implemented: Collection[str], runner: str) -> None:
-    """Check that the functions are known that a program of JAX calls.
+    """Check that the host functions that a program of JAX calls are registered.
 
-    XLA would end the process at the first call otherwise.
+    Otherwise XLA would end the process at the first call.
 
     Args:
         module: the program.
         implemented: the targets of custom calls that functions implement.
-        runner: what a diagnostic calls the backend.
+        runner: the name of the backend in diagnostics.
 
     Raises:
-        ExecutionError: they are not, at each of the calls.
+        ExecutionError: one is not; one diagnostic for each such call.
     """
     unknown = calls_to({*CALLBACKS, CUSTOM_PARTITIONING} - set(implemented), module)
     if unknown:
@@ -75,15 +75,15 @@ def _unknown_callback(call: ir.Operation, runner: str) -> Diagnostic:
 
 
 def check_effects(module: ir.Module, implemented: Collection[str], runner: str) -> None:
-    """Check that somebody carries out each effect of a program.
+    """Check that the backend performs every side effect of a program.
 
     Args:
         module: the program.
         implemented: the targets of custom calls that functions implement.
-        runner: what a diagnostic calls the backend.
+        runner: the name of the backend in diagnostics.
 
     Raises:
-        ExecutionError: nobody does, for some operations.
+        ExecutionError: it does not; one diagnostic for each such operation.
     """
     check_no_transfers(module, runner)
     check_callbacks(module, implemented, runner)
@@ -99,6 +99,6 @@ def check_effects(module: ir.Module, implemented: Collection[str], runner: str) 
 
 
 def has_effect(call: ir.Operation) -> bool:
-    """Whether a custom call does something besides computing its results."""
+    """Whether a custom call has a side effect."""
     attributes = call.attributes
     return takes_token(call) or (_EFFECT in attributes and attributes[_EFFECT].value)

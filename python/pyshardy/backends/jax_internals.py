@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The private parts of JAX that the project uses: no other module names them.
+"""The private parts of JAX that the project uses; no other module refers to them.
 
 JAX may change these in any release. They exist, with these meanings, in jax 0.10.2 to 0.12.0.1;
 `docs/support.md` lists the versions that the tests have run with. To admit another version, run
 `make newest-jax` with it, adapt this module, and raise the bound in `pyproject.toml`.
 
-Nothing is imported before its use, and nothing of the MLIR host, which the process of XLA does
-without.
+JAX is imported at the first use. The MLIR host is not imported, since the process of XLA runs
+without it.
 """
 
 # pyright: basic, reportPrivateImportUsage=false, reportMissingTypeStubs=false
@@ -46,7 +46,7 @@ def compile_options(replicas: int, partitions: int, shardy: bool) -> Any:
 
 
 def device_list(devices: Sequence[Any]) -> Any:
-    """Return devices as the methods of XLA's client take them."""
+    """Return devices in the form that the methods of XLA's client take."""
     from jax._src.lib import _jax  # noqa: PLC0415
 
     return _jax.DeviceList(tuple(devices))
@@ -74,12 +74,12 @@ class CallingProgram:
     """A program that calls functions of Python, to be called as a function of JAX.
 
     Attributes:
-        exported: gives the program as `jax.export` has it, when the first of its callbacks has
-            some number and it runs on some platform.
+        exported: returns the program in the form of `jax.export`, for the number of its first
+            callback and a platform.
         callbacks: the functions, by their numbers in the program.
         results: the types of the results, as `jax.ShapeDtypeStruct`.
-        has_effects: whether calls have to happen though nobody uses their results.
-        refuse_gradient: raises the error for whoever differentiates the program.
+        has_effects: whether calls have to be executed even if their results are unused.
+        refuse_gradient: raises the error for a program that is differentiated.
     """
 
     exported: Callable[[int, str], jax.export.Exported]
@@ -95,7 +95,7 @@ class CallingProgram:
 
 @functools.cache
 def _calling_program() -> Any:
-    """Return the primitive by which JAX keeps the callbacks of a program with what it compiles."""
+    """Return the primitive by which JAX keeps the callbacks with a compiled program."""
     from jax._src.callback import _IOEffect  # noqa: PLC0415
     from jax.core import ShapedArray  # noqa: PLC0415
     from jax.extend.core import Primitive  # noqa: PLC0415
@@ -129,7 +129,7 @@ class CustomPartitioning:
         partition: takes a mesh, and the trees of the types of arguments and of the result, with
             shardings. Returns a mesh, a function of shards, and the shardings that it has of the
             result and of its arguments.
-        mesh: the mesh that was in force where the function was traced.
+        mesh: the active mesh when the function was traced.
         in_tree: the structure of its arguments.
         out_tree: the structure of its result.
     """
@@ -152,7 +152,7 @@ def custom_partitionings(kept: Sequence[Any]) -> dict[str, CustomPartitioning]:
 
     return {
         str(id(each)): CustomPartitioning(
-            # What is kept must stay, as its address is its key.
+            # The objects must stay alive, since their addresses are the keys.
             functools.partial(_partition, each),
             each.mesh,
             each.in_tree,
@@ -168,7 +168,7 @@ def _partition(info: Any, mesh: Any, arguments: Any, result: Any) -> Any:
 
 
 def initialize_lapack() -> None:
-    """Fill in the LAPACK functions that programs on CPUs may call; else a call is a crash."""
+    """Register the LAPACK functions that programs on CPUs may call; a call crashes without it."""
     from jax._src.lax.linalg import initialize_lapack  # noqa: PLC0415
 
     initialize_lapack()
@@ -180,7 +180,7 @@ def compile_arguments(lowered: jax.stages.Lowered) -> Mapping[str, Any]:
 
 
 def key_implementation(dtype: Any) -> str:
-    """Return the name of the generator whose keys an element type stands for."""
+    """Return the name of the random number generator of a key type."""
     return dtype._impl.name
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Defects of engines that the project knows, for where their results are compared."""
+"""Known defects of engines, for the comparison of their results."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _COLLECTIVES = ("stablehlo.all_reduce", "stablehlo.reduce_scatter")
 
 
 def known_defects(module: ir.Module, backend: str, options: CompileOptions) -> list[str]:
-    """Return what a backend is known to compute wrongly of a program, a sentence for each.
+    """Return a sentence for each known defect of a backend that affects a program.
 
     Args:
         module: the program.
         backend: the name of the backend.
-        options: how it compiles the program.
+        options: the compile options.
     """
     name = registered(backend).name
     found: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Copies of modules, for whoever runs them."""
+"""Copies of modules, for backends."""
 
 from pyshardy.irtools.modules import copy_of
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The backends by name, and what each takes.
+"""The backends by name, and their interface.
 
-A backend is declared by where its class is; nothing is imported or started before its use:
+A backend is registered by the path of its class, which is imported at the first use:
 
     register_backend(Registration("mine", "my_package:MyBackend", "runs it my way"))
 """
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """How to compile programs. A backend passes over what doesn't concern it.
+    """Options for compiling programs. A backend ignores the options that it doesn't support.
 
     Attributes:
-        optimization: from 0, to compile fast, to 3, to run fast; None for what the backend
-            does by itself.
-        cache_directory: where compiled programs are kept for later processes; None to keep them
+        optimization: the level from 0 (fast compilation) to 3 (fast code); None for the default of
+            the backend.
+        cache_directory: a directory of compiled programs for later processes; None to keep them
             for this process only.
-        custom_calls: functions that do what custom calls do, by the targets of these:
+        custom_calls: functions that implement custom calls, by call target:
 
                 CompileOptions(custom_calls={"my_scale": lambda x, factor: x * factor})
 
             A function is called in this process, once for each device in any order, with the
-            NumPy arrays that the device holds of the operands. It returns an array of the type and
-            shape that the call has there, or a tuple of them for several results. If it has a
-            keyword-only parameter `call`, it also gets a `CustomCall`: the `backend_config` and
-            the types of operands and results. All backends do this but `mpi`.
+            shards of the operands as NumPy arrays. It returns an array of the local type of the
+            result, or a tuple of them for several results. If it has a keyword-only parameter
+            `call`, it also takes a `CustomCall`: the `backend_config` and the types of operands
+            and results. All backends but `mpi` support this.
         nan_safe: whether all-reduces by maximum and minimum keep NaN on XLA's CPU, which drops it.
-            A second all-reduce tells where a device has one.
+            A second all-reduce determines the elements that are NaN on a device.
     """
 
     optimization: int | None = None
@@ -54,7 +54,7 @@ class CompileOptions:
     nan_safe: bool = False
 
     def __post_init__(self) -> None:
-        """Keep the functions that there are now."""
+        """Copy the dictionary of functions."""
         object.__setattr__(self, "custom_calls", MappingProxyType(dict(self.custom_calls)))
 
 
@@ -71,7 +71,7 @@ class SpmdProgram(Protocol):
             For each process the arrays of its results. Processes may share arrays.
 
         Raises:
-            ExecutionError: it could not be run to its end.
+            ExecutionError: the run failed.
         """
         ...
 
@@ -88,24 +88,24 @@ class Backend(Protocol):
             options: how to compile it.
 
         Raises:
-            ExecutionError: the backend refuses the program.
+            ExecutionError: the backend rejects the program.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What can run programs.
+    """A registered backend or engine.
 
     Attributes:
-        name: what users call it.
+        name: its name.
         made_by: the class or function that makes it, as `module:name`: a `Backend`, or an
             `Engine` if `is_engine`.
-        summary: what it is, in a line.
-        is_engine: whether it runs what needs one device only; `lockstep` does the rest.
-        arguments: what it is called with.
+        summary: a description of one line.
+        is_engine: whether it is a local engine, which `lockstep` turns into a backend.
+        arguments: the arguments of `made_by`.
         module: the module that must be installed for it; empty for none.
-        package: what has the module, as `pip` calls it.
+        package: the name of the package with the module for `pip`.
         extra: the extra of the package that installs the module.
     """
 
@@ -120,17 +120,17 @@ class Registration:
 
     @property
     def is_installed(self) -> bool:
-        """Whether the module that it needs is there."""
+        """Whether the required module is installed."""
         try:
             return not self.module or importlib.util.find_spec(self.module) is not None
         except ModuleNotFoundError:  # A package around the module is missing, too.
             return False
 
     def check_installed(self) -> None:
-        """Raise an error if the module that it needs isn't there.
+        """Raise an error if the required module isn't installed.
 
         Raises:
-            UsageError: it isn't.
+            UsageError: it isn't installed.
         """
         if not self.is_installed:
             message = f"the backend '{self.name}' needs the package '{self.package}'"
@@ -138,12 +138,12 @@ class Registration:
             raise UsageError(error(f"{message}, which is missing; {mend}"))
 
     def make(self, **arguments: Any) -> Any:
-        """A new backend or engine.
+        """Return a new backend or engine.
 
-        Warns, once, of packages in versions that the extra doesn't support.
+        Warns once about packages in versions that the extra doesn't support.
 
         Raises:
-            UsageError: the module that it needs isn't installed.
+            UsageError: the required module isn't installed.
         """
         self.check_installed()
         if self.extra:
@@ -163,7 +163,7 @@ _FASTEST_FIRST = ("xla", "jit")
 
 
 def register_backend(registration: Registration) -> None:
-    """Let programs run on a backend of that name, also in place of another one."""
+    """Register a backend or engine under its name, replacing another one of that name."""
     _REGISTRY[registration.name] = registration
 
 
@@ -217,12 +217,12 @@ for _each in (
 
 
 def backend_names() -> tuple[str, ...]:
-    """What can run a program: the names of all backends."""
+    """Return the names of all backends."""
     return (*_REGISTRY, AUTO)
 
 
 def registered(name: str) -> Registration:
-    """The backend of a name.
+    """Return the backend of a name.
 
     Raises:
         UsageError: there is none.
@@ -238,7 +238,7 @@ def registered(name: str) -> Registration:
 def spmd_program(
     backend: str, module: ir.Module, layout: Layout, options: CompileOptions | None = None
 ) -> SpmdProgram:
-    """Prepare a local program to be run on the devices of a layout.
+    """Compile a local program for the devices of a layout.
 
     Args:
         backend: the name of a backend.
@@ -247,8 +247,8 @@ def spmd_program(
         options: how to compile it.
 
     Raises:
-        UsageError: there is no such backend, or a package that it needs is missing.
-        ExecutionError: the backend refuses the program.
+        UsageError: there is no such backend, or a required package is missing.
+        ExecutionError: the backend rejects the program.
     """
     options = options or CompileOptions()
     registration = registered(backend)
@@ -262,17 +262,17 @@ def spmd_program(
 
 
 def local_engine(name: str, options: CompileOptions | None = None) -> Engine:
-    """The local engine of that name; there is one of each in a process, for equal options.
+    """Return the local engine of a name, one per process for equal options.
 
     Raises:
-        UsageError: there is none, or a package that it needs is missing.
+        UsageError: there is none, or a required package is missing.
     """
     registration = registered(name)
     if not registration.is_engine:
         message = f"'{name}' is no local engine: it runs programs with collectives itself"
         raise UsageError(error(message))
-    registration.check_installed()  # also for an engine that has been made before
-    # What functions implement never gets to an engine.
+    registration.check_installed()  # also for an engine in the cache
+    # Engines don't execute custom calls that functions implement.
     return _engine(registration.name, replace(options or CompileOptions(), custom_calls={}))
 
 

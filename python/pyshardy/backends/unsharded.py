@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The program as it was before anybody sharded it, to check partitioned programs against."""
+"""The unpartitioned program, as the reference for partitioned ones."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _PASS_THROUGH = frozenset(
         "sharded_to_unreduced",
     )
 )
-"""Operations that change where a value lives and not what it is, seen from outside the devices."""
+"""Operations that change the sharding of a value, but not its global contents."""
 
 
 def unsharded(module: ir.Module) -> ir.Module:
-    """A copy of `module` without anything of sdy: the same function on one device.
+    """Return a copy of a module without the sdy dialect: the same function on one device.
 
     Raises:
-        PassError: a `sdy.manual_computation` is in it, whose body is written for each device.
+        PassError: the module has an `sdy.manual_computation`, whose body is a local program.
     """
     copy = copy_of(module)
     operations: list[ir.Operation] = []
@@ -42,7 +42,7 @@ def unsharded(module: ir.Module) -> ir.Module:
         operations.append(operation)
         return ir.WalkResult.ADVANCE
 
-    # Inner operations first, so that what a computation holds is done when it is inlined.
+    # Post-order, so that the body of a computation is done when it is inlined.
     copy.operation.walk(visit, ir.WalkOrder.POST_ORDER)
     for operation in operations:
         _unshard(operation)
@@ -76,7 +76,7 @@ def _unshard(operation: ir.Operation) -> None:
 
 
 def _drop_attributes_of_interface(function: ir.Operation) -> None:
-    """Drop what is sdy's of the arguments and results of a function."""
+    """Drop the sdy attributes of the arguments and results of a function."""
     for entry in ("arg_attrs", "res_attrs"):
         if entry not in function.attributes:
             continue
@@ -107,7 +107,7 @@ def _replace_constant(operation: ir.Operation) -> None:
 
 
 def _inline(computation: ir.Operation) -> None:
-    """Put the body of a named computation in its place."""
+    """Replace a named computation by its body."""
     body = computation.regions[0].blocks[0]
     for argument, operand in zip(body.arguments, computation.operands, strict=True):
         argument.replace_all_uses_with(operand)

@@ -40,7 +40,7 @@ class CrashReport:
         tool: the name of the tool.
         arguments: its command line.
         inputs: the input files among the arguments; "-" for standard input.
-        pass_reproducer: what to write beside copies of the inputs, if anything.
+        pass_reproducer: the reproducer to write beside copies of the inputs, or None.
     """
 
     def __init__(

@@ -219,7 +219,7 @@ class Driver:
                 debug_info=arguments.mlir_print_debuginfo,
             )
         )
-        # Innermost, so that what the others do isn't counted as the pass's time.
+        # Innermost, so that the time of the others isn't counted as the pass's time.
         return [*observers, self._timing]
 
     def _write(self, outputs: list[bytes | None]) -> None:

@@ -27,7 +27,7 @@ class Report:
     """Prints to standard output.
 
     Args:
-        explained: what to report on.
+        explained: the explained program.
         title: the name of the program.
     """
 

@@ -57,7 +57,7 @@ def text(group: str, description: str, metavar: str, *, default: str = "", name:
 
 
 def mode(group: str, description: str, choices: str) -> str:
-    """A flag that is given alone or with one of the `choices`, the first of which is meant then."""
+    """A flag that is given alone, for the first of the `choices`, or with one of them."""
     return field(default="", metadata=_flag("mode", group, description, metavar=choices))
 
 
@@ -172,7 +172,7 @@ _ALIASES = {"h": "help"}
 def parse_arguments(arguments: Sequence[str]) -> Arguments:
     """Read the command line, without the name of the program.
 
-    Whether the flags that name passes do name one is not known here.
+    The names of passes are not checked here.
 
     Raises:
         UsageError: a value is missing or wrong, or there are two input files.

@@ -71,9 +71,9 @@ def _entry(indent: int, left: str, right: str) -> str:
     start = f"{' ' * indent}{left}"
     if len(start) > _WIDTH:  # many choices: one a line
         start = start.replace("|", f"\n{'':<{indent + 2}}|")
-    # Names of passes are searched for, so that they stay whole.
+    # Names of passes are not wrapped, so that they can be searched for.
     described = textwrap.wrap(right, _WIDTH - _COLUMN, break_on_hyphens=False)
-    # A name that is too long gets its description on the next lines.
+    # The description of a long name starts on the next line.
     first = described.pop(0) if described and len(start) < _COLUMN else ""
     lines = [f"{start:<{_COLUMN}}{first}".rstrip()]
     return "\n".join(lines + [f"{'':<{_COLUMN}}{line}" for line in described])

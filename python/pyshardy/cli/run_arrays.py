@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The inputs and outputs of a program in NumPy's `.npz` files.
 
-An array is called what the report calls it, with or without the `%`: `weights`, `%arg0`; or it is
-at its position, as `numpy.savez(file, first, second)` names them: `arr_0`, `arr_1`.
+Arrays are identified by the names in the report, with or without the `%`: `weights`, `%arg0`; or by
+position, as by `numpy.savez(file, first, second)`: `arr_0`, `arr_1`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def load_inputs(path: str, ports: Sequence[Port]) -> list[Array]:
 
 
 def save_outputs(path: str, ports: Sequence[Port], outputs: Sequence[Array]) -> None:
-    """Write arrays under the names of results, numbered where several have one name.
+    """Write arrays under the names of results, with numbers for equal names.
 
     Raises:
         UsageError: the file can't be written.
@@ -60,7 +60,7 @@ def save_outputs(path: str, ports: Sequence[Port], outputs: Sequence[Array]) -> 
     arrays: dict[str, Array] = {}
     for index, (port, array) in enumerate(zip(ports, outputs, strict=True)):
         name = port.name if counts[port.name] == 1 else f"{port.name} {index}"
-        # Files can't tell of the types that are not NumPy's own.
+        # Files can't represent types that are not NumPy's own.
         arrays[name] = array.astype(port.spec.dtype, copy=False)
     try:
         with open(path, "wb") as file:

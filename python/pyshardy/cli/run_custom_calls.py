@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Functions for custom calls, as the command line names them: `TARGET=FILE:FUNCTION`."""
+"""Functions for custom calls from the command line: `TARGET=FILE:FUNCTION`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 
 
 def load_functions(given: Sequence[str]) -> dict[str, Callable[..., Any]]:
-    """The functions by the targets of the calls that they implement.
+    """Return the functions by the targets of the calls that they implement.
 
     Args:
-        given: for each what the command line says: `my_scale=kernels.py:scale`. A file is run
-            once, and may have functions for several targets.
+        given: the values of the flag: `my_scale=kernels.py:scale`. A file is run once, and may
+            have functions for several targets.
 
     Raises:
-        UsageError: it says something else, or the file can't be read, fails, or has no such
+        UsageError: a value is malformed, or the file can't be read, fails, or has no such
             function.
     """
     files: dict[str, dict[str, Any]] = {}
@@ -39,7 +39,7 @@ def load_functions(given: Sequence[str]) -> dict[str, Callable[..., Any]]:
 
 
 def _run(path: str) -> dict[str, Any]:
-    """The names that a Python file defines."""
+    """Return the names that a Python file defines."""
     try:
         return runpy.run_path(path)
     except OSError as refusal:

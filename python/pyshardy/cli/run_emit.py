@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A partitioned program written in the forms that others run."""
+"""Output of a partitioned program in formats for other tools."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def emit(
         program: the program.
         form: one of `FORMS`.
         output: the file.
-        target: what IREE compiles for.
-        options: how to compile.
+        target: the target of IREE.
+        options: the compile options.
 
     Raises:
         UsageError: the file can't be written, or a package is missing.
-        ExecutionError: a compiler refuses the program.
+        ExecutionError: a compiler rejects the program.
     """
     data = _FORMS[form](program, target, options)
     if output == "-":

@@ -18,7 +18,7 @@ _AXIS = re.compile(r"(?P<name>[\w.$-]+):(?P<size>\d+)")
 
 
 def read_mesh(text: str) -> tuple[str | None, Mesh]:
-    """The name and the mesh that a user has written; None for no name.
+    """Parse a mesh with an optional name, None by default.
 
     Example: `mesh=data:4,model:2` is `<["data"=4, "model"=2]>` of the name `mesh`.
 
@@ -38,11 +38,11 @@ def read_mesh(text: str) -> tuple[str | None, Mesh]:
 
 
 def give_mesh(module: ir.Module, name: str | None, mesh: Mesh) -> None:
-    """Declare a mesh in a module, in place of the one of that name if there is one.
+    """Declare a mesh in a module, replacing a mesh of that name.
 
     Args:
         module: the module.
-        name: what the mesh is called; None for the only one of the module, or for `mesh`.
+        name: the name of the mesh; None for that of the module's only mesh, or `mesh`.
         mesh: the mesh.
 
     Raises:

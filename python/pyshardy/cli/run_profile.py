@@ -17,9 +17,9 @@ class Measurement:
     """The execution time of a stage.
 
     Attributes:
-        what: what took the time.
-        seconds: once, or the shortest of several times.
-        runs: how many times it was done.
+        what: the stage.
+        seconds: the time of one execution, or of the fastest of several.
+        runs: the number of executions.
     """
 
     what: str
@@ -32,10 +32,10 @@ class Profile:
     """Measures the time of stages.
 
     Args:
-        runs: how often to repeat what is to be run; None to run once and measure nothing.
+        runs: the number of repetitions; None to run once and measure nothing.
 
     Attributes:
-        measurements: what took how long, in the order of the stages.
+        measurements: the measured stages, in order.
     """
 
     runs: int | None
@@ -51,8 +51,8 @@ class Profile:
     def run(self, what: str, run: Callable[[], _Result]) -> _Result:
         """Run a function, repeatedly if requested.
 
-        The first run of a program compiles what it gets to. What it takes longer than the fastest
-        one is counted as compilation.
+        The first run of a program compiles. Its additional time over the fastest run is counted
+        as compilation.
         """
         first, result = _timed(run)
         if self.runs is None:

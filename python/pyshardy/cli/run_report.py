@@ -23,7 +23,7 @@ class Report:
     """Prints to standard output.
 
     Args:
-        program: what to report on.
+        program: the partitioned program.
         title: the name of the program.
 
     Attributes:

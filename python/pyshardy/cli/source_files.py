@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Shows diagnostics with the source line they are about and a caret under the place."""
+"""Rendering of diagnostics with the source line and a caret."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class SourceFiles:
         self._lines: dict[str, list[str]] = {}
 
     def add(self, filename: str, text: str) -> None:
-        """Show `text` for locations in `filename`; other files are read when they are named."""
+        """Use `text` for locations in `filename`; other files are read when locations name them."""
         self._lines[filename] = text.split("\n")
 
     def render(self, diagnostic: Diagnostic) -> str:
-        """`diagnostic` and its notes as MLIR's tools print them, without a final line break.
+        """Return a diagnostic with its notes in the format of MLIR's tools, without a line break.
 
-        A note at the place of its diagnostic doesn't repeat the source line.
+        A note at the location of its diagnostic doesn't repeat the source line.
         """
         shown = [*self._own(diagnostic)]
         for note in diagnostic.notes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Cuts an input file into the pieces that `--split-input-file` treats one by one."""
+"""Splitting of an input file into modules for `--split-input-file`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Piece:
 
 
 def split_input(text: str) -> list[Piece]:
-    """The pieces between the separator lines; at least one, possibly empty."""
+    """Return the parts between the separator lines; at least one, possibly empty."""
     pieces: list[Piece] = []
     start, line = 0, 1
     for separator in _SEPARATOR_LINE.finditer(text):
@@ -37,7 +37,7 @@ def split_input(text: str) -> list[Piece]:
 
 
 def near_misses(text: str, filename: str) -> Iterator[Diagnostic]:
-    """A warning for each line that looks like a separator and isn't one."""
+    """Yield a warning for each line that resembles a separator."""
     for match in _NEAR_MISS.finditer(text):
         if not _SEPARATOR_LINE.match(text, match.start()):
             line = text.count("\n", 0, match.start()) + 1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Keeps a tool alive when the host crashes.
 
-The process that the user started forks before it loads anything heavy. The child does the work, on
-the same standard streams. The parent waits, and passes on signals and the exit status, so that to
-others the two look like one process. If the child dies by a signal that nobody sent, the parent
-says so in a diagnostic.
+The process that the user started forks before it loads large libraries. The child does the work, on
+the same standard streams. The parent waits, and forwards signals and the exit status, so that the
+two behave like one process. If the child crashes, that is, dies by a signal that no process sent,
+the parent emits a diagnostic.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _SHOW_CURSOR = "\x1b[?25h"
 
 
 def continue_in_child(report: Callable[[Crash], None]) -> None:
-    """Fork, and come back in the child only.
+    """Fork, and return in the child only.
 
     The parent ends when the child has ended: with its exit status, by the signal that the user sent
     to end it, or with status 1 after a crash.
 
     Args:
-        report: shows a crash to the user.
+        report: reports a crash to the user.
     """
     shared = SharedState()
     watched = {*_PASSED_ON, signal.SIGCHLD}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
-    # Systems may drop signals that nobody handles, and then there is nothing to wait for.
+    # Systems may drop signals without a handler, and then `sigwait` would not return.
     disposition = signal.signal(signal.SIGCHLD, _do_nothing)
     _flush()
-    gc.freeze()  # what a collection in the child looks at would be copied, page by page
+    gc.freeze()  # a garbage collection in the child would copy the pages that it visits
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGCHLD, disposition or signal.SIG_DFL)
@@ -99,27 +99,27 @@ def _exit_status(status: int, shared: SharedState, report: Callable[[Crash], Non
 
 
 def _repeat(said: str) -> None:
-    """Hand on what libraries have written to standard error past Python."""
+    """Print the standard error of native libraries."""
     if said and sys.stderr is not None:
         sys.stderr.write(said)
 
 
 def _wait(child: int, watched: set[signal.Signals]) -> int:
-    """Pass on signals until the child has ended; returns its status."""
+    """Forward signals until the child has ended, and return its status."""
     while True:
         number, is_from_terminal = _next_signal(watched)
         if number == signal.SIGCHLD:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 return status
-        elif not is_from_terminal:  # which has sent it to the child as well
+        elif not is_from_terminal:  # it was sent to the child as well
             os.kill(child, number)
 
 
 def _next_signal(watched: set[signal.Signals]) -> tuple[int, bool]:
-    """The next signal, and whether a terminal has sent it to all processes in its foreground."""
+    """Return the next signal, and whether a terminal sent it to its foreground process group."""
     if hasattr(signal, "sigwaitinfo"):
         info = signal.sigwaitinfo(watched)
         return info.si_signo, info.si_signo in _FROM_TERMINAL and info.si_code > 0
-    number = signal.sigwait(watched)  # macOS doesn't tell who has sent it
+    number = signal.sigwait(watched)  # macOS doesn't report the sender
     return number, number in _FROM_TERMINAL and sys.stdin is not None and sys.stdin.isatty()

@@ -34,7 +34,7 @@ class Tool:
     """A run of a tool.
 
     Args:
-        name: what messages without a place in a file begin with.
+        name: the prefix of messages without a location.
         argv: the arguments, for a caller in the same process; None for those of the process, which
             is then the tool's own.
 
@@ -58,12 +58,12 @@ class Tool:
         shows_traceback: Callable[[], bool] = lambda: False,
         traceback_flag: str = "",
     ) -> int:
-        """Do the tool's work and give its exit status; 1 after a failure, which is shown.
+        """Run the tool and return its exit status, 1 after a failure, which is reported.
 
         Args:
-            work: does it. Diagnostics that it emits, or raises as `SdyError`, are shown.
-            shows_traceback: whether the user wants to see where a bug is.
-            traceback_flag: the flag that asks for it, if the tool has one.
+            work: the work. Diagnostics that it emits, or raises as `SdyError`, are printed.
+            shows_traceback: whether to print the traceback of a bug.
+            traceback_flag: the flag that enables it, if the tool has one.
         """
         try:
             with redirect(self.show):
@@ -108,7 +108,7 @@ class Tool:
             inputs: the input files of the command line, which a reproducer needs.
             enabled: whether to fork.
             shows_dump: whether to show the stack dump of a crash.
-            pass_reproducer: what to write when a pass crashes.
+            pass_reproducer: the reproducer to write when a pass crashes.
         """
         if not enabled or not self._owns_process or not hasattr(os, "fork"):
             return

@@ -5,10 +5,10 @@
     %0 = ...
     // expected-note-re@above 2 {{seen {{[0-9]+}} times}}
 
-The severity is `error`, `warning`, `remark` or `note`. The place is the comment's own line, or
+The severity is `error`, `warning`, `remark` or `note`. The location is the comment's own line, or
 `@+N`, `@-N`, `@above`, `@below` (the nearest line without an expectation), or `@unknown`. A number
-says how many are expected. The text must be part of the message; it reaches up to the last `}}` of
-the line. With `-re`, what is in `{{...}}` inside the text is a regular expression.
+is the expected number of diagnostics. The text must be part of the message; it extends to the last
+`}}` of the line. With `-re`, `{{...}}` inside the text is a regular expression.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class DiagnosticVerifier:
 
     Args:
         text: the input with the comments.
-        filename: what locations call the input.
+        filename: the name of the input in locations.
         first_line: the number of the text's first line.
-        only_expected: don't mind diagnostics that no comment expects.
+        only_expected: ignore unexpected diagnostics.
     """
 
     def __init__(

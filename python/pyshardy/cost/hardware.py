@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Devices and the links between them, as a TOML file tells them.
+"""Devices and the links between them, described by a TOML file.
 
 name = "two hosts of 4"
 flops_per_second = 1e14        # of matrix products
@@ -32,11 +32,11 @@ _PRESETS = resources.files("pyshardy.cost") / "presets"
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What connects neighbours along a mesh axis.
+    """The link between neighboring devices along a mesh axis.
 
     Attributes:
-        bytes_per_second: what a device sends at once.
-        seconds_to_start: how long a step takes that sends nothing.
+        bytes_per_second: the bandwidth of a device for sending.
+        seconds_to_start: the latency of a step.
     """
 
     bytes_per_second: float
@@ -48,12 +48,12 @@ class Hardware:
     """The devices of a mesh, all alike.
 
     Attributes:
-        name: what they are called.
+        name: the name of the hardware.
         flops_per_second: multiplications and additions of matrix products.
-        bytes_per_second: what a device reads and writes in its memory.
-        bytes_of_memory: what fits into it.
-        link: what connects neighbours along an axis that is not in `axes`.
-        axes: what connects them along others.
+        bytes_per_second: the bandwidth of a device's memory.
+        bytes_of_memory: the size of a device's memory.
+        link: the link along axes that are not in `axes`.
+        axes: the links along other axes.
     """
 
     name: str
@@ -64,12 +64,12 @@ class Hardware:
     axes: Mapping[str, Link] = field(default_factory=dict[str, Link])
 
     def link_along(self, axis: str) -> Link:
-        """What connects neighbours along an axis."""
+        """Return the link along an axis."""
         return self.axes.get(axis, self.link)
 
 
 def presets() -> tuple[str, ...]:
-    """The names of the hardware that comes with the project."""
+    """Return the names of the built-in hardware."""
     names = (entry.name for entry in _PRESETS.iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
@@ -81,7 +81,7 @@ def load_hardware(name_or_path: str) -> Hardware:
         name_or_path: the name of a preset, or a TOML file, whose name ends with ".toml".
 
     Raises:
-        UsageError: there is no such preset or file, or something in it is missing or wrong.
+        UsageError: there is no such preset or file, or an entry is missing or invalid.
     """
     if name_or_path.endswith(".toml"):
         try:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What one operation of a local program computes, and what it reads and writes.
+"""The arithmetic operations and memory traffic of the operations of a local program.
 
-| operation                    | operations                                                       |
+| operation                    | arithmetic operations                                            |
 |------------------------------|------------------------------------------------------------------|
 | `dot_general`                | 2 for each element of the result and of the contracted dimensions |
 | `convolution`                | 2 for each element of the result and of the kernel, per feature  |
 | `reduce`, `reduce_window` .. | 1 for each element that is combined                              |
-| other computing ones         | 1 for each element of the results                                |
-| those that only move data    | none                                                             |
+| other arithmetic             | 1 for each element of the results                                |
+| data movement                | none                                                             |
 
-All of them read their operands and write their results, but for slices and updates, which touch
-only what they take or put, and constants and reshapes, which touch nothing.
+Operations read their operands and write their results. Exceptions are slices and updates, which
+access only the elements that they move, and constants and reshapes, which access none.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FREE = frozenset(
         "func.func",
     }
 )
-"""Operations without work of their own."""
+"""Operations without work."""
 
 _MOVING = frozenset(
     f"stablehlo.{name}"
@@ -53,11 +53,11 @@ _CONTROL = frozenset({"stablehlo.while", "stablehlo.case", "stablehlo.if", "stab
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a device does for one operation.
+    """The work of a device for one operation.
 
     Attributes:
-        operations: multiplications, additions and the like.
-        nbytes: bytes that are read and written.
+        operations: the number of arithmetic operations.
+        nbytes: the bytes that are read and written.
     """
 
     operations: float = 0.0
@@ -67,12 +67,12 @@ class Work:
         return Work(self.operations + other.operations, self.nbytes + other.nbytes)
 
     def times(self, count: float) -> Work:
-        """That of as many such operations."""
+        """Return the work of several such operations."""
         return Work(self.operations * count, self.nbytes * count)
 
 
 def work_of(operation: ir.Operation) -> Work:
-    """What a device does for an operation of a local program, once, its regions left out."""
+    """Return the work of a device for one execution of an operation, without its regions."""
     name = operation.name
     if name in _FREE or name in _CONTROL:
         return Work()
@@ -90,7 +90,7 @@ def work_of(operation: ir.Operation) -> Work:
 
 
 def nbytes_of(value: ir.Value) -> int:
-    """The bytes of a value; none of what isn't a tensor of known size."""
+    """Return the bytes of a value; 0 if it isn't a tensor of static shape."""
     return _elements(value) * element_bytes(value)
 
 
@@ -120,7 +120,7 @@ def _of_convolution(operation: ir.Operation) -> int:
 
 
 def _of_reduction(operation: ir.Operation) -> int:
-    """Inputs come first, as many as there are results."""
+    """Return the work of a reduction, whose first operands are its inputs, one for each result."""
     return sum(map(_elements, list(operation.operands)[: len(operation.results)]))
 
 

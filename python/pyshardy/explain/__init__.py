@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Explanations of shardings and collectives, and cost estimates.
 
-| module           | what it holds                                                    |
-|------------------|------------------------------------------------------------------|
-| `tags`           | marks on operations that survive passes                          |
-| `moves`          | what the partitioner moves, noted while it runs                  |
-| `collectives`    | where each collective comes from, and which decisions disagree   |
-| `advice`         | annotations that would settle a refusal                          |
-| `largest`        | the values that take the most memory                             |
-| `find`           | values of a program by the words that a user has for them        |
-| `program`        | a program that is watched while it is propagated and partitioned |
-| `cost`           | what it is estimated to take                                     |
-| `page`           | a report of it as one HTML page                                  |
-| `model_explorer` | its graph for another viewer                                     |
-| `plain`          | explanations as JSON                                             |
+| module            | contents                                                        |
+|-------------------|-----------------------------------------------------------------|
+| `program`         | programs that are propagated and partitioned with a record      |
+| `tags`            | marks on operations that survive passes                         |
+| `moves`           | the recorder of reshards and reductions during partitioning     |
+| `collectives`     | the reasons of collectives                                      |
+| `advice`          | annotations that resolve a refused axis                         |
+| `find`            | look-up of values by names and source lines                     |
+| `largest`         | the values that take the most memory                            |
+| `memory`          | the peak memory of a device                                     |
+| `estimate`        | the estimated time and memory of a run                          |
+| `cost_difference` | the comparison of two plans                                     |
+| `page`            | the HTML report                                                 |
+| `model_explorer`  | the graph for the viewer Model Explorer                         |
+| `plain`           | explanations as JSON                                            |
 """

@@ -111,9 +111,9 @@ def explain_collectives(
     """Explain the collectives of a program, in their order.
 
     Args:
-        collectives: those of the partitioned program.
-        recorder: what has watched how it was partitioned.
-        record: that of the propagation; without one there are no roots.
+        collectives: the collectives of the partitioned program.
+        recorder: the recorder of its partitioning.
+        record: the record of its propagation; without it there are no roots.
     """
     explainer = _Explainer(record)
     return tuple(
@@ -262,7 +262,7 @@ class _Explainer:
             return None
         try:
             return self._record.explanation(value)
-        except ValueError:  # propagation has not seen it
+        except ValueError:  # the value was not propagated
             return None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Two plans for a program side by side: what differs in what they take, and in what they say."""
+"""The comparison of two plans for a program: costs, shardings and collectives."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pyshardy.program import PartitionedProgram, Port
 
 @dataclass(frozen=True, slots=True)
 class PortDifference:
-    """An argument or a result that is sharded in two ways.
+    """An argument or a result with two different shardings.
 
     Attributes:
-        name: what it is called.
-        first: how the first plan shards it; None without a sharding.
-        second: how the second one does.
+        name: its name.
+        first: its sharding in the first plan; None without a sharding.
+        second: its sharding in the second plan.
     """
 
     name: str
@@ -30,12 +30,12 @@ class PortDifference:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveDifference:
-    """Collectives of a kind along some axes, as many in each plan.
+    """The collectives of a kind along some axes in both plans.
 
     Attributes:
         kind: the kind.
         axes: the axes.
-        counts: how many the first and the second plan have.
+        counts: their numbers in the first and the second plan.
         nbytes_sent: the bytes that a device sends in them.
     """
 
@@ -47,13 +47,13 @@ class CollectiveDifference:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What differs between two plans.
+    """The differences between two plans.
 
     Attributes:
-        first: what the first one takes.
-        second: what the second one takes.
-        ports: the arguments and results that they shard in two ways.
-        collectives: where they differ in what they communicate, the largest difference first.
+        first: the cost of the first plan.
+        second: the cost of the second plan.
+        ports: the arguments and results with different shardings.
+        collectives: the differing collectives, the largest difference first.
     """
 
     first: Estimate
@@ -65,12 +65,12 @@ class Difference:
 def compare(
     first: PartitionedProgram, second: PartitionedProgram, hardware: Hardware
 ) -> Difference:
-    """Compare two plans for what is the same program otherwise.
+    """Compare two plans for the same program.
 
     Args:
-        first: the one.
-        second: the other.
-        hardware: what both run on.
+        first: the first plan.
+        second: the second plan.
+        hardware: the hardware of both.
     """
     return Difference(
         estimate(first, hardware),
@@ -107,7 +107,7 @@ def _collectives(
 def _totals(
     program: PartitionedProgram,
 ) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
-    """How many collectives there are of each kind along axes, and what a device sends in them."""
+    """Return the count and the bytes sent of the collectives of each kind and axes."""
     counts: Counter[tuple[str, str]] = Counter()
     sent: Counter[tuple[str, str]] = Counter()
     for collective in program.collectives:

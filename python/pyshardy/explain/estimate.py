@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How long a run of a partitioned program takes on given hardware, and what memory it needs.
+"""The estimated time and memory of a run of a partitioned program on given hardware.
 
-1. An operation takes as long as what it computes, or as what it reads and writes, whichever is
-   longer. Matrix products and all else compute at the same rate.
-2. A collective takes the bytes that a device sends at the rate of the slowest of its axes, and for
-   each step of a ring the time that this link takes to start: n - 1 steps in a group of n devices,
-   twice as many for an all-reduce, one for a permute.
-3. Nothing happens at the same time: the time of a run is the sum. `overlapped` is the other
-   extreme, where all communication hides behind computation or the reverse.
-4. What is in a loop counts as often as that runs; once, if that isn't known.
+1. The time of an operation is the maximum of its arithmetic and its memory traffic. All arithmetic
+   has the same rate as matrix products.
+2. The time of a collective is the number of bytes sent at the bandwidth of its slowest link, plus
+   the latency of this link for each step of a ring: n - 1 steps in a group of n devices, twice as
+   many for an all-reduce, one for a permute.
+3. The time of a run is the sum, without overlap. `overlapped` is the other extreme, in which the
+   shorter one of communication and computation is hidden completely.
+4. Operations in a loop count once for each iteration, or once if the trip count is unknown.
 
-The constants are those of data sheets. Take it for order, not for seconds.
+The constants are from data sheets. The estimates are for ranking plans, not for absolute times.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from pyshardy.program import PartitionedProgram
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run is estimated to take on each device.
+    """The estimated cost of a run on each device.
 
     Attributes:
         hardware: the name of the hardware.
-        operations: what is computed.
-        nbytes_accessed: bytes that are read and written.
-        nbytes_sent: bytes that are sent.
-        compute_seconds: how long the computation takes.
-        communication_seconds: how long the communication takes.
-        seconds_by_axes: the same by the axes of collectives.
-        bytes_by_axes: the bytes that are sent, by the axes of collectives.
-        seconds_by_kind: the communication by the kinds of collectives.
-        argument_bytes: the memory of what comes in.
-        peak_bytes: the most memory that is needed at once.
-        fits: whether the device has that much.
+        operations: the number of arithmetic operations.
+        nbytes_accessed: the bytes that are read and written.
+        nbytes_sent: the bytes that are sent.
+        compute_seconds: the time of the computation.
+        communication_seconds: the time of the communication.
+        seconds_by_axes: the time of the communication by the axes of collectives.
+        bytes_by_axes: the bytes sent by the axes of collectives.
+        seconds_by_kind: the time of the communication by the kinds of collectives.
+        argument_bytes: the memory of the arguments.
+        peak_bytes: the peak memory.
+        fits: whether the peak memory fits into the device.
     """
 
     hardware: str
@@ -63,12 +63,12 @@ class Estimate:
 
     @property
     def seconds(self) -> float:
-        """How long a run takes if nothing happens at the same time."""
+        """The time of a run without overlap."""
         return self.compute_seconds + self.communication_seconds
 
     @property
     def overlapped(self) -> float:
-        """How long it takes if the one hides behind the other."""
+        """The time of a run in which communication and computation overlap completely."""
         return max(self.compute_seconds, self.communication_seconds)
 
 
@@ -77,7 +77,7 @@ def estimate(program: PartitionedProgram, hardware: Hardware) -> Estimate:
 
     Args:
         program: the program.
-        hardware: what it runs on.
+        hardware: the hardware.
     """
     work, compute = _computation(program, hardware)
     seconds_by_axes: defaultdict[str, float] = defaultdict(float)
@@ -108,14 +108,14 @@ def estimate(program: PartitionedProgram, hardware: Hardware) -> Estimate:
 
 
 def seconds_of(collective: Collective, hardware: Hardware) -> float:
-    """How long a collective takes once.
+    """Return the time of one execution of a collective.
 
     Args:
         collective: the collective.
-        hardware: what it runs on.
+        hardware: the hardware.
 
-    Example: an `all_gather` of 1,000 bytes from each of 4 devices, along a link of 1e9 bytes in a
-    second that takes 1e-6 seconds to start, sends 3,000 bytes in 3 steps: 3e-6 + 3e-6 seconds.
+    Example: an `all_gather` of 1,000 bytes from each of 4 devices, along a link of 1e9 bytes per
+    second and a latency of 1e-6 seconds, sends 3,000 bytes in 3 steps: 3e-6 + 3e-6 seconds.
     """
     names = {axis.split('"')[1] if '"' in axis else axis for axis in collective.axes or ()}
     links = [hardware.link_along(name) for name in names] or [hardware.link]

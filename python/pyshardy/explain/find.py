@@ -26,7 +26,7 @@ from pyshardy.irtools.functions import main_function
 _DEFINITION = re.compile(
     r"^\s*(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s|\)\s*applies\s", re.M
 )
-"""Names given to results, or a `stablehlo.reduce` whose body of one operation is left out."""
+"""The names of results in a line, or a `stablehlo.reduce` in its short form without a body."""
 _FUNCTION = re.compile(r"\bfunc\.func\b[^@{]*@(?:\"[^\"]*\"|[\w$.-]+)\s*\(")
 _ARGUMENT = re.compile(r"(%[\w$.-]+)\s*:")
 _PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
@@ -40,7 +40,7 @@ class ValueFinder:
 
     Args:
         module: the module as it was read.
-        text: what it was read from; None without a text.
+        text: the text that it was parsed from; None without a text.
     """
 
     module: ir.Module
@@ -124,7 +124,7 @@ class ValueFinder:
                     yield value
 
     def _read_names(self, text: str, makers: int) -> None:
-        """Read which names the text gives to results: its lines are in the order of operations."""
+        """Read the names of results from the text, whose lines are in the order of operations."""
         definitions = [found[1] for found in _DEFINITION.finditer(text)]
         if len(definitions) == makers:
             for maker, names in enumerate(definitions):
@@ -141,13 +141,13 @@ class ValueFinder:
 
 
 def name_of(argument: ir.Value) -> str | None:
-    """The name that the source gives to an argument of a function; None without one."""
+    """Return the name of an argument in the source, or None."""
     name, _ = inner_locations(untagged(argument.location))
     return name
 
 
 def _signature(text: str, start: int) -> tuple[str, list[str]]:
-    """The name of the function whose list of arguments begins at a position, and theirs."""
+    """Return the name of the function whose argument list begins at a position, and their names."""
     function = text[:start].rpartition("@")[2].rstrip("( \t\n").strip('"')
     depth, end = 1, start
     while depth and end < len(text):

@@ -16,12 +16,12 @@ from pyshardy.propagation.record import Tensor
 
 @dataclass(frozen=True, slots=True)
 class LargeValue:
-    """A value.
+    """A value with its size on each device.
 
     Attributes:
-        tensor: what it is, and where it is made.
+        tensor: its description and location.
         spec: its global type.
-        sharding: how it is sharded; None if it isn't.
+        sharding: its sharding, or None.
         local_spec: its type on each device, padding included.
     """
 
@@ -32,11 +32,11 @@ class LargeValue:
 
 
 def largest_values(explained: ExplainedProgram, count: int) -> list[LargeValue]:
-    """The intermediate values that take the most memory on each device, the largest first.
+    """Return the intermediate values that take the most memory on each device, sorted by size.
 
     Args:
         explained: the program.
-        count: how many of them.
+        count: the number of values to return.
     """
     values = _values(explained, explained.program.mesh)
     return heapq.nlargest(count, values, key=lambda value: value.local_spec.nbytes)

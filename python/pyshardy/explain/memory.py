@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The memory of a device that a local program needs at once, by the lives of its values.
+"""The peak memory of a local program on a device, by the live ranges of its values.
 
-1. A value lives from the operation that makes it to the last one that uses it, in the order of the
-   text. Arguments live all the time: whoever calls has them.
-2. A value that nothing but a reshape, a bitcast or a barrier makes is the same memory.
-3. What elementwise operations and broadcasts make for one use only is never in memory: compilers
-   fuse them into that.
-4. While an operation with regions runs, what is needed inside of one region is needed besides, the
-   arguments of a loop's body apart, which are its operands and results.
-5. A called function needs its memory, its arguments apart, while it runs.
+1. A value is live from its definition to its last use, in the order of the text. Arguments are
+   always live, since the caller owns them.
+2. The result of a reshape, a bitcast or a barrier shares the memory of its operand.
+3. Results of elementwise operations and broadcasts with a single use take no memory, since
+   compilers fuse them into the use.
+4. While an operation with regions runs, the peak memory of one region is added, without the
+   arguments of a loop body, which share the memory of its operands and results.
+5. While a called function runs, its peak memory is added, without its arguments.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _CALL = "func.call"
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a device needs.
+    """The memory that a device needs.
 
     Attributes:
-        arguments: the bytes of what comes in.
-        peak: the most bytes that are needed at once, arguments included.
-        at: the operation before whose end that is; None if it needs nothing but arguments.
+        arguments: the bytes of the arguments.
+        peak: the peak memory in bytes, including arguments.
+        at: the operation during which the peak occurs; None without operations that need memory.
     """
 
     arguments: int
@@ -47,7 +47,7 @@ class Memory:
 
 
 def memory_of(module: ir.Module) -> Memory:
-    """The memory that a local program needs on a device.
+    """Return the memory that a local program needs on a device.
 
     Args:
         module: the program, entered at `@main`.
@@ -60,7 +60,7 @@ def memory_of(module: ir.Module) -> Memory:
 
 
 class _Liveness:
-    """Finds what blocks need besides their arguments."""
+    """Computes the peak memory of blocks without their arguments."""
 
     def __init__(self, module: ir.Module):
         self.functions = {
@@ -71,7 +71,7 @@ class _Liveness:
         self._of_functions: dict[str, int] = {}
 
     def of_block(self, block: ir.Block) -> tuple[int, ir.Operation | None]:
-        """The most bytes that are needed at once, and where."""
+        """Return the peak memory in bytes, and the operation at which it occurs."""
         operations = [view.operation for view in block.operations]
         roots: dict[ir.Value, ir.Value] = {}
         last_use: dict[ir.Value, int] = {}
@@ -108,14 +108,14 @@ class _Liveness:
 
     def _of_function(self, name: str) -> int:
         if name not in self._of_functions:
-            self._of_functions[name] = 0  # what calls itself is not counted twice
+            self._of_functions[name] = 0  # a recursive function is counted once
             block = self.functions[name].regions[0].blocks[0]
             self._of_functions[name] = self.of_block(block)[0]
         return self._of_functions[name]
 
 
 def _used_by(operation: ir.Operation) -> list[ir.Value]:
-    """The operands of an operation, and of all in its regions."""
+    """Return the operands of an operation and of all operations in its regions."""
     used = list(operation.operands)
     for region in operation.regions:
         for block in region.blocks:
@@ -125,7 +125,7 @@ def _used_by(operation: ir.Operation) -> list[ir.Value]:
 
 
 def _is_fused(operation: ir.Operation, result: ir.Value) -> bool:
-    """Whether a value is made where it is used, and nowhere else."""
+    """Whether the operation is fused into the only use of its result."""
     if operation.name not in _FUSED:
         return False
     uses = list(result.uses)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The graph of a program as a file for the viewer Model Explorer.
+"""The graph of a program for the viewer Model Explorer.
 
-Its format is a list of graphs; a graph is a list of nodes, each with a path of namespaces that can
-be opened and closed, edges from what it uses, and attributes to look at.
+The format is a list of graphs. A graph is a list of nodes, each with a path of namespaces that can
+be expanded, edges from its operands, and attributes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pyshardy.explain.page.scopes import Group
 
 
 def model_explorer(data: PageData) -> dict[str, Any]:
-    """The graph as JSON can hold it.
+    """Return the graph as JSON data.
 
     Args:
-        data: what the report of the program shows.
+        data: the data of the report.
     """
     makers = {
         result: (str(number), str(position))
@@ -45,7 +45,7 @@ def _nodes(
 ) -> Iterator[dict[str, Any]]:
     for position, member in enumerate(group.members):
         if isinstance(member, Group):
-            # Two groups of one name are not one group.
+            # Groups of equal names are distinct.
             inner = f"{namespace}/{member.label.replace('/', ' ')} ({position})"
             yield from _nodes(data, member, inner, makers)
             continue

@@ -2,8 +2,8 @@
 """A recorder of the values that the partitioner reshards and completes.
 
 Operations of the program are marked before the first pass (see `tags`). When all reshards and
-reductions are explicit, and before they become collectives, each is noted and gets a mark of its
-own, which the collectives have that are made from it.
+reductions are explicit, and before they are lowered to collectives, each is recorded and marked.
+The collectives of its lowering inherit the mark.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pyshardy.pipeline.instrumentation import Instrumentation
 from pyshardy.pipeline.plan import Step
 
 _EXPLICIT = "sdy-reshard-to-collectives"
-"""The pass before which all that moves is a reshard or a collective of the dialect."""
+"""The pass before which all communication is explicit as `sdy` operations."""
 
 _RESHARD = "sdy.reshard"
 _REDUCTIONS = frozenset({"sdy.all_reduce", "sdy.reduce_scatter"})
@@ -49,11 +49,11 @@ class MoveKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """An operation of the program that wants a value to be sharded in another way.
+    """An operation of the program that requires a different sharding of a value.
 
     Attributes:
         operation: the operation.
-        operand: which of its operands the value is.
+        operand: the index of the operand.
     """
 
     operation: ir.Operation
@@ -65,12 +65,12 @@ class Move:
     """A value that changes its sharding, or is completed; or an operation that communicates.
 
     Attributes:
-        kind: a reshard, a reduction of partial results, or the form that an operation has itself.
-        value: the value of the program that it is about; None if that isn't known.
-        operation: the operation that communicates; None if a value does.
+        kind: a reshard, a reduction of partial results, or an operation's own local form.
+        value: the value of the program; None if unknown.
+        operation: the operation that communicates; None for a value.
         before: the sharding of the value before.
         after: its sharding afterwards.
-        uses: the operations that want it so.
+        uses: the operations that require the sharding after.
     """
 
     kind: MoveKind
@@ -94,8 +94,8 @@ class MoveRecorder(Instrumentation):
         module: the propagated module that is partitioned.
 
     Attributes:
-        of_collectives: for each collective of the local program, in order, what it moves; None if
-            that isn't known.
+        of_collectives: for each collective of the local program, in order, its move; None if
+            unknown.
     """
 
     module: ir.Module
@@ -109,7 +109,7 @@ class MoveRecorder(Instrumentation):
         self._operations = list(_numbered(self.module))
         copies = list(_numbered(module))
         if [each.name for each in copies] != [each.name for each in self._operations]:
-            return  # it is another program
+            return  # another program
         for number, copy in enumerate(copies):
             copy.location = tagged(copy.location, "operation", number)
             if copy.name == "func.func":
@@ -138,7 +138,7 @@ class MoveRecorder(Instrumentation):
             self._moves.append(move)
 
     def after_pipeline(self, module: ir.Module) -> None:
-        """See which collectives came of it, and take the marks off."""
+        """Assign the collectives to the moves, and remove the marks."""
         self.of_collectives = list(map(self._move_of, operations_named(COLLECTIVES, module)))
         for view in operations_in(module.operation):
             operation = view.operation
@@ -158,7 +158,7 @@ class MoveRecorder(Instrumentation):
         return None
 
     def _uses(self, value: ir.Value, depth: int = 0) -> Iterator[Use]:
-        """Return the uses of a value in the program, through inserted operations."""
+        """Yield the uses of a value in the program, through inserted operations."""
         for use in value.uses:
             user = use.owner.operation
             original = self._original_operation(user)
@@ -185,7 +185,7 @@ class MoveRecorder(Instrumentation):
         return None
 
     def _original_operation(self, operation: ir.Operation) -> ir.Operation | None:
-        """The operation of the program that this one is; None if it was inserted."""
+        """Return the operation of the program that has this one's mark; None if inserted."""
         numbers = tags_of(operation.location, "operation")
         if not numbers:
             return None
@@ -195,7 +195,7 @@ class MoveRecorder(Instrumentation):
 
 
 def _numbered(module: ir.Module) -> Iterator[ir.Operation]:
-    """The operations of a module but its meshes, which come and go."""
+    """Yield the operations of a module except its meshes, which passes add and remove."""
     for view in operations_in(module.operation):
         if view.operation.name != "sdy.mesh":
             yield view.operation

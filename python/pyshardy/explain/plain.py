@@ -16,7 +16,7 @@ _WRITTEN = (AxisRef, Mesh, SourceLocation, TensorSharding)
 
 
 def plain(value: object) -> Any:
-    """A value as JSON can hold it. Members of enumerations are their names in lower case."""
+    """Return a value as JSON data. Members of enumerations become their names in lower case."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, _WRITTEN):

@@ -43,7 +43,7 @@ class ExplainedProgram:
             value: a value of the propagated module.
 
         Raises:
-            UsageError: propagation has not seen the value.
+            UsageError: the value was not propagated.
         """
         try:
             explanation = self.record.explanation(value)
@@ -82,11 +82,11 @@ def explain_program(module: ir.Module, **options: OptionValue) -> ExplainedProgr
 
     Args:
         module: the annotated program, which is propagated in place.
-        options: those of `sdy-propagation-pipeline`.
+        options: the options of `sdy-propagation-pipeline`.
 
     Raises:
         PipelineError: propagation or partitioning fails.
-        UsageError: it has no mesh or no entry; there is no such option.
+        UsageError: the program has no mesh or no entry; there is no such option.
     """
     record = propagate(module, **options)
     recorder = MoveRecorder(module)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Marks on operations that survive passes, as parts of their locations.
 
-A mark is a named location around the one that an operation had; `location_of` looks through it.
+A mark is a named location around the original location of an operation; `location_of` skips it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _TAG = re.compile(r"pyshardy\.(\w+)#(\d+)")
 
 
 def tagged(location: ir.Location, kind: str, number: int) -> ir.Location:
-    """A location with a mark around it.
+    """Return a location with a mark around it.
 
     Args:
         location: the location.
-        kind: what is numbered, a word.
+        kind: the kind of the mark, one word.
         number: the number.
     """
     name = f"pyshardy.{kind}#{number}"
@@ -27,7 +27,7 @@ def tagged(location: ir.Location, kind: str, number: int) -> ir.Location:
 
 
 def tags_of(location: ir.Location, kind: str) -> list[int]:
-    """The numbers of the marks of a kind in a location, the outermost first."""
+    """Return the numbers of the marks of a kind in a location, the outermost first."""
     return [int(found[2]) for found in _marks(location) if found[1] == kind]
 
 

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs of other frameworks and formats, to modules of the dialect and back.
+"""Conversion between programs of other frameworks or formats and modules of the dialect.
 
-| module     | what it holds                                                        |
+| module     | contents                                                             |
 |------------|----------------------------------------------------------------------|
-| `jax`      | functions of JAX, and what it lowers and exports; programs for JAX   |
-| `torch`    | modules of PyTorch                                                   |
-| `portable` | portable artifacts of StableHLO, in which sdy is spelled in strings  |
-| `files`    | files of all kinds                                                   |
-| `meshes`   | meshes for shardings that come from outside of a program             |
-| `packages` | what a user is told when a package is missing                        |
+| `jax`      | import of JAX functions, and partitioned programs as JAX functions   |
+| `torch`    | import of PyTorch modules                                            |
+| `portable` | portable artifacts of StableHLO, in which strings represent sdy      |
+| `files`    | program files of all formats                                         |
+| `meshes`   | declaration of the meshes of user-provided shardings                 |
 
-Frameworks are imported when they are first used, and never when this package is.
+Frameworks are imported at their first use.
 """

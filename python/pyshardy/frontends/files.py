@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs in files of all kinds, told apart by how they begin."""
+"""Program files of all formats, detected by their first bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PRODUCER_OF_ARTIFACTS = b"StableHLO_v"
 
 
 class Kind(enum.Enum):
-    """In which form a program is written; the values are what the tools call it."""
+    """The format of a program; the values are the names in the tools."""
 
     TEXT = "text"
     BYTECODE = "bytecode"
@@ -27,11 +27,11 @@ class Kind(enum.Enum):
 
     @classmethod
     def of(cls, data: bytes) -> Kind:
-        """The kind of what a file holds.
+        """Return the format of a file's contents.
 
-        1. What doesn't begin with the magic number of MLIR's bytecode is text.
+        1. Contents without the magic number of MLIR bytecode are text.
         2. Bytecode whose producer is a version of StableHLO is a portable artifact. The name of the
-           producer stands behind the magic number and a number of one byte.
+           producer follows the magic number and one byte.
         """
         if not data.startswith(_BYTECODE_MAGIC):
             return cls.TEXT
@@ -40,7 +40,7 @@ class Kind(enum.Enum):
 
 
 def kind_named(name: str) -> Kind:
-    """The kind of that name.
+    """Return the format of a name.
 
     Raises:
         UsageError: there is none.
@@ -53,17 +53,17 @@ def kind_named(name: str) -> Kind:
 
 
 def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
-    """The module that a file of any kind holds.
+    """Load the module of a file of any format.
 
     Args:
-        data: what the file holds.
+        data: the contents of the file.
         context: a context with the dialect.
-        filename: what diagnostics call it.
+        filename: the name of the file in diagnostics.
 
     Raises:
-        UsageError: it is no text in UTF-8, and of no other kind.
-        ParseError: it can't be read.
-        VerificationError: an operation or attribute breaks a rule.
+        UsageError: the data is neither UTF-8 text nor of another format.
+        ParseError: the data can't be parsed.
+        VerificationError: an operation or attribute is invalid.
     """
     kind = Kind.of(data)
     if kind is not Kind.TEXT:
@@ -80,16 +80,16 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
 
 
 def dump(module: ir.Module, kind: Kind, version: str = CURRENT) -> bytes:
-    """What a file of some kind holds for a module.
+    """Return the contents of a file of some format for a module.
 
     Args:
         module: the module. It isn't changed.
-        kind: the kind of the file.
-        version: for a portable artifact, the version of StableHLO that is to read it.
+        kind: the format of the file.
+        version: for a portable artifact, the version of StableHLO that must be able to read it.
 
     Raises:
         UsageError: there is no such version.
-        PassError: the program can't be written so.
+        PassError: the format can't represent the program.
     """
     with stage("writing the program"):
         if kind is Kind.PORTABLE:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Meshes for the shardings that a user gives from outside of a program."""
+"""Declaration of the meshes of user-provided shardings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 
 DEFAULT_NAME = "mesh"
-"""What a mesh is called that the user gives without a name."""
+"""The name of a mesh that the user provides without a name."""
 
 
 def declare_meshes(
@@ -21,10 +21,10 @@ def declare_meshes(
 ) -> None:
     """Declare `mesh` by the names under which shardings refer to it, unless the module has them.
 
-    A mesh that nothing refers to is declared, too, as `@mesh`, if there is no other.
+    A mesh without references is declared as `@mesh` if the module has no other mesh.
 
     Raises:
-        UsageError: they name a mesh, and there is none.
+        UsageError: shardings refer to a mesh, and there is none.
     """
     declared = meshes_of(module).keys()
     missing: dict[str, TensorSharding] = {}

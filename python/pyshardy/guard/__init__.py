@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Guards against crashes of the MLIR host, which end the process instead of raising an exception.
 
-Work that may crash runs in a forked process; the process that forked it lives on and reports.
+Code that may crash runs in a forked process; the parent process survives and reports the crash.
 
-- `crash`: what is known about a crash, and how to say it.
-- `child`: the forked process: what it is doing and what it said last.
+- `crash`: the description of a crash.
+- `child`: the memory that the forked process shares: its stage and its last message.
 - `parsing`: `guarded`, for `pyshardy.parse(..., guard=True)`.
 
-The tools guard all that they do; see `pyshardy.cli.supervisor`.
+The tools guard their entire run; see `pyshardy.cli.supervisor`.
 """

@@ -23,9 +23,9 @@ _PR_SET_PDEATHSIG = 1
 class SharedState:
     """Memory and a file that outlive a crash of the child. Make it before the fork.
 
-    The host and other libraries in C++ write to the file descriptor of standard error, past
-    Python's `sys.stderr`. In the child that is the file's, so that stack dumps can be held back;
-    `sys.stderr` goes where it always went.
+    The host and other C++ libraries write to the file descriptor of standard error, bypassing
+    `sys.stderr`. In the child the descriptor is that of the file, so that stack dumps can be
+    suppressed; `sys.stderr` is unchanged.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class SharedState:
         self._said: IO[bytes] = memory_file("pyshardy-stderr")
 
     def enter_child(self) -> None:
-        """Begin to share, in the child, after the fork."""
+        """Start sharing; called in the child, after the fork."""
         _die_with_parent()
         stages.listen(self._note)
         if sys.stderr is not None:
@@ -55,7 +55,7 @@ class SharedState:
         self._stage[: len(data) + 1] = data + b"\0"
 
     def crash(self, status: int) -> Crash | None:
-        """The crash that a status of `os.waitpid` tells of; None if the process ended otherwise."""
+        """Return the crash for a status of `os.waitpid`; None if the process didn't crash."""
         if not os.WIFSIGNALED(status):
             return None
         from pyshardy.guard.crash import Crash  # noqa: PLC0415 (for rare events)
@@ -63,7 +63,7 @@ class SharedState:
         return Crash(os.WTERMSIG(status), self.stages(), self.said())
 
     def stages(self) -> tuple[str, ...]:
-        """The stages that the child was in last."""
+        """Return the last stages of the child."""
         text = self._stage[:].partition(b"\0")[0].decode(errors="replace")
         return tuple(text.split("\n")) if text else ()
 
@@ -73,13 +73,13 @@ class SharedState:
         return self._said.read().decode(errors="replace")
 
     def close(self) -> None:
-        """Give the memory back, in the process that forked."""
+        """Release the memory, in the parent."""
         self._stage.close()
         self._said.close()
 
 
 def memory_file(name: str) -> IO[bytes]:
-    """An empty file that goes with the last process that has it open."""
+    """Return an empty file that is deleted when no process has it open."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create(name), "w+b", buffering=0)
     import tempfile  # noqa: PLC0415 (takes milliseconds)
@@ -88,7 +88,7 @@ def memory_file(name: str) -> IO[bytes]:
 
 
 def _die_with_parent() -> None:
-    """Let the system kill this process when the one that forked it is killed; Linux can."""
+    """Let the system kill this process when its parent is killed, on Linux."""
     if sys.platform != "linux":
         return
     parent = os.getppid()

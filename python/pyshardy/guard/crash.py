@@ -20,7 +20,7 @@ _DESCRIPTIONS = {
 
 
 class HostCrashError(SdyError):
-    """The MLIR host crashed in a guarded process; this process is as it was before."""
+    """The MLIR host crashed in a guarded process; this process is unaffected."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Crash:
 
     Attributes:
         signal: the number of the signal.
-        stages: what the process was doing, the outermost stage first.
-        said: what it wrote to standard error past Python, with stack dumps.
+        stages: the stages of the process, the outermost first.
+        said: its standard error from native code, with stack dumps.
     """
 
     signal: int
@@ -39,7 +39,7 @@ class Crash:
 
     @property
     def message(self) -> str:
-        """One line: what was going on, how it ended, and why if the host said so."""
+        """The message in one line: the stage, the signal, and the host's reason if any."""
         name = _name(self.signal)
         described = _DESCRIPTIONS.get(name)
         how = f"{name} ({described})" if described else name

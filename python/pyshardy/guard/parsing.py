@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Trying out in a forked process what may crash this one."""
+"""Trial runs in a forked process of code that may crash."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pyshardy.guard.crash import HostCrashError
 
 
 def raise_if_crashing(work: Callable[[], object]) -> None:
-    """Do the work in a forked process, and throw away what comes of it.
+    """Run a function in a forked process, and discard its result.
 
-    An exception there is not raised here: the work is expected to be done again, by this process.
+    Its exceptions are not raised here, since the caller runs the function again in this process.
 
     Args:
-        work: what may crash. It must not wait for other threads: a forked process has none.
+        work: the function. It must not wait for other threads: a forked process has none.
 
     Raises:
-        HostCrashError: it ended the process.
+        HostCrashError: the forked process crashed.
         UsageError: this system has no `fork`.
     """
     if not hasattr(os, "fork"):

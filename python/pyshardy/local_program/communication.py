@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a local program communicates."""
+"""The communication of a local program."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "pr
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """One collective in the text of a program.
+    """One collective operation of a program.
 
     Attributes:
         kind: the operation without its dialect: `all_reduce`.
-        nbytes: the bytes of its operands on each device: what a device puts in, not what an
-            algorithm sends. An `all_gather` puts out as much times the size of a group.
-        group_size: how many devices exchange data with each other; for a `collective_permute`,
-            how many send to another device.
-        axes: the axes of the mesh along which it communicates: the names of whole axes, and parts
-            of axes as in `"x":(1)2`. None if the groups are along no axes.
-        location: where it comes from.
-        reduction: how it combines values: `sum`, `max`, `min`, `product`, `and`, `or` ..., or
-            `custom`; None if it only moves them.
-        repetitions: how often it is carried out in a run, if branches are taken; None if it is in
-            a loop of unknown length.
+        nbytes: the bytes of its operands on each device, independent of the algorithm. The result
+            of an `all_gather` is larger by the size of a group.
+        group_size: the number of devices that exchange data with each other; for a
+            `collective_permute`, the number of devices that send to another device.
+        axes: the axes of the mesh along which it communicates: names of full axes, and sub-axes
+            such as `"x":(1)2`. None if the groups don't correspond to axes.
+        location: its source location.
+        reduction: the reduction: `sum`, `max`, `min`, `product`, `and`, `or` ..., or `custom`; None
+            if it only moves values.
+        repetitions: the number of executions in a run, if branches are taken; None in a loop of
+            unknown trip count.
     """
 
     kind: str
@@ -49,26 +49,26 @@ class Collective:
 
     @property
     def nbytes_sent(self) -> int:
-        """The bytes that a device has to send each time, at the least, rounded up.
+        """The minimum number of bytes that a device sends per execution, rounded up.
 
-        They are `nbytes` times what `share_sent` says of the kind and the size of the group.
+        It is `nbytes` times `share_sent` of the kind and the size of the group.
         """
         return math.ceil(self.nbytes * share_sent(self.kind, self.group_size))
 
 
 def collectives_of(module: ir.Module, mesh: Mesh) -> tuple[Collective, ...]:
-    """The collectives of a local program, in the order of its text.
+    """Return the collectives of a local program, in the order of its text.
 
     Args:
         module: the program, entered at `@main`.
-        mesh: the devices, of which each is a partition of the program.
+        mesh: the devices, each of which runs one partition of the program.
     """
     reader = _Reader(module, mesh)
     return tuple(map(reader.read, operations_named(COLLECTIVES, module)))
 
 
 class _Reader:
-    """Reads collectives; who communicates with whom is found out once for equal attributes."""
+    """Reads collectives; the axes of equal attributes are computed once."""
 
     def __init__(self, module: ir.Module, mesh: Mesh):
         self._mesh = mesh
@@ -90,7 +90,7 @@ class _Reader:
         )
 
     def _partners_of(self, operation: ir.Operation) -> tuple[int, AxisTuple | None]:
-        """How many devices exchange data with each other, and along which axes."""
+        """Return the size of the groups of a collective, and their axes."""
         attributes = operation.attributes
         # Equal attributes have one address, which is their hash.
         key = (
@@ -116,7 +116,7 @@ class _Reader:
 
 
 def _axis_text(axis: AxisRef) -> str:
-    """The name of a whole axis, and the text of a part of one."""
+    """Return the name of a full axis, or the text of a sub-axis."""
     return axis.name if axis.sub_axis_info is None else str(axis)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The custom calls of a program that functions implement, and what is known about each."""
+"""The custom calls of a program that functions implement, and their properties."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from pyshardy.local_program.values import spec_of
 
 CUSTOM_CALL = "stablehlo.custom_call"
 _CONFIGS = ("backend_config", "mhlo.backend_config")
-"""The attributes with the configuration of a call; JAX leaves the first empty for the second."""
+"""The attributes with the configuration of a call; if JAX uses the second, the first is empty."""
 
 _DECLARED = "pyshardy.declared_types"
 _LAYOUTS = ("operand_layouts", "result_layouts")
 
 CALLBACKS_ON_ONE_DEVICE = tuple(f"xla_ffi_python_{each}_callback" for each in ("cpu", "gpu"))
-"""The targets of JAX's callbacks that run once, on whole operands."""
+"""The targets of JAX's callbacks that run once, on unsharded operands."""
 
 CALLBACKS = (
     *CALLBACKS_ON_ONE_DEVICE,
     *(f"xla_ffi_partitioned_python_{each}_callback" for each in ("cpu", "gpu")),
 )
-"""The targets of all callbacks of JAX: only the process that has traced one knows its function."""
+"""The targets of all callbacks of JAX; only the process that traced one has its function."""
 
 CUSTOM_PARTITIONING = "CustomSPMDPartitioning"
-"""The targets of JAX's functions with partition functions of their own."""
+"""The target of JAX's functions with `jax.experimental.custom_partitioning`."""
 
 ADVICE = (
     "let a Python function of NumPy arrays do it, by CompileOptions(custom_calls={'its_target': "
     "function}), or replace the call by StableHLO that does the same"
 )
-"""The mend for a custom call that an engine doesn't know."""
+"""The hint for a custom call that an engine doesn't support."""
 
 
 def target_of(call: ir.Operation) -> str:
-    """What a custom call calls."""
+    """Return the target of a custom call."""
     return call.attributes["call_target_name"].value
 
 
 def calls_to(targets: Collection[str], module: ir.Module) -> list[ir.Operation]:
-    """The custom calls of some targets, in the order of the text."""
+    """Return the custom calls of some targets, in the order of the text."""
     if not targets:
         return []
     found = operations_named({CUSTOM_CALL}, module)
@@ -54,22 +54,22 @@ def calls_to(targets: Collection[str], module: ir.Module) -> list[ir.Operation]:
 
 
 def takes_token(call: ir.Operation) -> bool:
-    """Whether a custom call has a token, and so an order among others."""
+    """Whether a custom call has a token, and is therefore ordered."""
     return any(is_token(each.type) for each in (*call.operands, *call.results))
 
 
 @dataclass(frozen=True, slots=True)
 class CustomCall:
-    """A custom call, as the function that implements it sees it.
+    """The properties of a custom call, for the function that implements it.
 
     Attributes:
-        target: what is called.
+        target: the target.
         config: the `backend_config` of the call: a text, or a dictionary of plain values.
         operands: the types of the operands on each device.
         results: the types of the results on each device.
-        place: where the call stands.
-        declared: the types of the operands and of the results in the program, where the arrays
-            have others that stand for them (see `specs`); empty where they are the same.
+        place: the source location.
+        declared: the types of the operands and results in the program, if the types of the arrays
+            differ (see `tensor_spec`); empty otherwise.
     """
 
     target: str
@@ -91,10 +91,10 @@ class CustomCall:
 
 
 def described(operation: ir.Operation) -> CustomCall:
-    """Describe a custom call to the function that carries it out; its tokens are left out.
+    """Return the properties of a custom call, without its tokens.
 
     Raises:
-        UsageError: no array can stand for an operand or a result.
+        UsageError: an operand or result has a type without a NumPy equivalent.
     """
     place = location_of(operation.location)
     attributes = operation.attributes
@@ -115,14 +115,14 @@ def _specs(values: Iterable[ir.Value], place: SourceLocation | None) -> tuple[Te
 
 
 def take_plain_arrays(module: ir.Module, targets: Collection[str]) -> None:
-    """Let the calls of some targets take and give element types that NumPy has, in place.
+    """Change the calls of some targets to element types that NumPy has, in place.
 
-    Conversions around them do it, where they are the engine's own and therefore exact:
+    Conversions are inserted around them; the engine computes these and they are exact:
 
         bf16  ->  convert to f32, call, convert to bf16
 
     Raises:
-        UsageError: no array can stand for an operand or a result.
+        UsageError: an operand or result has a type without a NumPy equivalent.
     """
     for operation in calls_to(targets, module):
         call = described(operation)
@@ -150,7 +150,7 @@ def take_plain_arrays(module: ir.Module, targets: Collection[str]) -> None:
 
 
 def _plain_type(value_type: ir.Type) -> ir.Type:
-    """The type of the arrays that stand for values of a type; that of a token is itself."""
+    """Return the type of the arrays for values of a type; a token type is returned unchanged."""
     if is_token(value_type):
         return value_type
     spec = spec_of(value_type)
@@ -168,7 +168,7 @@ def _converted(value: ir.Value, wanted: ir.Type) -> ir.Value:
 
 
 def _plain(attribute: ir.Attribute) -> Any:
-    """The value of an attribute as one of Python; its text if there is none."""
+    """Return an attribute as a Python value, or else its text."""
     attribute = attribute.maybe_downcast()
     if isinstance(attribute, ir.DictAttr):
         return {entry.name: _plain(entry.attr) for entry in attribute}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gives a program arguments and results that can be handed over as plain arrays.
+"""Wrapping of a program so that its arguments and results are plain arrays.
 
-The conversions to and from carriers (see `specs`) are put into the program itself, where they are
-the engine's own and therefore exact: a function around the entry converts, and makes complex
-numbers from pairs of arrays.
+A function around the entry converts to and from carriers (see `tensor_spec`), and builds complex
+numbers from pairs of arrays. The engine computes these conversions, and they are exact.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ _INNER = "__main"
 def with_plain_edges(
     text: str, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec], context: ir.Context
 ) -> str:
-    """A program that takes and gives plain arrays, made from one whose entry is `@main`.
+    """Return a wrapped program, which takes and returns plain arrays.
 
     Args:
-        text: the program.
+        text: the program, entered at `@main`.
         inputs: the types of its arguments.
         outputs: the types of its results.
-        context: a context that can read it.
+        context: a context with its dialects.
     """
     if not any(spec.is_carried or spec.is_complex for spec in (*inputs, *outputs)):
         return text
@@ -80,14 +79,14 @@ def _wrapper(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> str
 
 
 def _plain_type(spec: TensorSpec) -> str:
-    """The type of an argument or result of the wrapper: a carrier, or a part of a complex one."""
+    """Return the type of an argument or result of the wrapper: a carrier, or one of its parts."""
     if spec.is_complex:
         return str(spec.with_element(spec.element.removeprefix("complex<").removesuffix(">")))
     return str(spec.with_element(spec.carrier))
 
 
 def to_plain(arrays: Sequence[Array], specs: Sequence[TensorSpec]) -> list[Array]:
-    """The arrays for the arguments of the wrapper."""
+    """Return the arrays for the arguments of the wrapper."""
     plain: list[Array] = []
     for array, spec in zip(arrays, specs, strict=True):
         exact = np.asarray(array, dtype=spec.dtype)
@@ -96,7 +95,7 @@ def to_plain(arrays: Sequence[Array], specs: Sequence[TensorSpec]) -> list[Array
 
 
 def from_plain(plain: Sequence[Array], specs: Sequence[TensorSpec]) -> list[Array]:
-    """The arrays of a program's results from those of the wrapper."""
+    """Return the arrays of a program's results from those of the wrapper."""
     remaining = iter(plain)
     arrays: list[Array] = []
     for spec in specs:

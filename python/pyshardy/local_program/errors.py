@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The failure of running a program."""
+"""The error of a failed run."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from mlir_sdy.diagnostics import SdyError
 
 
 class ExecutionError(SdyError):
-    """A program could not be run, or not to its end."""
+    """A program could not be run, or its run failed."""

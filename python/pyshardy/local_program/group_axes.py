@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The axes of a mesh along which devices exchange data, found from their ids.
+"""The axes of a mesh along which devices exchange data, computed from device ids.
 
 Both functions work on *positions*: the indices of devices in the row-major order of the mesh.
 """
@@ -16,12 +16,12 @@ from pyshardy.local_program.process_groups import Groups
 
 
 def axes_of_groups(groups: Groups, mesh: Mesh) -> AxisTuple | None:
-    """The axes and parts of axes along which the members of each group differ, in mesh order.
+    """Return the axes and sub-axes along which the members of each group differ, in mesh order.
 
-    1. In the group of the device at position 0, the other positions are sums of steps. Steps that
-       are multiples of each other in a row, such as 0, 2, 4, 6, are one *run*: of 4 steps by 2.
-    2. A run is cut at the ends of axes. What it covers of an axis is a part of that axis.
-    3. The axes found are right if they give the very groups; otherwise there are none.
+    1. In the group of the device at position 0, the other positions are sums of steps. Positions
+       in arithmetic progression, such as 0, 2, 4, 6, are one *run*: 4 steps by 2.
+    2. A run is split at the ends of axes. Its part inside an axis is a sub-axis.
+    3. The result is None unless these axes yield exactly the given groups.
 
     On `<["x"=2, "y"=4]>`, ((0, 2), (1, 3), (4, 6), (5, 7)) are along `"y":(1)2`.
     """
@@ -38,10 +38,10 @@ def axes_of_groups(groups: Groups, mesh: Mesh) -> AxisTuple | None:
 
 
 def axes_of_moves(moves: Sequence[tuple[int, int]], mesh: Mesh) -> AxisTuple:
-    """The axes along which any device sends to another, and of each the part that changes.
+    """Return the axes along which any device sends to another, without constant sub-axes.
 
-    Of an axis of size 8, a major part of 2 stays if all moves stay within a half, and a minor part
-    of 2 stays if no move changes whether a coordinate is even.
+    In an axis of size 8, the major sub-axis of size 2 is constant if all moves stay within a half,
+    and the minor one of size 2 if no move changes the parity of a coordinate.
     """
     if not moves:
         return ()
@@ -66,7 +66,7 @@ def axes_of_moves(moves: Sequence[tuple[int, int]], mesh: Mesh) -> AxisTuple:
 
 
 def _runs(positions: Sequence[int]) -> list[tuple[int, int]] | None:
-    """Steps and how many of each, smallest first, whose sums are the sorted positions."""
+    """Return the steps, smallest first, and the count of each, whose sums are the positions."""
     runs: list[tuple[int, int]] = []
     covered = 1
     while covered < len(positions):

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which processes a collective joins.
+"""The process groups of a collective.
 
-A program runs as R x P *processes*: R replicas of P partitions each. A process is known by its
-number, `replica * P + partition`. What the ids in the groups of a collective stand for depends on
-the operation, on its channel and on `use_global_device_ids`, as in StableHLO's specification:
+A program runs as R x P *processes*: R replicas of P partitions each. The number of a process is
+`replica * P + partition`. The meaning of the ids in the groups of a collective depends on the
+operation, on its channel and on `use_global_device_ids`, as in StableHLO's specification:
 
-| strategy          | an id is    | a group joins                                               |
+| strategy          | an id is    | process groups                                              |
 |-------------------|-------------|-------------------------------------------------------------|
-| across replicas   | a replica   | its replicas, once for each partition                       |
-| across partitions | a partition | its partitions, once for each replica                       |
-| across both       | a replica   | all partitions of its replicas, partitions first            |
-| flattened ids     | a process   | its processes                                               |
+| across replicas   | a replica   | the replicas, once for each partition                       |
+| across partitions | a partition | the partitions, once for each replica                       |
+| across both       | a replica   | all partitions of the replicas, partitions first            |
+| flattened ids     | a process   | the processes                                               |
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REDUCING = ("stablehlo.all_gather", "stablehlo.all_reduce", "stablehlo.reduce_s
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How many processes run a program, as replicas and partitions."""
+    """The numbers of replicas and partitions that run a program."""
 
     replicas: int
     partitions: int
@@ -43,11 +43,11 @@ class Layout:
         return self.replicas * self.partitions
 
     def process(self, replica: int, partition: int) -> int:
-        """The number of a process."""
+        """Return the number of a process."""
         return replica * self.partitions + partition
 
     def across_replicas(self, groups: Iterable[Sequence[int]]) -> Groups:
-        """The groups of processes for groups of replicas."""
+        """Return the groups of processes for groups of replicas."""
         return tuple(
             tuple(self.process(replica, partition) for replica in group)
             for group in groups
@@ -55,7 +55,7 @@ class Layout:
         )
 
     def across_partitions(self, groups: Iterable[Sequence[int]]) -> Groups:
-        """The groups of processes for groups of partitions."""
+        """Return the groups of processes for groups of partitions."""
         return tuple(
             tuple(self.process(replica, partition) for partition in group)
             for group in groups
@@ -63,7 +63,7 @@ class Layout:
         )
 
     def across_both(self, groups: Iterable[Sequence[int]]) -> Groups:
-        """The groups of processes for groups of replicas that include all partitions."""
+        """Return the groups of processes for groups of replicas that include all partitions."""
         return tuple(
             tuple(
                 self.process(replica, partition)
@@ -75,10 +75,10 @@ class Layout:
 
 
 def process_groups(collective: ir.Operation, layout: Layout) -> Groups:
-    """The groups of processes that `collective` joins; not for `collective_permute`.
+    """Return the process groups of a collective other than `collective_permute`.
 
     Raises:
-        ExecutionError: the groups name a process that there isn't, or one twice.
+        ExecutionError: a group has an invalid id, or a process occurs twice.
     """
     has_channel = _has_channel(collective)
     ids = _listed_groups(collective)
@@ -96,10 +96,10 @@ def process_groups(collective: ir.Operation, layout: Layout) -> Groups:
 
 
 def process_pairs(permute: ir.Operation, layout: Layout) -> tuple[tuple[int, int], ...]:
-    """The pairs (source, target) of processes of a `collective_permute`.
+    """Return the pairs (source, target) of processes of a `collective_permute`.
 
     Raises:
-        ExecutionError: a pair names a process that there isn't, or several have one target.
+        ExecutionError: a pair has an invalid id, or several pairs have the same target.
     """
     ids = np.array(permute.attributes["source_target_pairs"]).reshape(-1, 2).tolist()
     has_channel = _has_channel(permute)
@@ -124,12 +124,12 @@ def _has_channel(collective: ir.Operation) -> bool:
 
 
 def _listed_groups(collective: ir.Operation) -> Groups:
-    """The groups as the operation lists them; none means a group of all."""
+    """Return the groups of the operation's attribute; an empty list means one group of all."""
     attribute = collective.attributes["replica_groups"].maybe_downcast()
     if not isinstance(attribute, ir.DenseElementsAttr):
         return _groups_along_axes(collective, stablehlo.ReplicaGroupMeshAxesAttr(attribute))
     rows = np.array(attribute).tolist()
-    # Groups of different sizes are filled up with -1.
+    # Groups of different sizes are padded with -1.
     return tuple(tuple(member for member in row if member >= 0) for row in rows if row)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Cuts the blocks of a program at what needs several devices.
+"""Splitting of the blocks of a program into segments without communication.
 
-Collectives, custom calls that Python functions implement, and the calls and control flow that hold
-any are *driven*: somebody else carries them out. What stands between two of them is a *piece*, a
-program of its own for one device, with the values that it uses as arguments and those used after
-it as results.
+Collectives, custom calls that Python functions implement, and the calls and control flow that
+contain any are *driven*: the backend executes them. The operations between two driven ones are a
+*segment* (`Piece`), a separate program for one device. Its arguments are the values that it uses,
+and its results are the values used after it.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ CALLS = frozenset({"func.call"})
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Operations of one block that need no other device, as a program.
+    """A segment of one block without communication, as a program.
 
     Attributes:
         module: the program: the operations as function `@main`, and the functions they call.
         inputs: the values of the surrounding program that are its first arguments.
-        device_ids: the names of the operations whose values are its last arguments: which
-            partition and which replica the device is.
+        device_ids: the names of the operations whose values are its last arguments: the ids of
+            partition and replica.
         outputs: the values of the surrounding program that are its results.
     """
 
@@ -55,7 +55,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """An operation that somebody else carries out."""
+    """An operation that the backend executes."""
 
     operation: ir.Operation
 
@@ -64,7 +64,7 @@ Step = Piece | Driven
 
 
 class Cutter:
-    """Cuts the blocks of one program.
+    """Splits the blocks of one program.
 
     Args:
         module: the program. It must outlive the cutter and not be changed.
@@ -83,14 +83,14 @@ class Cutter:
         self._holds_device_ids: dict[str, bool] = {}
 
     def function(self, name: str) -> ir.Operation:
-        """The function `name` of the program."""
+        """Return the function `name` of the program."""
         return self._functions[name]
 
     def cut(self, block: ir.Block) -> tuple[Step, ...]:
-        """What to do for the operations of `block` but its terminator, in order.
+        """Return the steps for the operations of a block without its terminator, in order.
 
         Raises:
-            ExecutionError: an operation to drive stands where it can't be carried out.
+            ExecutionError: an operation to drive is in a region that can't be interpreted.
         """
         *operations, terminator = (view.operation for view in block.operations)
         used_from: dict[ir.Value, int] = {}
@@ -124,7 +124,7 @@ class Cutter:
         )
 
     def _driven_inside(self, operation: ir.Operation) -> ir.Operation | None:
-        """What in its regions makes `operation` one to drive."""
+        """Return the first operation to drive in the regions of an operation, or None."""
         if not len(operation.regions):
             return None
         for inner in _nested(operation):
@@ -150,7 +150,7 @@ class Cutter:
     ) -> bool:
         callee = _callee(call)
         if callee not in known:
-            known[callee] = False  # ends a recursion, which StableHLO doesn't allow anyway
+            known[callee] = False  # stops at recursion, which StableHLO forbids
             known[callee] = any(
                 is_wanted(inner)
                 or (inner.name in CALLS and self._callee_holds(inner, is_wanted, known))
@@ -161,7 +161,7 @@ class Cutter:
     def _piece(
         self, operations: Sequence[ir.Operation], end: int, used_from: dict[ir.Value, int]
     ) -> Piece:
-        """The operations as a program; the values used from position `end` on are its results."""
+        """Return the operations as a program whose results are the values used from `end` on."""
         inside: set[ir.Value] = set()
         inputs: dict[ir.Value, None] = {}
         outputs: list[ir.Value] = []
@@ -187,14 +187,14 @@ class Cutter:
             if name not in present:
                 present.add(name)
                 copy = self._functions[name].clone(ip=False)
-                # A caller that is called itself would otherwise clash with the entry.
+                # A recursive function would otherwise have the name of the entry.
                 copy.attributes["sym_visibility"] = ir.StringAttr.get("private", module.context)
                 module.body.append(copy)
                 missing += _callees(copy.operation)
 
 
 def misplaced(inner: ir.Operation, outer: ir.Operation) -> ExecutionError:
-    """The error for an operation to drive in the regions of one that can't be followed."""
+    """Return the error for an operation to drive in a region that can't be interpreted."""
     message = f"'{inner.name}' can't be carried out inside of '{outer.name}'"
     place = location_of(inner.location)
     mend = "it may stand in functions, stablehlo.while, stablehlo.if and stablehlo.case"
@@ -207,7 +207,7 @@ def _outlined(
     device_ids: Sequence[str],
     outputs: Sequence[ir.Value],
 ) -> ir.Module:
-    """A module whose `@main` has copies of `operations`."""
+    """Return a module whose `@main` has copies of `operations`."""
     context = operations[0].context
     with context, operations[0].location:
         module = ir.Module.create()
@@ -223,7 +223,7 @@ def _outlined(
             regions=1,
             ip=ir.InsertionPoint(module.body),
         )
-        # The ids come from nowhere in the source.
+        # The ids have no source location.
         places = [value.location for value in inputs]
         places += [ir.Location.unknown()] * len(device_ids)
         block = function.regions[0].blocks.append(*argument_types, arg_locs=places)
@@ -248,7 +248,7 @@ def _outlined(
 def _replace_values(
     copy: ir.Operation, copies: Mapping[ir.Value, ir.Value], ids: Mapping[str, ir.Value]
 ) -> None:
-    """Let `copy` and what it holds use the values of the piece."""
+    """Replace the operands in a copy and its regions by the values of the segment."""
     replaced: list[ir.Operation] = []
     for operation in (copy, *_nested(copy)):
         if operation.name in ids:
@@ -264,7 +264,7 @@ def _replace_values(
 
 
 def _nested(operation: ir.Operation) -> list[ir.Operation]:
-    """All operations in the regions of `operation`, outer ones first."""
+    """Return all operations in the regions of `operation`, in pre-order."""
     if not len(operation.regions):
         return []
     found: list[ir.Operation] = []
@@ -278,7 +278,7 @@ def _nested(operation: ir.Operation) -> list[ir.Operation]:
 
 
 def _values_used(operation: ir.Operation) -> dict[ir.Value, None]:
-    """The values from outside that `operation` and what it holds use, in order."""
+    """Return the outside values that `operation` and its regions use, in order."""
     used: dict[ir.Value, None] = dict.fromkeys(operation.operands)
     nested = _nested(operation)
     if not nested:

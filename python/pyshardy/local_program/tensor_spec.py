@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The type of a tensor as a plain value, and the NumPy arrays that stand for its values.
+"""The type of a tensor as a plain value, and the NumPy type of its arrays.
 
-NumPy has no arrays of some element types of StableHLO, and the reference interpreter can't hand
-all of them over. Such a tensor is an array of a wider type that has all its values, its *carrier*:
-within backends, and as an input. Results of runs have the types of `ml_dtypes` for small floats.
+NumPy lacks some element types of StableHLO, and the reference interpreter can't exchange all of
+them. Arrays of such tensors have a wider type with all of its values, the *carrier*: within
+backends, and as an input. Results of runs have the types of `ml_dtypes` for small floats.
 
 | element type                  | array        | carrier                                        |
 |-------------------------------|--------------|------------------------------------------------|
 | f16 f32 f64, i1, (u)i8 to 64  | the same     |                                                |
-| bf16, f4, f6 and f8 types     | `float32`    | f32, rounded to the nearest value on the way in|
+| bf16, f4, f6 and f8 types     | `float32`    | f32; inputs are rounded to nearest             |
 | (u)i2, (u)i4                  | `(u)int8`    | (u)i8                                          |
 | complex<f32>, complex<f64>    | `complex64`, | a pair, real and imaginary part                |
 |                               | `complex128` |                                                |
@@ -44,7 +44,7 @@ class TensorSpec:
 
     Attributes:
         shape: the sizes of the dimensions.
-        element: the element type as MLIR writes it.
+        element: the element type in MLIR's syntax.
     """
 
     shape: tuple[int, ...]
@@ -52,12 +52,12 @@ class TensorSpec:
 
     @property
     def is_supported(self) -> bool:
-        """Whether arrays can stand for such tensors."""
+        """Whether such tensors have a NumPy equivalent."""
         return self.element in _DTYPES or _CARRIED.fullmatch(self.element) is not None
 
     @property
     def carrier(self) -> str:
-        """The element type in which engines take and give the values; see the module."""
+        """The element type of the values in engines; see the module."""
         match = _CARRIED.fullmatch(self.element)
         if match is None:
             return self.element
@@ -65,7 +65,7 @@ class TensorSpec:
 
     @property
     def is_carried(self) -> bool:
-        """Whether the array has another element type than the tensor."""
+        """Whether the element type of arrays differs from that of the tensor."""
         return self.carrier != self.element
 
     @property
@@ -80,7 +80,7 @@ class TensorSpec:
 
     @property
     def result_dtype(self) -> np.dtype[np.generic]:
-        """The type of the elements of arrays that users get: `float8_e4m3fn` for `f8E4M3FN`."""
+        """The element type of result arrays: `float8_e4m3fn` for `f8E4M3FN`."""
         match = _CARRIED.fullmatch(self.element)
         if match is None or match["float"] is None:
             return self.dtype
@@ -104,11 +104,11 @@ class TensorSpec:
         return (self.size * bits * (2 if self.is_complex else 1) + 7) // 8
 
     def with_shape(self, shape: Sequence[int]) -> TensorSpec:
-        """The same elements in another shape."""
+        """Return a spec with another shape."""
         return TensorSpec(tuple(shape), self.element)
 
     def with_element(self, element: str) -> TensorSpec:
-        """The same shape with other elements."""
+        """Return a spec with another element type."""
         return TensorSpec(self.shape, element)
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How often the operations of a program are carried out."""
+"""The number of executions of the operations of a program."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _WHILE = "stablehlo.while"
 
 
 class Repetitions:
-    """How often the operations of a program are carried out in a run of it.
+    """The number of executions of the operations of a program in one run.
 
-    1. An operation in a function is carried out as often as the function is called.
-    2. In the body of a loop it is so once per trip; in its condition, once more. The number of
-       trips is known where a constant is counted up to a constant (`trip_count`).
-    3. A branch counts as taken.
+    1. An operation in a function is executed once for each call of the function.
+    2. An operation in the body of a loop is executed once per iteration; in its condition, once
+       more. The trip count is known if a counter runs from a constant to a constant (`trip_count`).
+    3. Branches count as taken.
 
     Args:
         module: the program, entered at `@main`.
@@ -38,7 +38,7 @@ class Repetitions:
         self._of_functions: dict[str, int | None] = {}
 
     def of(self, operation: ir.Operation) -> int | None:
-        """How often an operation is carried out; None if that is not known."""
+        """Return the number of executions of an operation; None if unknown."""
         count: int | None = 1
         inner = operation
         while (parent := inner.parent) is not None and parent.name != "func.func":
@@ -52,7 +52,7 @@ class Repetitions:
 
     def _of_function(self, name: str) -> int | None:
         if name not in self._of_functions:
-            self._of_functions[name] = None  # what calls itself does so any number of times
+            self._of_functions[name] = None  # the depth of a recursion is unknown
             count: int | None = 1 if name == ENTRY else 0
             for call in self._calls[name]:
                 once = self.of(call)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Between types and constants of MLIR, and specs and arrays of NumPy."""
+"""Conversion of MLIR types and constants to specs and NumPy arrays, and back."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 
 def spec_of(tensor_type: ir.Type, location: SourceLocation | None = None) -> TensorSpec:
-    """The spec of a type whose values arrays can stand for.
+    """Return the spec of a type that has a NumPy equivalent.
 
     Args:
         tensor_type: a ranked tensor type of static shape.
-        location: what a diagnostic points to.
+        location: the location for a diagnostic.
 
     Raises:
-        UsageError: it is a token, a tuple, of dynamic shape, quantized ...
+        UsageError: the type is a token, a tuple, of dynamic shape, quantized ...
     """
     tensor_type = tensor_type.maybe_downcast()
     if isinstance(tensor_type, ir.RankedTensorType) and tensor_type.has_static_shape:
@@ -30,9 +30,9 @@ def spec_of(tensor_type: ir.Type, location: SourceLocation | None = None) -> Ten
 
 
 def attribute_of(array: Array) -> ir.DenseElementsAttr:
-    """The constant with the values of `array`, whose element type MLIR must have too.
+    """Return the constant with the values of an array, whose element type MLIR must have.
 
-    A context and a location must be in force.
+    A context and a location must be active.
     """
     # Not `ascontiguousarray`, which gives an array of rank 0 a dimension.
     data = memoryview(np.asarray(array, order="C"))  # pyright: ignore[reportArgumentType]
@@ -40,5 +40,5 @@ def attribute_of(array: Array) -> ir.DenseElementsAttr:
 
 
 def array_of(attribute: ir.DenseElementsAttr) -> Array:
-    """The values of a constant, copied; its element type must be neither complex nor carried."""
+    """Return a copy of the values of a constant, whose type must be neither complex nor carried."""
     return np.array(attribute)

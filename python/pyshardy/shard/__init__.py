@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Upstream's shard dialect: building it, to and from sdy, to StableHLO, and to MPI.
+"""Upstream's shard dialect: builders, and conversions from and to sdy, StableHLO, and MPI.
 
     import pyshardy as sdy
 
     sdy.shard.grid("grid", [2, 4])
-    whole = sdy.shard.all_gather(piece, "grid", 0, grid_axes=[1])
+    gathered = sdy.shard.all_gather(shard, "grid", 0, grid_axes=[1])
 
-| module                           | what it holds                                        |
-|----------------------------------|------------------------------------------------------|
-| `to_sdy`, `from_sdy`             | the passes `convert-shard-to-sdy` and its inverse    |
-| `shardings_on_grids`             | what of an sdy program the shard dialect can say     |
-| `refinement`, `pieces`, `origins`| what both directions have in common                  |
-| `lowering`                       | the pass `shard-to-stablehlo`                        |
-| `from_stablehlo`, `strides`      | the pass `stablehlo-to-shard`                        |
-| `mpi`                            | the pass `shard-prepare-for-mpi`, the backend `mpi`  |
-| `upstream`                       | upstream's passes, refused where they are wrong      |
+| module                     | contents                                                     |
+|----------------------------|--------------------------------------------------------------|
+| `shardings_on_grids`       | shardings of an sdy program in the shard dialect             |
+| `refinement`               | meshes as grids, with an axis for each sub-axis              |
+| `pieces`                   | shard sizes of dimensions that don't divide evenly           |
+| `origins`                  | attributes with the origin of operations in an sdy program   |
+| `lowering`                 | the lowering to StableHLO                                    |
+| `strides`, `gathering`     | grids and collectives for the conversion from StableHLO      |
+| `upstream_reshards`        | reshards that upstream's partitioner supports                |
+| `errors`                   | errors of the conversions                                    |
 
-The names below are those of `mlir_sdy.shard`.
+The passes are in `pyshardy.passes.shard`. The names below are those of `mlir_sdy.shard`.
 """
 
 from mlir_sdy.shard.building import (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Errors on what one of two dialects can't say."""
+"""Errors of conversions between dialects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SDY_TO_SHARD = "cannot convert sdy to shard"
 
 
 def refusal(where: str, reason: str, place: ir.Operation) -> PassError:
-    """An error at an operation, to be raised; `where` says between which dialects."""
+    """Return an error at an operation; `where` names the conversion."""
     return PassError(error(f"{where}: {reason}", location_of(place.location)))
 
 

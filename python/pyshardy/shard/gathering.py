@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Any collective by a gather: along axes of a grid that hold all members of its groups.
+"""Collectives of arbitrary groups by an all-gather along axes of a grid.
 
     groups [2, 0] and [3, 1] of a grid of 2x2: all of an axis, but in another order
 
 1. Each device gathers along the axes along which any two members of a group differ.
-2. Of what it gets it takes the tensors of its group's members, in their order, by a table.
-3. It does with them what the collective says.
+2. It selects the tensors of its group's members, in their order, by a table.
+3. It applies the collective to them.
 
-That sends more than the collective would where groups are smaller than what is gathered.
+This sends more than the collective if the groups are smaller than the gathered axes.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from pyshardy.shard.strides import axes_apart
 def held_by(
     value: ir.Value, members: Sequence[Sequence[int]], name: str, builder: GridBuilder
 ) -> list[ir.Value]:
-    """The tensors of the devices that each device names, which are equally many.
+    """Return the tensors of the devices that each device lists; all lists have one length.
 
     Args:
         value: the device's own tensor.
         members: the devices, for each device.
         name: the grid.
-        builder: builds on it.
+        builder: the builder of StableHLO on the grid.
     """
     grid = builder.grids[name]
     pairs = [(member, device) for device, each in enumerate(members) for member in each]
@@ -53,13 +53,13 @@ def held_by(
 def by_gathering(
     operation: ir.Operation, groups: Groups, name: str, builder: GridBuilder
 ) -> list[ir.Value]:
-    """What takes the place of the results of a collective with groups of any kind.
+    """Return the replacement of a collective with arbitrary groups.
 
     Args:
         operation: an all-gather, an all-reduce, a reduce-scatter or an all-to-all.
         groups: its groups, which are equally large and hold all devices.
         name: the grid.
-        builder: builds on it.
+        builder: the builder of StableHLO on the grid.
     """
     group_of = {device: group for group in groups for device in group}
     members = [group_of[device] for device in range(builder.grids[name].size)]
@@ -75,7 +75,7 @@ def by_gathering(
 def _combined(
     operation: ir.Operation, held: Sequence[ir.Value], own: np.ndarray, builder: GridBuilder
 ) -> ir.Value:
-    """What a collective makes of the tensors of all members."""
+    """Return the result of a collective from the tensors of all members."""
     attributes = operation.attributes
     if operation.name == "stablehlo.all_gather":
         return _joined(held, attributes["all_gather_dim"].value, builder)
@@ -95,7 +95,7 @@ def _combined(
 
 
 def _joined(values: Sequence[ir.Value], dim: int, builder: GridBuilder) -> ir.Value:
-    """Tensors behind each other in a dimension."""
+    """Concatenate tensors along a dimension."""
     tensor = ir.RankedTensorType(values[0].type)
     shape = list(tensor.shape)
     shape[dim] *= len(values)

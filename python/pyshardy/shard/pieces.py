@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How dimensions that don't divide evenly are cut: two dialects, two rules.
+"""Shard sizes of dimensions that don't divide evenly, in both dialects.
 
-Of 7 elements over 3 devices, Shardy gives 3, 3 and 1, and the shard dialect 2, 2 and 3. The shard
-dialect can say the former as well, by offsets: 0, 3, 6, 7.
+Shardy splits 7 elements over 3 devices into 3, 3 and 1, and the shard dialect into 2, 2 and 3. By
+offsets, the shard dialect can express the former as well: 0, 3, 6, 7.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from mlir_sdy.shard.values import Grid, GridSharding
 
 
 def offsets_rounded_up(size: int, pieces: int) -> tuple[int, ...]:
-    """Where pieces begin that are all as long as the first, and where the last one ends.
+    """Return the starts of shards whose size is rounded up, and the end of the last one.
 
-    7 elements in 3 pieces: (0, 3, 6, 7); 2 elements in 4 pieces: (0, 1, 2, 2, 2).
+    7 elements in 3 shards: (0, 3, 6, 7); 2 elements in 4 shards: (0, 1, 2, 2, 2).
     """
     piece = -(-size // pieces)
     return tuple(min(index * piece, size) for index in range(pieces + 1))
 
 
 def uneven_dim(sharding: GridSharding, shape: Sequence[int], grid: Grid) -> int | None:
-    """The first dimension that is not cut as Shardy would cut it; None if there is none.
+    """Return the first dimension whose shards differ from Shardy's, or None.
 
     1. With offsets, they must be those of `offsets_rounded_up`.
-    2. Without, the dimension must divide evenly. One of unknown size may.
+    2. Without, the dimension must divide evenly or be of dynamic size.
     """
     offsets = sharding.offsets(grid)
     for dim in sharding.split_dims:
@@ -39,10 +39,10 @@ def uneven_dim(sharding: GridSharding, shape: Sequence[int], grid: Grid) -> int 
 
 
 def with_offsets(sharding: GridSharding, shape: Sequence[int], grid: Grid) -> GridSharding | None:
-    """A sharding with the offsets that Shardy's rule needs: none if all dimensions divide evenly.
+    """Return a sharding with the offsets of Shardy's rule, without any if all dimensions divide.
 
-    None stands for a sharding that would need them and has a dimension split along several axes,
-    for which offsets can't be given.
+    None if offsets are required and a dimension is split along several axes, for which offsets
+    aren't supported.
     """
     if uneven_dim(sharding, shape, grid) is None:
         return sharding

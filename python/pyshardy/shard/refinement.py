@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Meshes and the grids that are the same devices: an axis in parts becomes several axes.
+"""Meshes and their grids, in which sub-axes become axes.
 
-A grid has no sub-axes. Where parts of a mesh axis are in use, the grid has an axis for each piece
-between two places at which the axis is cut; the order of devices stays the same.
+A grid has no sub-axes. A mesh axis whose sub-axes are in use is split, and the grid has an axis for
+each part; the order of devices stays the same.
 
-On a mesh `<["x"=8, "y"=2]>` of which `"x":(1)2` is in use, `"x"` is cut behind its first factor 2:
+On a mesh `<["x"=8, "y"=2]>` with `"x":(1)2` in use, `"x"` is split after its first factor 2:
 
 | axis of the grid | 0          | 1          | 2     |
 |------------------|------------|------------|-------|
@@ -24,11 +24,11 @@ from mlir_sdy.shard.values import Axes, Grid
 
 @dataclass(frozen=True)
 class Refinement:
-    """A mesh with its axes cut into those of a grid.
+    """A mesh with its axes split into those of a grid.
 
     Attributes:
         mesh: the mesh.
-        parts: what each axis of the grid is: a mesh axis, or a part of one.
+        parts: the mesh axis or sub-axis of each axis of the grid.
     """
 
     mesh: Mesh
@@ -45,7 +45,7 @@ class Refinement:
         return tuple(part.name for part in self.parts)
 
     def grid_axes(self, axes: Iterable[AxisRef]) -> Axes:
-        """The axes of the grid that some axes of the mesh are made of, in their order."""
+        """Return the axes of the grid that some axes of the mesh consist of, in their order."""
         return tuple(
             number
             for axis in axes
@@ -54,7 +54,7 @@ class Refinement:
         )
 
     def mesh_axes(self, axes: Iterable[int]) -> AxisTuple:
-        """The axes of the mesh that axes of the grid make up; parts that follow each other join."""
+        """Return the axes of the mesh for axes of the grid; consecutive sub-axes are merged."""
         found: AxisTuple = ()
         for number in axes:
             found = add_or_merge(found, self.parts[number], self.mesh)
@@ -62,13 +62,13 @@ class Refinement:
 
 
 def refine(mesh: Mesh, axes: Iterable[AxisRef]) -> Refinement:
-    """Cut a mesh so that each of the axes that are in use is made of whole parts.
+    """Split a mesh so that each of the axes in use consists of full parts.
 
-    1. An axis of size n is cut at 1, at n, and where each sub-axis of it begins and ends.
+    1. An axis of size n is split at 1, at n, and at the start and end of each sub-axis.
     2. Each of these numbers must divide the next one.
 
     Raises:
-        ModelError: sub-axes can't be cut alike, as `"x":(1)2` and `"x":(1)3` can't.
+        ModelError: sub-axes are incompatible, such as `"x":(1)2` and `"x":(1)3`.
     """
     cuts = {axis.name: {1, axis.size} for axis in mesh.axes}
     for axis in axes:
@@ -90,14 +90,14 @@ def refine(mesh: Mesh, axes: Iterable[AxisRef]) -> Refinement:
 
 
 def coarsen(grid: Grid, names: Sequence[str]) -> Refinement:
-    """The mesh of a grid; neighbouring axes of one name are parts of one mesh axis.
+    """Return the mesh of a grid; adjacent axes of one name are sub-axes of one mesh axis.
 
     Args:
         grid: the grid, of static sizes.
         names: the name of each of its axes.
 
     Raises:
-        ModelError: two axes of one name are not beside each other.
+        ModelError: two axes of one name are not adjacent.
     """
     axes: list[MeshAxis] = []
     parts: list[AxisRef] = []

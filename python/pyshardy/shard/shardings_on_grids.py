@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What of an sdy program the shard dialect can say: all shardings in it, on grids."""
+"""The shardings of an sdy program in the shard dialect, on grids."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from pyshardy.shard.pieces import with_offsets
 from pyshardy.shard.refinement import Refinement, refine
 
 HINTS = frozenset({"sdy.propagation_barrier", "sdy.sharding_group"})
-"""Operations that tell propagation how to go on, and do nothing."""
+"""Operations that only affect propagation."""
 
 CONVERTED = frozenset({"sdy.constant", "sdy.mesh", *ORIGINS, *HINTS})
-"""Operations that are not left."""
+"""Operations that are converted or removed."""
 
 
 class ShardingsOnGrids:
-    """The shardings of a module as those on grids.
+    """The shardings of a module, on grids.
 
     Args:
         module: the module.
         operations: the operations in it, in order.
-        lossy: whether what the shard dialect lacks is dropped, if it is only for propagation.
+        lossy: whether to drop information for propagation that the shard dialect lacks.
 
     Attributes:
         mesh_operations: the `sdy.mesh` operations.
         refinements: the grid of each mesh, by name.
 
     Raises:
-        PassError: something has no equivalent.
+        PassError: an attribute or operation has no equivalent.
     """
 
     def __init__(self, module: ir.Module, operations: Sequence[ir.Operation], lossy: bool):
@@ -62,7 +62,7 @@ class ShardingsOnGrids:
             self._convert(sharding, value_type, operation)
 
     def on_grid(self, sharding: TensorSharding, value_type: ir.Type) -> GridSharding:
-        """What a sharding of the module is on its grid, for tensors of a type."""
+        """Return a sharding of the module on its grid, for tensors of a type."""
         return self._converted[sharding][_shape(value_type)]
 
     # --- Checks -------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ class ShardingsOnGrids:
                 raise refusal(SDY_TO_SHARD, reason, operation)
 
     def _shardings(self) -> Iterator[tuple[TensorSharding, ir.Type, ir.Operation]]:
-        """All shardings that say anything, with the types they are about and their places."""
+        """Yield the shardings that aren't fully open, with their tensor types and operations."""
         for operation in self._operations:
             if operation.name == "func.func":
                 function_type = operation.attributes["function_type"].value
@@ -149,7 +149,7 @@ class ShardingsOnGrids:
     def _convert(
         self, sharding: TensorSharding, value_type: ir.Type, operation: ir.Operation
     ) -> None:
-        """Note what a sharding is on the grid, for tensors of a shape."""
+        """Convert a sharding to its grid, for tensors of a shape, and cache it."""
         mesh = sharding.mesh_or_ref
         assert isinstance(mesh, str), "inlined meshes are refused"
         refinement = self.refinements[mesh]
@@ -166,7 +166,7 @@ class ShardingsOnGrids:
 
 
 def says_nothing(sharding: TensorSharding) -> bool:
-    """Whether a sharding leaves everything open."""
+    """Whether a sharding is fully open, without axes."""
     return sharding.is_fully_replicated_and_open and sharding.rank > 0 and sharding.has_no_axes
 
 

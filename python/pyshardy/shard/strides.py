@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Grids found from groups of devices.
+"""Grids derived from groups of devices.
 
-Devices that a collective joins are, in any program made for a grid, those along some of its axes.
-Seen from the ids, an axis is a *digit*: so many devices at a distance, its stride.
+In a program for a grid, the groups of a collective extend along some axes of the grid. In terms of
+device ids, an axis is a *digit*: a number of devices at a distance, its stride.
 
 | group              | digits, the slowest first   |
 |--------------------|-----------------------------|
@@ -10,7 +10,7 @@ Seen from the ids, an axis is a *digit*: so many devices at a distance, its stri
 | 0, 4               | 2 at stride 4               |
 | 0, 3, 1, 4, 2, 5   | 3 at stride 1, 2 at stride 3 |
 
-A grid whose axes are those between all places where digits begin and end has axes for all groups.
+A grid that is split at the start and end of every digit has axes for all groups.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from mlir_sdy.shard.values import Axes, Grid
 
 
 class Digit(NamedTuple):
-    """So many devices at a distance from each other."""
+    """A number of devices at a constant distance from each other."""
 
     size: int
     stride: int
 
 
 def digits_of(group: Sequence[int]) -> tuple[Digit, ...] | None:
-    """The digits that a group counts through, the slowest first; None if it doesn't count.
+    """Return the digits of a group, the slowest first; None if the group has no such form.
 
-    A group of one device has none.
+    A group of one device has no digits.
     """
     digits: list[Digit] = []
     rest = list(group)
@@ -50,7 +50,7 @@ def digits_of(group: Sequence[int]) -> tuple[Digit, ...] | None:
 
 
 def _counted(digits: Sequence[Digit], first: int) -> list[int]:
-    """The group that counts through some digits from a device on."""
+    """Return the group of some digits that starts at a device."""
     places = itertools.product(*(range(digit.size) for digit in digits))
     return [
         first + sum(at * digit.stride for at, digit in zip(place, digits, strict=True))
@@ -59,13 +59,13 @@ def _counted(digits: Sequence[Digit], first: int) -> list[int]:
 
 
 def grid_for(digits: Iterable[Digit], devices: int) -> Grid | None:
-    """The grid with the fewest axes such that each digit is made of whole ones.
+    """Return the grid with the fewest axes such that each digit consists of full axes.
 
-    1. The devices are cut into blocks of 1, of all of them, and of the sizes between which each
-       digit counts: its stride, and its stride times its size.
-    2. Each of these numbers must divide the next one: None if one doesn't.
+    1. The boundaries of axes are 1, the number of devices, and for each digit its stride and its
+       stride times its size.
+    2. Each boundary must divide the next one; otherwise the result is None.
 
-    For 2 digits at stride 4 of 8 devices, and 2 at stride 1: cuts at 1, 2, 4, 8, a grid of 2x2x2.
+    Digits of 2 at stride 4 and of 2 at stride 1, for 8 devices: boundaries 1, 2, 4, 8, grid 2x2x2.
     """
     cuts = {1, devices}
     for digit in digits:
@@ -79,7 +79,7 @@ def grid_for(digits: Iterable[Digit], devices: int) -> Grid | None:
 
 
 def axes_of_digits(digits: Iterable[Digit], grid: Grid) -> Axes:
-    """The axes of a grid from `grid_for` that digits are made of, in their order."""
+    """Return the axes of a grid from `grid_for` that digits consist of, in their order."""
     strides = list(itertools.accumulate(reversed(grid.shape), lambda a, b: a * b, initial=1))
     stride_of = list(reversed(strides[:-1]))
     return tuple(
@@ -91,7 +91,7 @@ def axes_of_digits(digits: Iterable[Digit], grid: Grid) -> Axes:
 
 
 def axes_apart(pairs: Iterable[tuple[int, int]], grid: Grid) -> Axes:
-    """The axes along which the two devices of any pair differ."""
+    """Return the axes along which the two devices of any pair differ."""
     found: set[int] = set()
     for source, target in pairs:
         places = zip(grid.coordinates(source), grid.coordinates(target), strict=True)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which reshards upstream's `shard-partition` knows, and which of them it gets wrong.
+"""The reshards that upstream's `shard-partition` supports or computes incorrectly.
 
-It goes through the dimensions once, in order, and does the first of these that fits:
+Upstream visits the dimensions once, in order, and applies the first of these that matches:
 
-1. *move*: the last axis of the dimension goes to another one, where the target has it in front of
-   what is there. Wrong if something is there: it arrives behind that.
-2. *split*: the dimension is split along one axis more. Wrong if another dimension is split along
-   that axis at this moment: each device slices what it has of something else.
+1. *move*: the last axis of the dimension moves to another dimension, before the axes there.
+   Incorrect if that dimension has axes, since it is appended after these.
+2. *split*: the dimension is split along one more axis. Incorrect if another dimension is currently
+   split along that axis, since each device slices different data.
 3. *unsplit*: the last axes of the dimension are gathered.
 
-If that doesn't lead to the target, it fails.
+If the result isn't the target sharding, upstream fails.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mlir_sdy.shard.values import Axes
 
 
 class Verdict(enum.Enum):
-    """What becomes of a reshard."""
+    """The outcome of a reshard in upstream."""
 
     RIGHT = "right"
     WRONG = "wrong"
@@ -29,10 +29,10 @@ class Verdict(enum.Enum):
 
 
 def verdict_on(source: Sequence[Axes], target: Sequence[Axes]) -> Verdict:
-    """What upstream makes of a reshard of a tensor; both lists have an entry for each dimension.
+    """Return upstream's outcome for a reshard; both lists have an entry for each dimension.
 
-    `[[0], []]` to `[[], [0]]` is right, `[[], [0]]` to `[[0], []]` wrong, and `[[0]]` to `[[1]]`
-    unknown.
+    `[[0], []]` to `[[], [0]]` is correct, `[[], [0]]` to `[[0], []]` incorrect, and `[[0]]` to
+    `[[1]]` unsupported.
     """
     current = list(source)
     is_right = True
@@ -55,7 +55,7 @@ def verdict_on(source: Sequence[Axes], target: Sequence[Axes]) -> Verdict:
 
 
 def _move_target(dim: int, current: Sequence[Axes], target: Sequence[Axes]) -> int | None:
-    """The dimension that the last axis of another one moves to; None if it doesn't move."""
+    """Return the dimension that the last axis of a dimension moves to, or None."""
     axes = current[dim]
     if not axes or axes[:-1] != target[dim]:
         return None

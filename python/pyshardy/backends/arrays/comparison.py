@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How far two arrays are apart, and how far they may be.
+"""Comparison of arrays within the tolerance of rounding.
 
-Sharding a sum changes the order of its terms and thereby its rounding. So results of floating
-point are compared by their largest difference relative to the largest value of the array; those
-of integers and booleans must be equal.
+Sharding a sum changes the order of its terms and thereby its rounding. Floating-point results are
+therefore compared by their largest difference relative to the largest value of the array; integers
+and booleans must be equal.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _FLOAT = re.compile(r"(?:bf|f)\d|complex<")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far two arrays are apart.
+    """The difference of two arrays.
 
     Attributes:
         absolute: the largest difference of two elements; infinite if only one of them is finite,
             or is not a number.
         relative: the same, divided by the largest finite value of the second array.
-        tolerance: up to which relative difference they count as equal.
+        tolerance: the largest relative difference at which they count as equal.
     """
 
     absolute: float
@@ -50,16 +50,16 @@ class Difference:
 
 
 def default_tolerance(spec: TensorSpec) -> float:
-    """The relative difference that rounding explains, by the element type."""
+    """Return the relative difference that rounding explains for an element type."""
     if spec.dtype.kind in "bui":
         return 0.0
     return _TOLERANCES.get(spec.element, _NARROW_FLOAT_TOLERANCE)
 
 
 def tolerance_within(module: ir.Module) -> float:
-    """The relative difference that the coarsest rounding of any value of a program explains.
+    """Return the relative difference that the least precise element type of a program explains.
 
-    A result of type f32 that comes from sums of type bf16 is no more precise than those.
+    A result of type f32 that is computed from sums of type bf16 is as imprecise as these.
     """
     types: set[ir.Type] = set()
 
@@ -88,7 +88,7 @@ def compare(
     """Compare two arrays of one shape.
 
     Args:
-        found: the array in question.
+        found: the array to check.
         expected: the array that it should be.
         spec: the type of both, of which only the elements matter.
         tolerance: for floating point, instead of the one of the element type.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Global arrays to the parts that devices hold, and back."""
+"""Conversion of global arrays to shards and back."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _Part = tuple[tuple[int, int], ...]
 def scatter(
     array: Array, sharding: TensorSharding | None, mesh: Mesh, local_shape: Sequence[int]
 ) -> list[Array]:
-    """What each device of the mesh holds of `array`, by the ids of the devices.
+    """Return the shard of each device, indexed by device id.
 
-    Devices with the same part share an array. A part that is smaller than `local_shape`, at the
-    end of a dimension that isn't divisible, is filled up with zeros.
+    Devices with equal shards share one array. A shard that is smaller than `local_shape`, at the
+    end of a dimension that isn't divisible, is padded with zeros.
 
     Args:
         array: the global array.
@@ -43,17 +43,17 @@ def scatter(
 def gather(
     held: Sequence[Array], sharding: TensorSharding | None, mesh: Mesh, spec: TensorSpec, name: str
 ) -> Array:
-    """The global array of which the devices hold parts, with elements of the declared type.
+    """Return the global array of some shards, with elements of the declared type.
 
     Args:
-        held: the array of each device, by the ids of the devices.
+        held: the shard of each device, indexed by device id.
         sharding: how the tensor is laid out; None for a copy on each device.
         mesh: the devices.
         spec: the global type.
         name: what a diagnostic calls the tensor.
 
     Raises:
-        ExecutionError: devices that should hold the same part hold different values.
+        ExecutionError: devices that should hold equal shards hold different values.
     """
     array = np.empty(spec.shape, spec.dtype)
     first: dict[_Part, int] = {}
@@ -75,7 +75,7 @@ def gather(
 
 
 def parts_of(shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh) -> list[_Part]:
-    """Which part of a tensor each device holds, by the ids of the devices."""
+    """Return the index ranges of each device's shard, indexed by device id."""
     if sharding is None:
         return [tuple((0, size) for size in shape)] * mesh.total_size
     slices = device_slices(sharding, mesh, shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Made-up inputs to try a program with."""
+"""Random inputs for running a program."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 
 def random_inputs(specs: Iterable[TensorSpec], seed: int) -> list[Array]:
-    """An array for each spec, the same ones for the same seed.
+    """Return a random array for each spec; equal seeds give equal arrays.
 
-    Floating-point numbers are spread evenly from -1 to 1. Integers are 0 to 7 (0 or 1 for those
-    of two bits), so that they can stand for indices, tokens and labels.
+    Floating-point numbers are uniformly distributed from -1 to 1. Integers are 0 to 7 (0 or 1 for
+    types of two bits), so that they are valid indices, tokens and labels.
     """
     generator = np.random.default_rng(seed)
     return [_random_array(spec, generator) for spec in specs]

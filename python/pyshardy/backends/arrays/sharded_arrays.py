@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Global arrays of which each device holds its part."""
+"""Global arrays whose shards stay on the devices."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pyshardy.backends.registry import SpmdProgram
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 Column = Sequence[Array]
-"""What each process holds of one value. It may fetch an array from a device when asked for it."""
+"""The array of each process for one value, possibly fetched from its device on access."""
 
 
 @runtime_checkable
 class HoldsColumns(Protocol):
-    """An executable that takes and gives values by columns, and may leave them on devices."""
+    """An executable that takes and returns columns, which may stay on the devices."""
 
     def run_columns(self, columns: Sequence[Column]) -> list[Column]:
         """Run the program on all processes; for each argument and each result a column."""
@@ -34,12 +34,12 @@ class ShardedArray:
     NumPy's functions take it as the global array, which they get by `gather`.
 
     Attributes:
-        name: what the program that made it calls it.
+        name: the name of the value in the program that computed it.
         spec: the global type.
         sharding: how it is laid out; None for a copy on each device.
         mesh: the devices.
         local_spec: the type on each device.
-        parts: what each device holds, by the ids of the devices.
+        parts: the shard of each device, indexed by device id.
     """
 
     name: str
@@ -58,14 +58,14 @@ class ShardedArray:
         """The global array.
 
         Raises:
-            ExecutionError: devices that should hold the same part of it disagree on that.
+            ExecutionError: devices that should hold equal shards hold different values.
         """
         return gather(self.parts, self.sharding, self.mesh, self.spec, self.name)
 
     def is_laid_out_as(
         self, spec: TensorSpec, sharding: TensorSharding | None, mesh: Mesh, local_spec: TensorSpec
     ) -> bool:
-        """Whether each device holds what it would hold with this type, sharding and mesh."""
+        """Whether the array has this type, and its shards those of this sharding and mesh."""
         if (self.spec, self.local_spec) != (spec, local_spec):
             return False
         own, other = (
@@ -82,7 +82,7 @@ class ShardedArray:
 
 
 def run_columns(executable: SpmdProgram, columns: Sequence[Column], size: int) -> list[Column]:
-    """Run an executable by columns, whatever its interface.
+    """Run an executable on columns, also if it lacks `run_columns`.
 
     Args:
         executable: the program.

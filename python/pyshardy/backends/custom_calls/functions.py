@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Python functions that do what a custom call does: calling them, and checking what they return."""
+"""Calls of Python functions that implement custom calls, and checks of their results."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Function = Callable[..., Any]
 
 
 def results_of(function: Function, call: CustomCall, arrays: Sequence[Array]) -> list[Array]:
-    """What a function makes of the operands of a call, on one device.
+    """Return the results of a custom call on one device, computed by a Python function.
 
-    1. It gets the arrays by position. They can only be read, since others may hold them, too.
-    2. It gets the call itself as `call`, if it has a parameter of that name for keywords only.
+    1. The function takes the arrays by position. They are read-only, since they may be shared.
+    2. It takes the call as `call`, if it has a keyword-only parameter of that name.
     3. It returns a tuple or list of arrays, or an array for one result, or None for no results.
-    4. Each has the shape of its result, and the element type that stands for it (see `specs`).
+    4. Each array has the shape of its result and the NumPy type of its element type.
 
     Example:
         lambda x, y: x * y
@@ -58,7 +58,7 @@ def _read_only(array: Array) -> Array:
 def _wants_call(function: Function) -> bool:
     try:
         parameters = inspect.signature(function).parameters
-    except ValueError:  # Some functions that are written in C don't tell.
+    except ValueError:  # Some functions that are written in C have no signature.
         return False
     return "call" in parameters and parameters["call"].kind is inspect.Parameter.KEYWORD_ONLY
 
@@ -93,7 +93,7 @@ def _check(results: Sequence[Array], call: CustomCall) -> None:
 
 
 def _raised_at(failure: BaseException) -> list[Diagnostic]:
-    """Where the function raised an exception; nothing if it was never entered."""
+    """Return the location at which a function raised an exception, empty if it was not entered."""
     frames = traceback.extract_tb(failure.__traceback__)
     if frames[-1].filename == __file__:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Barriers to optimisation, for engines that don't move work over them anyway."""
+"""Removal of optimization barriers, for engines that don't move operations across them."""
 
 from __future__ import annotations
 

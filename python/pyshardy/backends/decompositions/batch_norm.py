@@ -14,7 +14,7 @@ from pyshardy.backends.decompositions.tensors import Tensor
 
 @dataclass(frozen=True)
 class _Batch:
-    """Data with a dimension of features, in numbers in which sums are exact enough."""
+    """Data with a feature dimension, in an element type that is precise enough for sums."""
 
     data: Tensor
     feature: int
@@ -22,7 +22,7 @@ class _Batch:
 
     @property
     def count(self) -> int:
-        """How many numbers there are of a feature."""
+        """The number of elements of each feature."""
         return math.prod(self.data.shape) // self.data.shape[self.feature]
 
     def sum(self, data: Tensor) -> Tensor:
@@ -34,7 +34,7 @@ class _Batch:
         return self.sum(data) / self.count
 
     def spread(self, vector: Tensor) -> Tensor:
-        """A number for each feature, for all of the batch."""
+        """A vector with an element for each feature, broadcast to the shape of the data."""
         return vector.broadcast_in_dim(self.data.shape, [self.feature])
 
     def normalised(self, scale: Tensor, offset: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
@@ -46,14 +46,14 @@ class _Batch:
 
 @decomposition("batch_norm_inference")
 def decompose_inference(operation: ir.Operation) -> list[Tensor]:
-    """Normalised by the mean and the variance that are given."""
+    """Normalise by the mean and the variance in the operands."""
     batch, vectors = _batch(operation)
     return _rounded(operation, [batch.normalised(*vectors)])
 
 
 @decomposition("batch_norm_training")
 def decompose_training(operation: ir.Operation) -> list[Tensor]:
-    """Normalised by the mean and the variance of the batch, which are results, too."""
+    """Normalise by the mean and the variance of the batch, which are results as well."""
     batch, (scale, offset) = _batch(operation)
     mean = batch.mean(batch.data)
     centred = batch.data - batch.spread(mean)
@@ -66,7 +66,7 @@ def decompose_training(operation: ir.Operation) -> list[Tensor]:
 def decompose_grad(operation: ir.Operation) -> list[Tensor]:
     """The gradients of the data, the scale and the offset.
 
-    With d the gradient of the output, c the data less its mean, n the numbers of a feature, and
+    With d the gradient of the output, c the data minus its mean, n the count of a feature, and
 
         s = sum(d)    t = sum(d c)    v = variance + epsilon
 

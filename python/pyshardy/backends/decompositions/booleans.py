@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sums of truth values."""
+"""Sums of booleans."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from pyshardy.backends.decompositions.tensors import Tensor, boolean
 
 @decomposition("add")
 def decompose_add(operation: ir.Operation) -> list[Tensor] | None:
-    """A sum of truth values is true if one of them is; compilers take i1 for numbers modulo 2."""
+    """Replace a sum of booleans by a disjunction, since compilers add i1 modulo 2."""
     left, right = map(Tensor, operation.operands)
     return [left | right] if left.element == boolean() else None

@@ -18,12 +18,12 @@ from pyshardy.backends.decompositions.tensors import (
 )
 
 _DIRECT = 16
-"""Up to this length a transform is a product with a matrix."""
+"""The largest length of a transform that is computed by a product with a matrix."""
 
 
 @decomposition("fft")
 def decompose_fft(operation: ir.Operation) -> list[Tensor]:
-    """A transform along the last dimensions is one along each of them.
+    """Decompose a transform into transforms along single dimensions.
 
     1. RFFT transforms real numbers along the last dimension, and keeps the first half and the
        middle, of which the others are the conjugates; then along the other dimensions.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gather with all indices said, and none outside."""
+"""Gather with explicit batch indices, clamped to the operand."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pyshardy.backends.decompositions.tensors import Tensor, create, where
 
 @decomposition("gather")
 def decompose_gather(operation: ir.Operation) -> list[Tensor]:
-    """A gather of a simple form, which takes nothing from outside of its operand.
+    """Replace a gather by one without batching dimensions and without indices out of bounds.
 
-    1. Batches become indices, and vectors of indices lie along the last dimension.
-    2. A slice that is partly outside is moved inside.
+    1. Batches become indices, and the index vectors are the last dimension.
+    2. The start of a slice that is partly out of bounds is clamped.
     """
     name = "dimension_numbers"
     numbers = stablehlo.GatherDimensionNumbers(operation.attributes[name])

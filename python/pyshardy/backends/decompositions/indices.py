@@ -13,7 +13,7 @@ from pyshardy.backends.decompositions.tensors import Tensor, array, concatenate,
 def explicit_indices(
     indices: Tensor, index_vector_dim: int, batching_dims: Sequence[int]
 ) -> Tensor:
-    """Indices with a last dimension for what they index, batches included.
+    """Return indices whose last dimension is that of index vectors, batches included.
 
     1. The dimension of index vectors becomes the last one; there is one for scalar indices, too.
     2. Along a dimension of batches, an index is added to each vector: the number of the batch.

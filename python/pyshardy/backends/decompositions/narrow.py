@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations on narrow floating-point numbers that can't be written in those numbers.
+"""Operations on narrow floating-point numbers that have to be computed in f32.
 
 Their formulas have steps that would be rounded, or constants that the type lacks: f8E4M3FN has no
 infinity, f8E8M0FNU no zero.
@@ -21,25 +21,25 @@ def decompose_logistic(operation: ir.Operation) -> list[Tensor] | None:
 
 @decomposition("sign")
 def decompose_sign(operation: ir.Operation) -> list[Tensor] | None:
-    """The sign of f32, which zero has none of."""
+    """The sign, computed in f32."""
     return _in_f32(operation)
 
 
 @decomposition("is_finite")
 def decompose_is_finite(operation: ir.Operation) -> list[Tensor] | None:
-    """Whether a number is neither an infinity nor a NaN, asked of f32."""
+    """Whether a number is neither an infinity nor a NaN, computed in f32."""
     return _in_f32(operation)
 
 
 @decomposition("convert")
 def decompose_convert(operation: ir.Operation) -> list[Tensor] | None:
-    """A conversion to truth values, which compares with zero, from f32."""
+    """A conversion to booleans, a comparison of f32 with zero."""
     return _in_f32(operation) if Tensor(operation.result).element == boolean() else None
 
 
 @decomposition("compare")
 def decompose_compare(operation: ir.Operation) -> list[Tensor] | None:
-    """Powers of two compared as f32: in the total order their highest bit is taken for a sign."""
+    """Compare f8E8M0FNU as f32, since the total order takes its highest bit for a sign."""
     left, right = map(Tensor, operation.operands)
     if not isinstance(left.element, ir.Float8E8M0FNUType):
         return None

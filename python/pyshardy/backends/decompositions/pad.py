@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Padding between elements as padding behind them."""
+"""Interior padding as edge padding."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pyshardy.backends.decompositions.tensors import Tensor
 
 @decomposition("pad")
 def decompose_pad(operation: ir.Operation) -> list[Tensor] | None:
-    """With k elements to go between those of a dimension, each gets k behind it.
+    """Replace interior padding by k elements by high padding and reshapes.
 
-    1. The elements stand in rows of one, which are padded to 1 + k; read row by row, they are the
-       dimension with k elements too many at its end.
-    2. Padding before and behind the elements comes afterwards.
+    1. The dimension is reshaped to rows of one element, and these are padded to 1 + k elements and
+       flattened. This leaves k superfluous elements at the end of the dimension.
+    2. The low and high padding follow.
 
     Example: `[1, 2]` with two 0 between is `[[1, 0, 0], [2, 0, 0]]`, and so `[1, 0, 0, 2]`.
     """

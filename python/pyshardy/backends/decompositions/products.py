@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Products of narrow floating-point numbers, added up in wider ones."""
+"""Dot products of narrow floating-point numbers, accumulated in f32."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyshardy.backends.decompositions.tensors import Tensor, create
 
 @decomposition("dot_general")
 def decompose_dot(operation: ir.Operation) -> list[Tensor] | None:
-    """The product of f32, rounded at the end; products of f32 and wider ones stay."""
+    """Compute a narrow product in f32 and round it at the end; wider products are unchanged."""
     operands = [Tensor(operand) for operand in operation.operands]
     result = Tensor(operation.result)
     if not (is_narrow(result) or any(map(is_narrow, operands))):
@@ -32,7 +32,7 @@ def added_up_wide(
     result: ir.RankedTensorType,
     attributes: Mapping[str, ir.Attribute],
 ) -> Tensor:
-    """An operation that adds up products, on f32 where its operands are narrower."""
+    """Build an operation that accumulates products, in f32 if its operands are narrower."""
     wide = ir.F32Type.get()
     widened = [each.to(wide) if is_narrow(each) else each for each in operands]
     element = result.element_type

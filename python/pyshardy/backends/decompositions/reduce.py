@@ -10,11 +10,11 @@ from pyshardy.backends.decompositions.tensors import Tensor, mapped
 
 @decomposition("reduce")
 def decompose_reduce(operation: ir.Operation) -> list[Tensor] | None:
-    """What the reductions have in common that not all compilers know.
+    """Replace the trivial reductions that some compilers lack.
 
     1. Along no dimension, each element is combined with the initial value.
-    2. Of no elements, the initial value is left.
-    3. All others stay.
+    2. The result of a reduction of no elements is the initial value.
+    3. All other reductions are unchanged.
     """
     values = [Tensor(operand) for operand in operation.operands]
     data, initial = values[: len(values) // 2], values[len(values) // 2 :]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations written out in simpler ones, for engines that lack them."""
+"""The registry of decompositions, for engines that lack operations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyshardy.backends.modules import copy_of
 from pyshardy.irtools.walks import operations_named
 
 Decomposition = Callable[[ir.Operation], "Sequence[Tensor] | None"]
-"""Builds what takes the place of an operation, and gives its results; None to leave it."""
+"""Builds the replacement of an operation and returns its results, None to keep the operation."""
 
 _MODULES = (
     "batch_norm",
@@ -31,13 +31,13 @@ _MODULES = (
     "narrow",
     "barrier",
 )
-"""The modules in an order in which what one makes, later ones may write out again."""
+"""The modules in order: later ones may decompose the operations that earlier ones build."""
 
 _FUNCTIONS: dict[str, Decomposition] = {}
 
 
 def decomposition(name: str) -> Callable[[Decomposition], Decomposition]:
-    """Register how to write out the StableHLO operation of a name.
+    """Register the decomposition of the StableHLO operation of a name.
 
     @decomposition("cholesky")
     def decompose_cholesky(operation: ir.Operation) -> Sequence[Tensor]:
@@ -52,7 +52,7 @@ def decomposition(name: str) -> Callable[[Decomposition], Decomposition]:
 
 
 def decomposed(module: ir.Module, names: Collection[str]) -> ir.Module:
-    """A program with the operations of some names written out.
+    """Return a program in which the operations of some names are decomposed.
 
     Args:
         module: StableHLO. It isn't changed, and is the result if there is nothing to do.

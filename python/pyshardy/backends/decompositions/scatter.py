@@ -23,7 +23,7 @@ from pyshardy.backends.decompositions.tensors import (
 
 @dataclass(frozen=True)
 class _Windows:
-    """What a scatter puts where, written as a list of windows.
+    """The windows of a scatter, in a list.
 
     Attributes:
         starts: for each window the index in the operand at which it begins: `[count, rank]`.
@@ -38,11 +38,11 @@ class _Windows:
 
 @decomposition("scatter")
 def decompose_scatter(operation: ir.Operation) -> list[Tensor] | None:
-    """Each trip of a loop combines one window of the updates with the results so far.
+    """Replace a scatter by a loop that combines one update window with the results in each trip.
 
-    1. An element of a window that is outside of the operand is dropped. So operands get a margin
-       of the size of a window on all sides, which is cut off at the end.
-    2. A window that begins outside of the margin is moved to it.
+    1. Elements of windows that are out of bounds are dropped. The operands are therefore padded by
+       the size of a window on all sides, and the padding is sliced off at the end.
+    2. The start of a window that is outside of the padding is clamped to it.
     """
     count = (len(operation.operands) - 1) // 2
     values = [Tensor(value) for value in operation.operands]
@@ -98,6 +98,6 @@ def _windows(
     sizes = tuple(1 if dim in dropped else next(kept) for dim in range(operand.rank))
     order = [dim for dim in range(updates[0].rank) if dim not in window_dims] + window_dims
     windows = [each.transpose(*order).reshape(count, *sizes) for each in updates]
-    # A scalar has no starts; a column more, which is cut off, spares it a case of its own.
+    # A scalar has no starts; an additional column, sliced off later, avoids a special case.
     corners = concatenate([*starts, nothing], 1).along(1, 0, operand.rank)
     return _Windows(corners, sizes, windows)

@@ -17,12 +17,12 @@ from pyshardy.local_program.tensor_spec import Array
 
 @decomposition("select_and_scatter")
 def decompose_select_and_scatter(operation: ir.Operation) -> list[Tensor]:
-    """Find the element that each window selects; then scatter to these.
+    """Find the element that each window selects, and scatter to these.
 
-    1. All windows look at the same place of theirs at once: at the first places, then at the
-       second ones ...
-    2. A window keeps what it has if `select(kept, looked at)`, and takes what it looks at
-       otherwise, or if it has nothing yet. It doesn't look at padding.
+    1. All windows visit the same one of their positions at a time: the first one, the second one,
+       and so on.
+    2. A window keeps its candidate if `select(candidate, visited)`. Otherwise, or if it has no
+       candidate, the visited element becomes the candidate. Padding is not visited.
     """
     operand, source, initial = map(Tensor, operation.operands)
     rank = operand.rank
@@ -52,7 +52,7 @@ def decompose_select_and_scatter(operation: ir.Operation) -> list[Tensor]:
         "#stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
         "index_vector_dim = 1>"
     )
-    # A window of nothing but padding selects -1, which is outside.
+    # A window that consists of padding selects -1, which is out of bounds.
     flat = initial.broadcast(size)
     scatter = ir.Operation.create(
         "stablehlo.scatter",
@@ -71,7 +71,7 @@ def decompose_select_and_scatter(operation: ir.Operation) -> list[Tensor]:
 
 
 def _padded(places: Array, padding: Sequence[tuple[int, int]]) -> Array:
-    """Places with -1 around; less than nothing around takes some away."""
+    """Return positions padded with -1; negative padding removes positions."""
     kept = tuple(
         slice(max(0, -low), size - max(0, -high))
         for size, (low, high) in zip(places.shape, padding, strict=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sorting by a network of exchanges."""
+"""Sorting by a network of compare-and-exchange rounds."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from pyshardy.backends.decompositions.tensors import Tensor, array, iota, loop, 
 
 @decomposition("sort")
 def decompose_sort(operation: ir.Operation) -> list[Tensor]:
-    """Each round exchanges elements with their partners (`exchange_partners`).
+    """Sort by rounds in which elements are exchanged with partners (`exchange_partners`).
 
-    1. In a pair, the element that comes before the other goes to the lower place.
-    2. One comes before another if the comparator says so, or if it doesn't say so of them the
-       other way round and the one stood before the other at the start. So equal elements keep
-       their order.
+    1. Of a pair, the element that is ordered first goes to the lower position.
+    2. Element a is ordered before b if the comparator returns true for (a, b), or if it returns
+       false for (b, a) and a was before b in the operand. Equal elements keep their order.
     """
     operands = [Tensor(operand) for operand in operation.operands]
-    dimension = operation.attributes.get("dimension")  # the last one if none is said
+    dimension = operation.attributes.get("dimension")  # the last one by default
     axis: int = (-1 if dimension is None else dimension.value) % operands[0].rank
     size = operands[0].shape[axis]
     if size < 2:
@@ -46,11 +45,11 @@ def decompose_sort(operation: ir.Operation) -> list[Tensor]:
 
 
 def exchange_partners(size: int) -> np.ndarray:
-    """The network that merges sorted sequences of ever greater length, after Batcher.
+    """Return Batcher's network, which merges sorted sequences of increasing length.
 
-    Row r has for each place the place with which it exchanges in round r: itself, if it rests.
+    Row r has the partner of each position in round r; a position without one is its own partner.
 
-    Example: 4 places take the rounds `[1, 0, 3, 2]`, `[2, 3, 0, 1]` and `[0, 2, 1, 3]`.
+    Example: 4 positions take the rounds `[1, 0, 3, 2]`, `[2, 3, 0, 1]` and `[0, 2, 1, 3]`.
     """
     greatest = 1 << (size - 1).bit_length() - 1
     rounds: list[np.ndarray] = []
@@ -71,7 +70,10 @@ def exchange_partners(size: int) -> np.ndarray:
 
 
 def _comes_first(comparator: ir.Region, left: list[Tensor], right: list[Tensor]) -> Tensor:
-    """Where `left` comes before `right`, both with their first places in front."""
+    """Return the mask of positions at which `left` is ordered before `right`.
+
+    The first tensor of both holds the original positions.
+    """
     pairs = list(zip(left[1:], right[1:], strict=True))
     before = mapped(comparator, [each for pair in pairs for each in pair])
     behind = mapped(comparator, [each for pair in pairs for each in reversed(pair)])
@@ -79,6 +81,6 @@ def _comes_first(comparator: ir.Region, left: list[Tensor], right: list[Tensor])
 
 
 def _same(first: Tensor, second: Tensor) -> Tensor:
-    """Where two truth values are equal."""
+    """Return the mask of positions at which two booleans are equal."""
     shape = first.shape
     return (first & second.broadcast(*shape)) | ~(first | second.broadcast(*shape))

@@ -92,7 +92,7 @@ class Tensor:
         return _compare("GE", self, other)
 
     def equals(self, other: Tensor | Number) -> Tensor:
-        """Where elements are equal."""
+        """The elementwise comparison for equality."""
         return _compare("EQ", self, other)
 
     def __matmul__(self, other: Tensor) -> Tensor:
@@ -184,23 +184,23 @@ class Tensor:
         return self.transpose(*batch, columns, rows)
 
     def broadcast(self, *shape: int) -> Tensor:
-        """Repeated to a shape, whose last dimensions are those of the tensor."""
+        """The tensor broadcast to a shape, whose last dimensions are those of the tensor."""
         if self.shape == shape:
             return self
         dims = range(len(shape) - self.rank, len(shape))
         return self.broadcast_in_dim(shape, dims)
 
     def broadcast_in_dim(self, shape: Sequence[int], dims: Sequence[int]) -> Tensor:
-        """Repeated to a shape, of which `dims` are the dimensions of the tensor."""
+        """The tensor broadcast to a shape, of which `dims` are the dimensions of the tensor."""
         attributes = {"broadcast_dimensions": integers(dims)}
         return create("broadcast_in_dim", (self,), self.with_shape(shape), attributes)
 
     def reverse(self, axis: int) -> Tensor:
-        """From the end to the beginning along an axis."""
+        """The elements in reverse order along an axis."""
         return create("reverse", (self,), self.type, {"dimensions": integers([axis % self.rank])})
 
     def pad(self, low: Sequence[int], high: Sequence[int], fill: Tensor | Number = 0) -> Tensor:
-        """With elements before and behind."""
+        """The tensor padded at the low and high ends."""
         if not any((*low, *high)):
             return self
         filler = fill if isinstance(fill, Tensor) else constant(fill, self.element)
@@ -217,7 +217,7 @@ class Tensor:
     def slice(
         self, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None = None
     ) -> Tensor:
-        """The elements from `starts` up to `limits`, without these."""
+        """The elements from `starts` up to, but without, `limits`."""
         steps = strides or [1] * self.rank
         bounds = list(zip(starts, limits, steps, strict=True))
         if bounds == [(0, size, 1) for size in self.shape]:
@@ -242,17 +242,17 @@ class Tensor:
         return create("dynamic_slice", (self, *starts), self.with_shape(sizes), attributes)
 
     def updated(self, window: Tensor, starts: Sequence[Tensor]) -> Tensor:
-        """With a window put in that begins at scalars."""
+        """The tensor with a window overwritten that begins at scalars."""
         return create("dynamic_update_slice", (self, window, *starts), self.type)
 
     def at(self, axis: int, index: Tensor) -> Tensor:
-        """What has an index along an axis, which stays with size 1."""
+        """The slice at an index along an axis, which is kept with size 1."""
         sizes = list(self.shape)
         sizes[axis] = 1
         return self.window(self._starts(axis, index), sizes)
 
     def put(self, axis: int, index: Tensor, part: Tensor) -> Tensor:
-        """With `part` at an index along an axis, which it has with size 1."""
+        """The tensor with `part` at an index along an axis, whose size in `part` is 1."""
         return self.updated(part, self._starts(axis, index))
 
     def _starts(self, axis: int, index: Tensor) -> list[Tensor]:
@@ -261,7 +261,7 @@ class Tensor:
         return starts
 
     def take(self, axis: int, indices: Tensor) -> Tensor:
-        """What has the indices of a vector along an axis."""
+        """The slices at the indices of a vector along an axis."""
         kept = ", ".join(str(dim) for dim in range(self.rank) if dim != axis)
         numbers = ir.Attribute.parse(
             f"#stablehlo.gather<offset_dims = [{kept}], collapsed_slice_dims = [{axis}], "
@@ -298,17 +298,17 @@ def integers(values: Sequence[int]) -> ir.Attribute:
 
 
 def index_type() -> ir.Type:
-    """The type of indices in what is built here."""
+    """The type of the indices that this module builds."""
     return ir.IntegerType.get_signless(64)
 
 
 def boolean() -> ir.Type:
-    """The type of truth values."""
+    """The type of booleans."""
     return ir.IntegerType.get_signless(1)
 
 
 def constant(number: Number, element: ir.Type, shape: Sequence[int] = ()) -> Tensor:
-    """A number, repeated to a shape."""
+    """A constant that is filled with a number."""
     result = ir.RankedTensorType.get(list(shape), element)
     if isinstance(element, ir.ComplexType):
         return complex_of(
@@ -390,12 +390,12 @@ def _compare(direction: str, left: Tensor, other: Tensor | Number) -> Tensor:
 def loop(
     trips: int, state: Sequence[Tensor], body: Callable[..., Sequence[Tensor]]
 ) -> list[Tensor]:
-    """The state after some trips of a loop.
+    """Build a loop and return its final state.
 
     Args:
-        trips: how often the body runs.
-        state: what the first trip is given.
-        body: takes the number of the trip, a scalar, and the state, and returns the next state.
+        trips: the number of iterations.
+        state: the initial state.
+        body: takes the iteration number, a scalar, and the state, and returns the next state.
     """
     start = (constant(0, index_type()), *state)
     types = [tensor.type for tensor in start]
@@ -420,12 +420,12 @@ def _return(values: Sequence[Tensor]) -> None:
 
 
 def mapped(body: ir.Region, operands: Sequence[Tensor], result: int = 0) -> Tensor:
-    """A body on scalars applied to each element of tensors of one shape.
+    """Apply a region on scalars to each element of tensors of one shape.
 
     Args:
         body: the region, which is copied.
         operands: for each of its arguments a tensor.
-        result: which of the values that it returns.
+        result: the index of the returned value to take.
     """
     owner = body.owner.operation
     (position,) = (at for at, region in enumerate(owner.regions) if region == body)

@@ -19,7 +19,7 @@ from pyshardy.backends.decompositions.tensors import (
 def decompose_triangular_solve(operation: ir.Operation) -> list[Tensor]:
     """X with op(A) X = B or X op(A) = B.
 
-    1. op(A) is written out; to transpose a lower triangle makes an upper one of it.
+    1. op(A) is computed explicitly; transposing a lower triangle gives an upper one.
     2. X op(A) = B is op(A)^T X^T = B^T.
     3. X begins as zeros. Row i of B, less what the rows of X found before contribute,
        `A[i] @ X`, is row i of X times A[i, i], or times 1 for a unit diagonal. Lower triangles
@@ -30,7 +30,7 @@ def decompose_triangular_solve(operation: ir.Operation) -> list[Tensor]:
     matrix, values = map(Tensor, operation.operands)
     attributes = operation.attributes
     is_lower = attributes["lower"].value
-    # The other triangle may hold anything, even what is not a number.
+    # The other triangle is undefined and may hold NaN.
     matrix = _triangle(matrix, is_lower=is_lower)
     change = str(attributes["transpose_a"])
     if "ADJOINT" in change or "<transpose TRANSPOSE>" in change:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Local engines in child processes, since what they run on may abort its process.
+"""Local engines in child processes, since their libraries may abort the process.
 
-The child is kept for further requests and replaced when it died; the abort becomes a diagnostic.
+The child serves further requests and is restarted if it died; the abort becomes a diagnostic.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.\w+")
 class ChildEngine:
     """Runs programs in a child process.
 
-    The child is started by the first run, and ends with this object or the process. It is asked
+    The first run starts the child, which ends with this object or the process. A request is
     `(number, program, batch)`: run the program of that number for each list of arrays in the batch.
-    The program comes with the first request for the number and is None afterwards.
+    The first request for a number contains the program; it is None in later ones.
 
     Args:
-        title: what a diagnostic calls the engine.
-        worker: what to run by Python, as on its command line; see `worker.serve_programs`.
-        lower: makes of a program what the worker can run. The program isn't changed.
-        encode: makes what the worker is sent of the text of a program.
+        title: the name of the engine in diagnostics.
+        worker: the arguments of the Python interpreter; see `worker.serve_programs`.
+        lower: returns a program that the worker can run. Its argument isn't changed.
+        encode: converts the text of a program to the form that the worker reads.
 
     Attributes:
         compiled: the programs, by their texts.
@@ -77,7 +77,7 @@ class ChildEngine:
             self._child = None
 
     def evaluate(self, program: EngineProgram, batch: Sequence[Arrays]) -> Any:
-        """The answer of the child for a program; see `EngineProgram.run`."""
+        """Run a program in the child; see `EngineProgram.run`."""
         if self._child is None:
             self._child = ChildProcess(self._worker)
             self._sent.clear()
@@ -117,7 +117,7 @@ class EngineProgram:
         return [from_plain(arrays, self.outputs) for arrays in answer]
 
     def failure(self, reason: str) -> ExecutionError:
-        """The error for a failed run, at the operation that `reason` names."""
+        """Return the error for a failed run, located at the operation that `reason` names."""
         match = _OPERATION.search(reason)
         place = self._places.get(match[0]) if match else None
         notes: list[Diagnostic] = []
@@ -133,7 +133,7 @@ def _specs(types: Sequence[ir.Type], place: SourceLocation | None) -> tuple[Tens
 
 
 def _places_by_name(module: ir.Module) -> dict[str, SourceLocation | None]:
-    """Where the first operation of each name stands."""
+    """Return the location of the first operation of each name."""
     places: dict[str, SourceLocation | None] = {}
 
     def visit(operation: ir.Operation) -> ir.WalkResult:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Processes that run what may abort its process.
+"""Child processes for libraries that may abort.
 
 The child reads pickled requests from standard input, and answers each on standard output, until
-its input ends (see `worker`). It may ask questions before it answers. What it says on standard
-error is kept, for the case that it dies.
+its input ends (see `worker`). It may ask questions before it answers. Its standard error is kept
+for the diagnostic in case that it dies.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from pyshardy.backends.engines.worker import Question
 
 
 class ChildDiedError(Exception):
-    """The child process is gone; the text says why."""
+    """The child process died; the message contains its standard error."""
 
 
 class ChildProcess:
     """A process that answers requests. It ends with this object.
 
     Args:
-        arguments: what to run by this interpreter of Python, as on its command line.
+        arguments: the arguments of this Python interpreter.
         environment: variables to set for it.
     """
 
@@ -47,11 +47,11 @@ class ChildProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._messages,
-            # An interrupt from the terminal is this process's to handle.
+            # This process handles interrupts from the terminal.
             start_new_session=True,
         )
         self.process: subprocess.Popen[bytes] = start.result()
-        # The child ends when its input does; this also covers an owner that is just dropped.
+        # The child ends when its input does, also if the owner is garbage-collected.
         self._finalizer = weakref.finalize(self, _end, self.process, self._messages)
 
     def close(self) -> None:
@@ -59,14 +59,14 @@ class ChildProcess:
         self._finalizer()
 
     def ask(self, request: Any, respond: Callable[[Any], Any] | None = None) -> Any:
-        """The answer to a request.
+        """Send a request and return its answer.
 
         Args:
-            request: what to do.
-            respond: answers the questions that the child has meanwhile.
+            request: the request.
+            respond: answers the questions that the child asks meanwhile.
 
         Raises:
-            ChildDiedError: there is none, since the process died.
+            ChildDiedError: the process died.
         """
         requests, answers = self.process.stdin, self.process.stdout
         assert requests is not None
@@ -103,15 +103,15 @@ def _send(what: Any, stream: IO[bytes]) -> None:
 
 @cache
 def _starter() -> ThreadPoolExecutor:
-    """A thread that lives as long as the process.
+    """Return a thread that lives as long as the process, for starting children.
 
-    A child ends with the *thread* that started it, as Linux sees it, and that of the caller may
-    be short.
+    Linux ends a child together with the *thread* that started it, and the caller's thread may be
+    short-lived.
     """
     return ThreadPoolExecutor(1, "child-starter")
 
 
-if hasattr(os, "register_at_fork"):  # A forked process hasn't the thread.
+if hasattr(os, "register_at_fork"):  # A forked process does not inherit the thread.
     os.register_at_fork(after_in_child=_starter.cache_clear)
 
 
@@ -123,7 +123,7 @@ def _end(process: subprocess.Popen[bytes], messages: IO[bytes]) -> None:
     try:
         process.wait(timeout=0.2)
     except subprocess.TimeoutExpired:
-        # Busy with a request that nobody waits for.
+        # Busy with a request whose caller is gone.
         process.kill()
         process.wait()
     messages.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A local engine with another one for what it can't run."""
+"""A local engine with a fallback for unsupported programs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pyshardy.local_program.tensor_spec import Array
 
 
 class FallbackEngine:
-    """Runs programs on an engine, and those that it refuses on a second one, with a warning.
+    """Runs programs on an engine, or on a second one if the first rejects them, with a warning.
 
     Args:
         first: the engine.
-        second: gives the other engine.
-        remedy: what the warning says of the other engine.
+        second: returns the fallback engine.
+        remedy: the hint in the warning.
     """
 
     def __init__(self, first: Engine, second: Callable[[], Engine], remedy: str):
@@ -50,7 +50,7 @@ class FallbackProgram:
         except ExecutionError as refusal:
             results = self._run_on_second(module, batch, refusal)
         if batch:
-            self._module = None  # Which engine runs it is settled.
+            self._module = None  # The choice of the engine is final.
         return results
 
     def _run_on_second(
@@ -60,7 +60,7 @@ class FallbackProgram:
             program = self._engine.second().compile(module)
             results = program.run(batch)
         except ExecutionError:
-            raise refusal from None  # What was asked for says why.
+            raise refusal from None  # The error of the requested engine states the reason.
         first, *_ = refusal.diagnostics
         emit(warning(f"{first.message}; {self._engine.remedy}", first.location))
         self._program = program

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What was compiled once, kept in files for later processes."""
+"""A cache of compiled programs in files, for later processes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class FileCache:
     """Bytes by keys, each in a file of a directory.
 
     Args:
-        directory: the directory, which is made when it is first needed; None to keep nothing.
-        suffix: how the names of the files end.
+        directory: the directory, created at the first use; None to cache nothing.
+        suffix: the suffix of the file names.
     """
 
     def __init__(self, directory: str | None, suffix: str):
@@ -22,17 +22,17 @@ class FileCache:
         self._suffix = suffix
 
     def load(self, *key: object) -> bytes | None:
-        """What was stored for a key; None for nothing."""
+        """Return the bytes that are stored for a key, or None."""
         path = self._path(key)
         return path.read_bytes() if path is not None and path.exists() else None
 
     def store(self, data: bytes, *key: object) -> None:
-        """Keep bytes for a key."""
+        """Store bytes for a key."""
         path = self._path(key)
         if path is None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Written aside, so that nobody reads half of it.
+        # Written to a temporary file, so that other processes never read a partial file.
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as written:
             written.write(data)
         Path(written.name).replace(path)
@@ -45,10 +45,10 @@ class FileCache:
 
 
 def this_cpu() -> str:
-    """Return a text that differs between CPUs of which one can't run the code of the other.
+    """Return a text that differs between CPUs with incompatible machine code.
 
-    Linux tells the features of a CPU. Elsewhere the text names this machine, so that what others
-    have compiled isn't taken for it.
+    Linux lists the features of a CPU. Elsewhere the text names this machine, so that code compiled
+    on other machines isn't used.
     """
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What runs a program without collectives: the interface of local engines."""
+"""The interface of local engines, which run programs without collectives."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Engine(Protocol):
     """Compiles and runs programs on one device. Nothing is shared between runs."""
 
     def compile(self, module: ir.Module) -> Executable:
-        """Prepare `module` to be run; its text decides, so an equal one costs nothing.
+        """Compile a module; modules of equal text are compiled once.
 
         Args:
             module: StableHLO without collectives, whose function `@main` is run. It isn't changed.
 
         Raises:
-            ExecutionError: the engine can't run an operation of it.
+            ExecutionError: the engine doesn't support an operation of it.
         """
         ...

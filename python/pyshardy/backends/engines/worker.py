@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The other side of `child_process`: answers requests until there are no more.
+"""The worker side of `child_process`: answers requests until its input ends.
 
 It reads requests from standard input and answers on standard output, both pickled. An answer is
 `(True, value)` or `(False, message)`; before it there may be questions. Nothing of the project's
@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 _PR_SET_PDEATHSIG = 1
 
 Runner = Callable[[Sequence[Any]], "list[Any]"]
-"""What runs a program: arrays in, arrays out."""
+"""Runs a program: takes arrays and returns arrays."""
 
 
 class Question(NamedTuple):
-    """What a worker wants to know before it answers a request."""
+    """A question of a worker to its parent before it answers a request."""
 
     content: Any
 
@@ -35,7 +35,7 @@ class Parent:
     def __init__(self) -> None:
         _end_with_parent()
         self._requests = sys.stdin.buffer
-        # Nothing else may write among the answers.
+        # Other output must not be mixed with the answers.
         self._answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         self._one_at_a_time = threading.Lock()
@@ -54,7 +54,7 @@ class Parent:
             self._say(reply)
 
     def ask(self, content: Any) -> Any:
-        """What the parent answers to a question; any thread may ask while a request is served."""
+        """Return the parent's answer to a question; any thread may ask during a request."""
         with self._one_at_a_time:
             self._say(Question(content))
             return pickle.load(self._requests)
@@ -87,7 +87,7 @@ def serve_programs(load: Callable[[Any], Runner]) -> None:
 
 
 def _end_with_parent() -> None:
-    """Be killed when the parent is: its end closes our input, but nobody reads that at work."""
+    """Let this process be killed with its parent, also while it doesn't read its input."""
     if not sys.platform.startswith("linux"):
         return
     parent = os.getppid()

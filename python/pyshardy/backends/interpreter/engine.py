@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The StableHLO reference interpreter as a local engine: slow, and right by definition."""
+"""The StableHLO reference interpreter as a local engine: slow, and correct by definition."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LACKED = (
     "select_and_scatter",
     "triangular_solve",
 )
-"""What it can't run, runs for some types or layouts only, or runs wrong.
+"""Operations that it lacks, supports for some types or layouts only, or computes incorrectly.
 
 It adds the initial value of a select-and-scatter once for each window that selects an element.
 """
@@ -31,7 +31,7 @@ class InterpreterEngine(ChildEngine):
     """Runs programs in a child process that holds the reference interpreter.
 
     Args:
-        options: don't concern it.
+        options: ignored.
     """
 
     def __init__(self, options: CompileOptions | None = None) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finds what the reference interpreter can't run before it aborts on it."""
+"""Errors for operations on which the reference interpreter would abort."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The process in which the reference interpreter runs: `python -m` this module.
 
-What the interpreter can't run aborts the process, with a message on standard error; that is why it
-is a process.
+Unsupported operations abort the process with a message on standard error; hence it runs in a
+child process.
 """
 
 from __future__ import annotations

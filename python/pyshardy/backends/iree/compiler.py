@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""StableHLO to IREE's `.vmfb` files; to be imported where the MLIR host is not."""
+"""Compilation of StableHLO to IREE's `.vmfb` files, in processes without the MLIR host."""
 
 # pyright: basic, reportMissingTypeStubs=false
 
@@ -25,16 +25,16 @@ _TARGETS = {
 def compile_program(
     program: bytes, target: str, optimization: int | None = None, cache: str | None = None
 ) -> bytes:
-    """The file that IREE's run time loads.
+    """Return the contents of the file that IREE's run time loads.
 
     Args:
         program: StableHLO: text, or a portable artifact.
         target: `llvm-cpu`, for this CPU, or `cuda`.
-        optimization: from 0 to 3; None for what IREE does by itself.
-        cache: a directory that keeps files for other processes.
+        optimization: from 0 to 3; None for IREE's default.
+        cache: a directory of compiled files, shared between processes.
 
     Raises:
-        RuntimeError: IREE refuses the program.
+        RuntimeError: IREE rejects the program.
     """
     flags = [
         "--iree-input-type=stablehlo",
@@ -56,7 +56,7 @@ def _compiled(program: bytes, flags: list[str]) -> bytes:
     session: Any = Session()
     session.set_flags(*flags)
     invocation = session.invocation()
-    # The compiler hands out what it has to say on standard error only.
+    # The compiler writes its diagnostics to standard error only.
     invocation.enable_console_diagnostics()
     source = Source.wrap_buffer(session, program)
     with _captured_errors() as said:
@@ -75,7 +75,7 @@ def _first_error(said: str) -> str:
 
 @contextlib.contextmanager
 def _captured_errors() -> Iterator[Callable[[], str]]:
-    """What C++ code writes to standard error meanwhile, to be asked for afterwards."""
+    """Capture the standard error of C++ code; yields a function that returns it."""
     text = ""
     with tempfile.TemporaryFile() as written:
         kept = os.dup(2)

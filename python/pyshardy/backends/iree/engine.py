@@ -11,7 +11,7 @@ from pyshardy.backends.registry import CompileOptions
 _WORKER = ("-m", "pyshardy.backends.iree.worker")
 
 VERSION = "1.13.0"
-"""The version of StableHLO in which IREE is given programs, which newer ones can all read."""
+"""The version of StableHLO in which programs are passed to IREE; newer versions can read it."""
 
 _LACKED = (
     "add",
@@ -28,11 +28,11 @@ _LACKED = (
     "sort",
     "triangular_solve",
 )
-"""What IREE can't compile, can compile for some lengths or windows only, or compiles wrong.
+"""Operations that IREE lacks, supports for some lengths or windows only, or compiles incorrectly.
 
-It takes sums of truth values modulo 2, its reductions along nothing drop the initial value, its
-sort doesn't keep the order of equal elements, its gather reads outside of the operand, its scatter
-can end the process, and padding between elements is lost where more padding follows.
+It adds booleans modulo 2, its reductions along no dimension drop the initial value, its sort isn't
+stable, its gather reads out of bounds, its scatter can end the process, and interior padding is
+lost if more padding follows.
 """
 
 
@@ -57,10 +57,10 @@ def _lowered(module: ir.Module) -> ir.Module:
 
 
 def lowered_artifact(module: ir.Module) -> bytes:
-    """A program as IREE takes it."""
+    """Return a program in the form that IREE reads."""
     return _portable(_lowered(module).operation.get_asm(assume_verified=True))
 
 
 def _portable(text: str) -> bytes:
-    """The text as an artifact that compilers of other versions can read."""
+    """Return a program as an artifact that compilers of other versions can read."""
     return stablehlo.serialize_portable_artifact_str(text, VERSION)

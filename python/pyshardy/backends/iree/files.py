@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs as files that IREE's own tools run."""
+"""Compiled files for IREE's own tools."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pyshardy.local_program.errors import ExecutionError
 _WORKER = ("-m", "pyshardy.backends.iree.compile_worker")
 
 TARGETS = ("llvm-cpu", "cuda")
-"""What IREE can compile for, of what is tried here."""
+"""The tested targets of IREE's compiler."""
 
 
 def vmfb_of(module: ir.Module, target: str, optimization: int | None = None) -> bytes:
-    """A `.vmfb` file of a local program.
+    """Compile a local program to a `.vmfb` file.
 
     Args:
         module: local StableHLO, also with collectives: these need a device of IREE that has a
             channel for them. It isn't changed.
         target: one of `TARGETS`.
-        optimization: from 0 to 3; None for what IREE does by itself.
+        optimization: from 0 to 3; None for IREE's default.
 
     Raises:
         UsageError: IREE's compiler is not installed.
-        ExecutionError: IREE refuses the program.
+        ExecutionError: IREE rejects the program.
     """
     registry.registered("iree").check_installed()
     request = {

@@ -34,7 +34,7 @@ def main(arguments: argparse.Namespace) -> None:
 
         def run(arrays: Sequence[Any]) -> list[Any]:
             results = function(*arrays)
-            # One result comes without a list around, none as None.
+            # A single result is not in a list; no results are None.
             if results is None:
                 return []
             several = results if isinstance(results, list | tuple) else [results]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""From StableHLO to machine code, by the host's passes."""
+"""Compilation of StableHLO to machine code by the host's passes."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ TO_LOOPS = (
     "buffer-results-to-out-params{modify-public-functions=true}",
     "buffer-deallocation-pipeline",
     "canonicalize",
-    # Copies of the host's run-time library would be missed.
+    # Copies by the host's run-time library would be unresolved.
     COPIES_TO_LOOPS,
     "func.func(convert-linalg-to-loops)",
     "func.func(llvm-request-c-wrappers)",
 )
-"""From tensors to loops over buffers, with an interface that `CompiledProgram` can call."""
+"""The passes from tensors to loops over buffers, with the interface of `CompiledProgram`."""
 
 _TO_LOOPS = ("canonicalize", "cse", *TO_LOOPS)
 _TO_LLVM = (
@@ -58,10 +58,10 @@ _TO_LLVM = (
 
 
 def compile_text(text: str, context: ir.Context, optimization: int) -> CompiledProgram:
-    """Compile a program whose arguments and results are plain arrays (see `edges`).
+    """Compile a program whose arguments and results are plain arrays.
 
     Raises:
-        RuntimeError: a pass refuses the program.
+        RuntimeError: a pass rejects the program.
     """
     with context, ir.Location.unknown():
         module = ir.Module.parse(text)
@@ -89,7 +89,7 @@ def compile_text(text: str, context: ir.Context, optimization: int) -> CompiledP
 
 
 def _keep_arguments(entry: ir.Operation) -> None:
-    """Let the code write nothing into its arguments, in which others may read."""
+    """Mark the arguments as read-only, since they may be shared."""
     kept = ir.DictAttr.get({"bufferization.writable": ir.BoolAttr.get(False)})
     count = len(entry.attributes["function_type"].value.inputs)
     entry.attributes["arg_attrs"] = ir.ArrayAttr.get([kept] * count)
@@ -101,7 +101,7 @@ def _run(module: ir.Module, passes: Sequence[str]) -> None:
 
 
 def _message(refusal: ir.MLIRError, text: str) -> str:
-    """Return what a pass says of a program, and the operation of the program that it means."""
+    """Return the message of a failed pass, with the operation of the program that it refers to."""
     diagnostics = diagnostics_of(refusal)
     notes = [note.message for each in diagnostics for note in each.notes]
     message = "; ".join([*(each.message for each in diagnostics), *notes])
@@ -110,7 +110,7 @@ def _message(refusal: ir.MLIRError, text: str) -> str:
 
 
 def _needs(unresolved: UnresolvedError, text: str) -> str:
-    """Return which operations need what functions."""
+    """Return the message that lists unresolved functions and the operations that need them."""
     parts: list[str] = []
     for function, place in unresolved.uses.items():
         operation = _operation_at(place, text)
@@ -129,12 +129,12 @@ def _operation_at(place: SourceLocation | None, text: str) -> str | None:
 
 
 class CompiledProgram:
-    """Machine code that takes and gives arrays.
+    """Machine code that takes and returns arrays.
 
     Args:
         address: of a C function that takes an array of pointers to pointers to descriptors of
             memory, first those of the arguments, then those of the results.
-        code: what holds the code.
+        code: the owner of the code.
         results: the shapes and types of the results.
     """
 
@@ -162,7 +162,7 @@ class CompiledProgram:
 
 
 def _descriptor(array: Array) -> np.ndarray:
-    """What MLIR knows of a memory: twice where it is, an offset, sizes, and strides."""
+    """Return the memref descriptor of an array: two pointers, an offset, sizes, and strides."""
     strides = [step // array.itemsize for step in array.strides]
     pointer = array.ctypes.data
     return np.array([pointer, pointer, 0, *array.shape, *strides], np.int64)

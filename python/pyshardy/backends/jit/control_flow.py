@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The loops and branches of StableHLO as those of MLIR's `scf` dialect, on the same tensors."""
+"""Conversion of StableHLO's loops and branches to MLIR's `scf` dialect, on the same tensors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def use_scf(module: ir.Module) -> None:
         "stablehlo.if": _if_to_scf,
         "stablehlo.case": _case_to_scf,
     }
-    # Inner ones first: their places are in what an outer one's regions move to.
+    # Inner ones first, before the regions around them move.
     for operation in operations_named(convert, module, ir.WalkOrder.POST_ORDER):
         with operation.context, operation.location, ir.InsertionPoint(operation):
             replacement = convert[operation.name](operation)
@@ -26,7 +26,7 @@ def use_scf(module: ir.Module) -> None:
 
 
 def _while_to_scf(loop: ir.Operation) -> ir.Operation:
-    """`scf.while`: the condition hands on its arguments to the body."""
+    """Build `scf.while`, whose condition passes its arguments to the body."""
     condition, body = loop.regions
     replacement = _create("scf.while", loop, list(loop.operands), regions=2)
     for source, target in zip((condition, body), replacement.regions, strict=True):
@@ -48,7 +48,7 @@ def _if_to_scf(branches: ir.Operation) -> ir.Operation:
 
 
 def _case_to_scf(branches: ir.Operation) -> ir.Operation:
-    """`scf.index_switch`: the last branch is that of all other indices, too."""
+    """Build `scf.index_switch`; the last branch is the default."""
     index = ir.Operation.create(
         "arith.index_cast",
         results=[ir.IndexType.get()],
@@ -93,7 +93,7 @@ def _scalar(tensor: ir.Value) -> ir.Value:
 
 
 def _yield(block: ir.Block) -> None:
-    """Return from a block in the way of `scf`."""
+    """Replace the return of a block by `scf.yield`."""
     terminator = _terminator(block)
     with ir.InsertionPoint(terminator), terminator.location:
         ir.Operation.create("scf.yield", operands=list(terminator.operands))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Conversions of small floating-point numbers, written out as functions on their bits.
+"""Conversions of small floating-point numbers as functions on their bits.
 
 LLVM compiles such a conversion to an instruction if the CPU has one, and otherwise to a call of a
 function of a compiler's library (`__truncsfbf2`) that the process lacks. These functions need no

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tensors without elements, which the host's compiler refuses to take from others.
-
-Nothing needs to be computed for them, and nothing comes of them:
+"""Removal of tensors without elements, which the host's compiler cannot slice from others.
 
 1. A value without elements becomes a constant.
-2. `concatenate` is left with the operands that have elements.
-3. `dynamic_update_slice` with nothing to put in is its operand.
-4. `pad` of nothing is its padding.
+2. `concatenate` keeps the operands that have elements.
+3. `dynamic_update_slice` with an empty update is replaced by its operand.
+4. `pad` of an empty operand is replaced by its padding.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from pyshardy.irtools.walks import operations_named
 
 
 def drop_empty_tensors(module: ir.Module) -> None:
-    """Let nothing be computed for tensors without elements, in place."""
+    """Remove computations on tensors without elements, in place."""
     for name, replacement in _WITH_EMPTY_OPERANDS.items():
         for operation in operations_named({name}, module):
             if _is_empty(operation.results[0].type):

@@ -33,14 +33,14 @@ LACKED = (
     "sort",
     "triangular_solve",
 )
-"""What the host has no loops for, or wrong ones.
+"""Operations that the host cannot lower to loops, or lowers incorrectly.
 
-Those are of sums of truth values and of narrow numbers, of gathers in batches, and of functions of
-narrow numbers that take several steps.
+Incorrect are the lowerings of sums of booleans and of narrow numbers, of gathers with batching
+dimensions, and of functions of narrow numbers that take several steps.
 """
 
 OPTIMIZATION = 2
-"""How much the machine code is optimised: 0 compiles four times as fast as 1 to 3."""
+"""The default optimisation level: 0 compiles four times as fast as 1 to 3."""
 
 
 class JitEngine(ChildEngine):
@@ -57,9 +57,9 @@ class JitEngine(ChildEngine):
 
 
 def jit_engine(options: CompileOptions) -> FallbackEngine:
-    """The JIT compiler, and the reference interpreter for what it can't compile.
+    """Return the JIT compiler, with the reference interpreter as its fallback.
 
-    It lacks cube roots of complex numbers, for instance.
+    The compiler lacks cube roots of complex numbers, for instance.
     """
     return FallbackEngine(
         JitEngine(options),

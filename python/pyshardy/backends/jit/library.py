@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Calls of the C library where the formulas of MLIR's passes lose digits."""
+"""Calls of the C library in place of imprecise formulas of MLIR's passes."""
 
 from __future__ import annotations
 

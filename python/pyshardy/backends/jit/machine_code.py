@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""From LLVM's dialect to machine code, and which operation needs what this process lacks."""
+"""Compilation of LLVM's dialect to machine code, and errors for unresolved functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class UnresolvedError(RuntimeError):
     """The machine code calls functions that this process doesn't have.
 
     Attributes:
-        uses: the functions, and where an operation stands that needs each, if that is known.
+        uses: the location of an operation that needs each function, None if unknown.
     """
 
     def __init__(self, uses: Mapping[str, SourceLocation | None]):
@@ -28,16 +28,16 @@ def machine_code(module: ir.Module, name: str, optimization: int) -> tuple[int, 
     """Compile a module of LLVM's dialect for the chosen CPU, and find a function in it.
 
     Args:
-        module: the module, which is made for that CPU in place.
+        module: the module, which is compiled in place.
         name: the function, which has the attribute `llvm.emit_c_interface`.
-        optimization: from 0, to compile fast, to 3, to run fast.
+        optimization: the level from 0 (fast compilation) to 3 (fast code).
 
     Returns:
-        The address of a C function, and what holds its code; see `function_address`.
+        The address of a C function, and the owner of its code; see `function_address`.
 
     Raises:
         UnresolvedError: its code calls functions that this process doesn't have.
-        RuntimeError: it can't be compiled.
+        RuntimeError: the module can't be compiled.
     """
     target = chosen_target()
     if target is not None:
@@ -54,8 +54,8 @@ def _uses(
 ) -> dict[str, SourceLocation | None]:
     """Return the location of an operation that needs each function.
 
-    LLVM decides only while it selects instructions, and doesn't say for what. So each kind of
-    operation is compiled alone.
+    LLVM calls functions for operations without instructions, but doesn't report the operation.
+    Each kind of operation is therefore compiled separately.
     """
     uses: dict[str, SourceLocation | None] = dict.fromkeys(functions)
     with module.context, ir.Location.unknown():
@@ -84,7 +84,7 @@ def _kinds(module: ir.Module) -> Iterator[ir.Operation]:
 
 
 def _needed(operation: ir.Operation, target: Target | None) -> tuple[str, ...]:
-    """The functions that an operation needs, and this process lacks."""
+    """Return the unresolved functions of an operation."""
     if operation.name == "llvm.call":
         return (operation.attributes["callee"].value,) if "callee" in operation.attributes else ()
     arguments = ", ".join(
@@ -109,5 +109,5 @@ def _needed(operation: ir.Operation, target: Target | None) -> tuple[str, ...]:
     except MissingFunctionsError as missing:
         return missing.functions
     except RuntimeError:
-        pass  # It can't be compiled alone.
+        pass  # The operation can't be compiled separately.
     return ()

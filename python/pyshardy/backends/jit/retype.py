@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Other element types for all values of a program, once no operation depends on them."""
+"""Changes of the element types of all values, once no operation depends on them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from mlir_sdy.host import ir
 
 Replacement = Callable[[ir.Type], "ir.Type | None"]
-"""The type that takes the place of an element type, or None to leave it."""
+"""Returns the replacement of an element type, or None to keep it."""
 
 
 def set_element_types(
@@ -16,13 +16,13 @@ def set_element_types(
 ) -> None:
     """Change the types of scalars, tensors and memories in place.
 
-    Casts and bitcasts that do nothing afterwards are dropped.
+    Casts and bitcasts between equal types are then removed.
 
     Args:
-        module: the program. Types in attributes change in those of functions only.
-        replacement: tells the new element types.
-        kept: operations whose results keep their types; a cast follows each that would have
-            changed.
+        module: the program. Of the attributes, only function types change.
+        replacement: returns the new element types.
+        kept: operations whose results keep their types; a cast is inserted after those whose
+            types would change.
     """
     change = _Change(replacement)
     idle: list[ir.Operation] = []
@@ -47,7 +47,7 @@ def set_element_types(
         return ir.WalkResult.ADVANCE
 
     with module.context:
-        # Of two nested operations the outer one comes first: arguments before their uses.
+        # Pre-order, so that block arguments are changed before their uses.
         module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
         for cast in idle:
             if cast.results[0].type == cast.operands[0].type:
@@ -56,7 +56,7 @@ def set_element_types(
 
 
 def _cast_after(operation: ir.Operation, result: ir.Type) -> None:
-    """Cast the only result of an operation to a type, for all that use it."""
+    """Cast the single result of an operation to a type for all its uses."""
     (value,) = operation.results
     is_scalar = not isinstance(result, ir.ShapedType)
     name = "arith.bitcast" if is_scalar else "builtin.unrealized_conversion_cast"
@@ -66,14 +66,14 @@ def _cast_after(operation: ir.Operation, result: ir.Type) -> None:
 
 
 class _Change:
-    """New types for old ones, each worked out once."""
+    """The mapping of old types to new ones, cached."""
 
     def __init__(self, replacement: Replacement) -> None:
         self._replacement = replacement
         self._known: dict[ir.Type, ir.Type | None] = {}
 
     def __call__(self, old: ir.Type) -> ir.Type | None:
-        """The new type, or None if it is the old one."""
+        """Return the new type, or None if the type is unchanged."""
         if old not in self._known:
             self._known[old] = self._new(old)
         return self._known[old]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Unsigned integers as plain ones.
+"""Conversion of unsigned to signless integers.
 
-The operations of linalg and arith say themselves whether they take numbers as signed; the types
-must not.
+Operations of linalg and arith determine the signedness themselves and require signless types.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from pyshardy.backends.jit.retype import set_element_types
 
 
 def drop_signs(module: ir.Module) -> None:
-    """Make `i32` of `ui32`, in all types of values, and drop casts between."""
+    """Replace types such as `ui32` by `i32`, and drop the casts between them."""
     set_element_types(module, _signless)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arithmetic on floating-point numbers of fewer than 32 bits, for CPUs without such instructions.
 
-Operations are done in f32, which holds all such numbers, and rounded after each; f32 has more than
-twice their digits, so that sums, products, quotients and roots are rounded correctly. Conversions
-become calls of the functions in `conversions`. What remains only moves numbers, and moves integers
-instead: LLVM would convert even for that.
+Operations are computed in f32, which represents all such numbers, and rounded after each; f32 has
+more than twice their digits, so that sums, products, quotients and roots are rounded correctly.
+Conversions become calls of the functions in `conversions`. The remaining operations move numbers
+and are changed to integers, since LLVM would convert even there.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _CONSTANTS = ("arith.constant", "memref.get_global")
 
 
 def expand_small_floats(module: ir.Module, text: str) -> None:
-    """Leave no floating-point numbers of fewer than 32 bits but constants, in place.
+    """Replace all non-constant floating-point numbers of fewer than 32 bits, in place.
 
-    Conversions to integers become those that saturate, and make 0 of NaN, of all formats: LLVM
-    leaves open what becomes of numbers out of range, and CPUs differ.
+    Conversions to integers, from all formats, become saturating ones that convert NaN to 0: LLVM
+    leaves the result for numbers out of range undefined, and CPUs differ.
 
     Args:
         module: loops with operations of `arith` and `math` on scalars.
-        text: the program that they are made of. If it has no small floats, they have none.
+        text: the program from which they were lowered. Without small floats nothing is done.
     """
     functions = _Functions()
     _replace(module, _TO_INTEGERS, _saturate)
@@ -66,7 +66,7 @@ def _replace(
 
 
 def _saturate(operation: ir.Operation) -> ir.Value:
-    """A conversion to an integer, from f32 or f64."""
+    """Replace a conversion from f32 or f64 to an integer by a saturating one."""
     value = operation.operands[0]
     if str(value.type) in SMALL_WIDTHS:
         value = _create("arith.extf", value, ir.F32Type.get())
@@ -91,7 +91,7 @@ class _Functions:
         self._texts: dict[str, str] = {}
 
     def from_integer(self, operation: ir.Operation) -> ir.Value | None:
-        """A conversion of an integer to a small format, through a wider one that rounds nothing."""
+        """Replace a conversion of an integer to a small format, through an exact wider format."""
         (value,) = operation.operands
         target = operation.results[0].type
         if str(target) not in SMALL_WIDTHS:
@@ -108,9 +108,9 @@ class _Functions:
         return _create("arith.truncf", exact, target)
 
     def between_floats(self, operation: ir.Operation) -> ir.Value | None:
-        """A conversion from or to a small format.
+        """Replace a conversion from or to a small format.
 
-        Here the functions still seem to take and give small floats, not their bits.
+        At this point the functions still take and return small floats, not their bits.
         """
         (value,) = operation.operands
         result = operation.results[0]
@@ -148,7 +148,7 @@ def _call(name: str, value: ir.Value, result: ir.Type) -> ir.Value:
 
 
 def _bits_of(element: ir.Type) -> ir.Type | None:
-    """The integers in whose place small floats are."""
+    """Return the integer type that replaces a small float type."""
     if not isinstance(element, ir.FloatType) or element.width >= 32:
         return None
     return ir.IntegerType.get_signless(element.width)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The CPU that machine code is made for."""
+"""The CPU to compile for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CPU = "PYSHARDY_JIT_CPU"
 
 
 _NEEDED = {"x86_64": ("+64bit", "+sse2")}.get(platform.machine(), ())
-"""Features without which LLVM ends the process; a CPU that it doesn't know has none."""
+"""Features without which LLVM ends the process; CPUs unknown to LLVM lack them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Target:
 
     Attributes:
         cpu: the name, such as `x86-64`, which every x86-64 CPU can run.
-        features: what it has beside, or hasn't: `+avx2`, `-x87`.
+        features: added and removed features: `+avx2`, `-x87`.
     """
 
     cpu: str
@@ -38,7 +38,7 @@ class Target:
 
 
 def chosen_target() -> Target | None:
-    """Return the CPU in the environment variable `PYSHARDY_JIT_CPU`, or None for that of here."""
+    """Return the CPU in the environment variable `PYSHARDY_JIT_CPU`; None for this machine's."""
     text = os.environ.get(CPU)
     return Target.parse(text) if text else None
 
@@ -49,7 +49,7 @@ def use_target(module: ir.Module, target: Target) -> None:
     with module.context:
         attributes = {
             "target_cpu": ir.StringAttr.get(target.cpu),
-            # Even an empty list: otherwise the features are those of this machine.
+            # Also an empty list, since the default is the features of this machine.
             "target_features": ir.Attribute.parse(f"#llvm.target_features<[{features}]>"),
         }
         for function in _definitions(module):

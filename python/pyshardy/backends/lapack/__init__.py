@@ -3,10 +3,10 @@
 
 Each works on one matrix, in double precision, and stores its results as LAPACK does.
 
-| module         | what it holds                                                           |
+| module         | contents                                                                |
 |----------------|-------------------------------------------------------------------------|
 | `calls`        | the custom calls by their targets, and batches of matrices              |
-| `reflections`  | what is made of Householder reflections: QR, Hessenberg, tridiagonal    |
+| `reflections`  | factorizations by Householder reflections: QR, Hessenberg, tridiagonal  |
 | `solvers`      | factors of square matrices, and systems of equations                    |
 | `spectral`     | singular values, eigenvalues, and the Schur form                        |
 """

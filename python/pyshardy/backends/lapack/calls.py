@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The custom calls by which JAX calls LAPACK, with functions that do the same in NumPy."""
+"""The custom calls by which JAX calls LAPACK, implemented in NumPy."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pyshardy.local_program.tensor_spec import Array
 
 
 class _Routine(NamedTuple):
-    """A routine.
+    """A LAPACK routine.
 
     Attributes:
-        run: takes the configuration of a call and the operands for one matrix, and returns what
-            they become.
+        run: takes the configuration of a call and the operands for one matrix, and returns the
+            results.
         ranks: the ranks of these operands.
-        of_complex: what the routine is called for complex numbers, if it is another name.
+        of_complex: the name of the routine for complex numbers, if it differs.
     """
 
     run: Callable[..., tuple[Any, ...]]
@@ -63,7 +63,7 @@ def _functions() -> Mapping[str, Function]:
 
 
 def _of_batches(routine: _Routine) -> Function:
-    """Return the routine for batches of matrices, whose dimensions come first."""
+    """Return the routine for batches of matrices; batch dimensions come first."""
 
     def run(*arrays: Array, call: CustomCall) -> tuple[Array, ...]:
         results = tuple(np.zeros(spec.shape, spec.dtype) for spec in call.results)
@@ -73,7 +73,7 @@ def _of_batches(routine: _Routine) -> Function:
         for index in itertools.product(*map(range, batch)):
             try:
                 made = routine.run(config, *(each[index] for each in wide))
-            except np.linalg.LinAlgError:  # It doesn't converge, for a matrix with NaNs, say.
+            except np.linalg.LinAlgError:  # no convergence, for example with NaNs
                 made = [np.nan if each.dtype.kind in "fc" else 1 for each in results]
             for result, value in zip(results, made, strict=True):
                 # A real matrix may have real eigenvectors in a complex array.

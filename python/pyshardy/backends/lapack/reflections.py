@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matrices from Householder reflections, as LAPACK stores these.
 
-A reflection is H = I - tau v v*, with v[0] = 1. Of a matrix that reflections have made zero, the
-places of the zeros hold v[1:]. See LAPACK Users' Guide, section "Representation of Orthogonal or
+A reflection is H = I - tau v v*, with v[0] = 1. The elements of a matrix that a reflection has
+eliminated hold v[1:]. See LAPACK Users' Guide, section "Representation of Orthogonal or
 Unitary Matrices".
 """
 

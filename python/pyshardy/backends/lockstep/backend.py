@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a program with collectives on any number of simulated devices, in lockstep.
 
-All processes are at the same operation at the same time. A piece without collectives is run once
-for each process by a local engine, a collective is carried out in NumPy on the arrays of all, a
-custom call is handed to the function that implements it, and control flow that holds any of these
-is followed here. Processes may take different ways
-through it, as long as all members of a group get to each collective.
+All processes are at the same operation at the same time. A local engine runs each segment without
+collectives once for each process. Collectives are computed in NumPy on the arrays of all processes,
+and custom calls by the functions that implement them. Control flow around these is interpreted
+here; processes may take different branches if all members of a group reach each collective.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ from pyshardy.local_program.tensor_spec import Array
 from pyshardy.rules import SHARDING_RULE
 
 Held = list["Array | None"]
-"""What each process holds of a value, by the number of the process; None: it wasn't there."""
+"""The array of each process for a value, indexed by process; None for inactive processes."""
 
 Active = tuple[int, ...]
-"""The processes that carry out an operation, by their numbers."""
+"""The numbers of the processes that execute an operation."""
 
 _LOWER = (
     "func.func(stablehlo-legalize-composite-to-call),"
@@ -49,11 +48,11 @@ _LOWER = (
 
 
 class LockstepProgram:
-    """A program to be run on several simulated devices.
+    """A program compiled for several simulated devices.
 
     Args:
         module: local StableHLO with collectives, entered at `@main`. It is copied.
-        engine: runs the pieces between collectives.
+        engine: runs the segments between collectives.
         layout: the replicas and partitions. Collectives and `partition_id` refer to them.
         functions: implement custom calls, by their targets.
     """
@@ -69,7 +68,7 @@ class LockstepProgram:
         self._functions = {**lapack.FUNCTIONS, **(functions or {})}
         self._module = _lowered(module)
         check_effects(self._module, self._functions, "lockstep")
-        drop_tokens(self._module)  # Operations are carried out in order anyway.
+        drop_tokens(self._module)  # Operations are executed in order, so tokens are unnecessary.
         take_plain_arrays(self._module, self._functions)
         self._engine = engine
         self._layout = layout
@@ -86,7 +85,7 @@ class LockstepProgram:
             For each process the arrays of its results. Processes may share arrays.
 
         Raises:
-            ExecutionError: an engine failed, or processes didn't meet at a collective.
+            ExecutionError: an engine failed, or a process didn't reach a collective of its group.
         """
         held: dict[ir.Value, Held] = {}
         everybody = tuple(range(self._layout.size))
@@ -121,7 +120,7 @@ class LockstepProgram:
     # --- Steps ------------------------------------------------------------------------------
 
     def _step(self, step: Step) -> _Step:
-        """What carries out a step of a block."""
+        """Return the method that executes a step of a block."""
         if isinstance(step, Piece):
             return partial(self._run_piece, step, self._engine.compile(step.module))
         operation = step.operation
@@ -138,7 +137,7 @@ class LockstepProgram:
     def _run_piece(
         self, piece: Piece, program: Executable, active: Active, held: dict[ir.Value, Held]
     ) -> None:
-        # Processes with the very same arrays get the same results: those are computed once.
+        # Processes with identical arrays get the same results, which are computed once.
         numbers: dict[tuple[object, ...], int] = {}
         batch: list[Arrays] = []
         chosen: list[int] = []
@@ -261,13 +260,13 @@ _Step = Callable[[Active, "dict[ir.Value, Held]"], None]
 
 
 def _lowered(module: ir.Module) -> ir.Module:
-    """A copy of `module` in fewer kinds of operations.
+    """Return a copy of a module in fewer kinds of operations.
 
-    Without asynchronous operations, composites, CHLO, sizes in operands, operations that StableHLO
-    gives up, and sharding rules.
+    It has no asynchronous operations, composites, CHLO, sizes in operands, deprecated operations of
+    StableHLO, or sharding rules.
     """
     copy = copy_of(module)
-    # A user's rule stays with its custom call; engines know nothing of it.
+    # Custom calls keep user-defined rules, which engines don't support.
     for operation in operations_with(SHARDING_RULE, copy):
         del operation.attributes[SHARDING_RULE]
     make_synchronous(copy)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The collectives of StableHLO on NumPy arrays, as its specification defines them.
 
-Each function takes what the members of one group hold, in the order of the group, and returns
-what they hold afterwards, in the same order. Members that end with the same values share an array.
+Each function takes the arrays of the members of one group, in the order of the group, and returns
+their results, in the same order. Members with equal results share an array.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ import numpy as np
 from pyshardy.local_program.tensor_spec import Array
 
 Combine = Callable[[Array, Array], Array]
-"""What adds (multiplies, ...) two arrays of one shape elementwise."""
+"""Combines two arrays of one shape elementwise, for example adds them."""
 
 
 def all_gather(parts: Sequence[Array], dim: int) -> list[Array]:
-    """Everybody gets all parts, joined along `dim`."""
+    """Concatenate the parts along `dim` for all members."""
     return [np.concatenate(parts, axis=dim)] * len(parts)
 
 
 def all_reduce(parts: Sequence[Array], combine: Combine) -> list[Array]:
-    """Everybody gets the parts combined, from first to last."""
+    """Combine the parts, from first to last, for all members."""
     return [reduce(combine, parts)] * len(parts)
 
 
 def reduce_scatter(parts: Sequence[Array], dim: int, combine: Combine) -> list[Array]:
-    """Member i gets piece i along `dim` of the parts combined."""
+    """Combine the parts, and split the result along `dim`: member i gets shard i."""
     return np.split(reduce(combine, parts), len(parts), axis=dim)
 
 
 def all_to_all(
     parts: Sequence[Array], split_dim: int, concat_dim: int, split_count: int
 ) -> list[Array]:
-    """Member i gets piece i along `split_dim` of each part, joined along `concat_dim`."""
+    """Concatenate for member i along `concat_dim` the i-th split along `split_dim` of each part."""
     pieces = [np.split(part, split_count, axis=split_dim) for part in parts]
     return [
         np.concatenate([pieces[sender][receiver] for sender in range(len(parts))], axis=concat_dim)
@@ -45,21 +45,21 @@ def all_to_all(
 
 
 def collective_reduce(parts: Sequence[Array], combine: Combine) -> list[Array]:
-    """The first member gets the parts combined, from first to last; the others get zeros."""
+    """Combine the parts, from first to last, for the first member; the others get zeros."""
     combined = reduce(combine, parts)
     return [combined, *(np.zeros_like(combined) for _ in parts[1:])]
 
 
 def collective_broadcast(parts: Sequence[Array]) -> list[Array]:
-    """Everybody gets the part of the first member."""
+    """Send the part of the first member to all members."""
     return [parts[0]] * len(parts)
 
 
 def collective_permute(parts: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> list[Array]:
-    """The target of a pair gets the part of its source; who isn't a target gets zeros.
+    """Send the part of the source of each pair to its target; other members get zeros.
 
     Args:
-        parts: what the members hold.
+        parts: the arrays of the members.
         pairs: the source and the target of each transfer, as positions in `parts`.
     """
     received: list[Array] = [np.zeros_like(part) for part in parts]

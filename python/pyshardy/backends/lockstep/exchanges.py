@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What collectives of a program exchange: between whom, and what each gets."""
+"""The groups of the collectives of a program, and their computation in NumPy."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from pyshardy.local_program.values import spec_of
 _REDUCE_TO_ROOT = "stablehlo.collective_reduce"
 
 Exchange = Callable[[Sequence[Array]], "list[Array]"]
-"""What the processes of a group get for what each of them has."""
+"""Returns the results of the processes of a group for their arrays."""
 
 
 def exchanged(
     operation: ir.Operation, layout: Layout, engine: Engine
 ) -> tuple[Groups, list[Exchange]]:
-    """The groups of a collective, and the exchange within each, for every operand.
+    """Return the groups of a collective, and the exchange within each, for every operand.
 
     Args:
-        operation: one of `pieces.COLLECTIVES`.
-        layout: the replicas and partitions that the groups are of.
-        engine: runs the body of a reduction that is no well-known operation.
+        operation: one of `segments.COLLECTIVES`.
+        layout: the replicas and partitions.
+        engine: runs reduction bodies that are not a single known operation.
     """
     if operation.name == "stablehlo.collective_permute":
         pairs = process_pairs(operation, layout)
@@ -81,5 +81,5 @@ def _reductions(operation: ir.Operation, engine: Engine) -> list[Exchange]:
 def _after_promotion(
     exchange: Exchange, dtype: np.dtype[np.generic], parts: Sequence[Array]
 ) -> list[Array]:
-    """A reduction may have results of a wider element type, in which it is computed."""
+    """Convert the operands of a reduction to its result type, which may be wider."""
     return exchange([part.astype(dtype, copy=False) for part in parts])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the body of a reducing collective does to two arrays.
+"""The bodies of reducing collectives as functions on arrays.
 
-A body of one well-known operation is a NumPy function. Any other is run by the local engine, as
-a program that maps it over the two arrays; so is arithmetic on element types that NumPy lacks,
-whose every result needs rounding.
+A body of one known operation becomes a NumPy function. The local engine runs any other body as a
+program that maps it over the two arrays. The same applies to arithmetic on element types that NumPy
+lacks, which rounds every result.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def combination(body: ir.Region, spec: TensorSpec, engine: Engine) -> Combine:
     Args:
         body: a region with two scalar arguments that returns one scalar.
         spec: the type of the arrays.
-        engine: what runs a body that is no well-known operation.
+        engine: runs a body that is not a single known operation.
     """
     function = _numpy_function(body.blocks[0], spec)
     if function is None:

@@ -3,7 +3,7 @@
 
     mpiexec -n 6 python my_program.py          # program.run(inputs, backend="mpi")
 
-Every process is given all inputs and computes on its own; results are gathered by all.
+Every process takes all inputs and returns the gathered results.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class MpiProgram:
         compiled: the machine code.
         inputs: the types of the arguments on each device.
         outputs: the types of the results on each device.
-        is_alone: whether it is for one device only: then every process runs it by itself.
+        is_alone: whether it is for one device only; then every process runs it independently.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Communicators that are made once, and not each time a collective runs.
+"""Creation of communicators at compile time.
 
-Upstream lets each collective make its own, of which an MPI library has some thousands. What a
-process calls its group and its place there are constants in its own code, so that the communicator
-can be made beforehand: one for all collectives that group processes alike.
+Upstream creates one in each execution of a collective, but an MPI library supports only some
+thousands. Color and key are constants in the code of each process, so the communicator is created
+beforehand: one for all collectives with equal groups.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyshardy.backends.mpi.library import MpiLibrary
 from pyshardy.irtools.walks import operations_named
 
 RANK = "dlti.map"
-"""The attribute of a module that tells upstream's `canonicalize` which process runs it."""
+"""The attribute of a module by which upstream's `canonicalize` gets the rank of the process."""
 
 
 def rank_attribute(rank: int) -> ir.Attribute:
@@ -24,12 +24,12 @@ def rank_attribute(rank: int) -> ir.Attribute:
 
 
 def make_communicators(module: ir.Module, library: MpiLibrary) -> None:
-    """Replace what makes communicators by communicators that are there.
+    """Create the communicators of a program, and replace the operations that would do so.
 
-    All processes must do so at the same time, for the same program.
+    All processes must call this for the same programs in the same order.
 
     Args:
-        module: a program that calls MPI, made for this process by `RANK`.
+        module: a program that calls MPI, specialized for this process by `RANK`.
         library: the MPI library.
     """
     splits = operations_named({"mpi.comm_split"}, module)
@@ -47,7 +47,7 @@ def make_communicators(module: ir.Module, library: MpiLibrary) -> None:
                 results=[integer],
                 attributes={"value": ir.IntegerAttr.get(integer, handle)},
             )
-            # As which the communicators of upstream's dialect become LLVM's.
+            # The conversion of communicators of upstream's dialect to LLVM's.
             cast = ir.Operation.create(
                 "builtin.unrealized_conversion_cast",
                 results=[split.results[0].type],
@@ -58,5 +58,5 @@ def make_communicators(module: ir.Module, library: MpiLibrary) -> None:
 
 
 def _constant(value: ir.Value) -> int:
-    """The number that a value is, in code for one process."""
+    """Return the constant that a value is, in code for one process."""
     return int(value.owner.operation.attributes["value"].value)

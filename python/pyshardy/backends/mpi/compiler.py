@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""From a partitioned program to machine code that calls MPI."""
+"""Compilation of a partitioned program to machine code that calls MPI."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ def compile_for_mpi(
 ) -> CompiledProgram:
     """Compile a program for one of several processes.
 
-    To the point where MPI is called, the pipeline `stablehlo-to-mpi-pipeline` does the same to
-    programs without loops and unsigned integers, for which there are no passes by name.
+    Up to the calls of MPI, the pipeline `stablehlo-to-mpi-pipeline` does the same for programs
+    without loops and unsigned integers, whose conversions are not registered passes.
 
     Args:
         module: local StableHLO, entered at `@main`. It isn't changed.
         inputs: the types of the arguments.
         outputs: the types of the results.
         devices: the number of processes.
-        optimization: from 0, to compile fast, to 3, to run fast.
+        optimization: the level from 0 (fast compilation) to 3 (fast code).
 
     Raises:
-        PipelineError: a pass refuses the program.
-        ExecutionError: the host can't compile what became of it.
+        PipelineError: a pass rejects the program.
+        ExecutionError: the host can't compile the lowered program.
     """
     load_loop_passes()
     context = module.context

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The MPI library, by ctypes.
 
-Compiled code has the constants of MPICH's ABI in it, which Intel MPI, MVAPICH and Cray MPI share.
+Compiled code contains constants of MPICH's ABI, which Intel MPI, MVAPICH and Cray MPI share.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class MpiLibrary:
 
     def __init__(self, path: str):
         try:
-            # Compiled code finds the functions in what is loaded.
+            # Loaded globally, since compiled code resolves the functions in loaded libraries.
             self._library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
         except OSError as reason:
             raise UsageError(
@@ -75,8 +75,8 @@ class MpiLibrary:
         """A communicator of the processes with this one's color, in the order of their keys.
 
         Args:
-            colors: those of all processes.
-            keys: those of all processes.
+            colors: the colors of all processes.
+            keys: the keys of all processes.
         """
         known = self._communicators.get((colors, keys))
         if known is None:
@@ -105,16 +105,16 @@ class MpiLibrary:
 
 @cache
 def mpi_library() -> MpiLibrary:
-    """The library, loaded and initialised.
+    """Return the library, loaded and initialised.
 
     Raises:
-        UsageError: there is none, or one of another ABI.
+        UsageError: there is none, or it has another ABI.
     """
     return MpiLibrary(_path())
 
 
 def _path() -> str:
-    """Where the library is: as the environment says, beside this Python, or with the system's."""
+    """Return the library's path: from the environment, beside this Python, or from the system."""
     if given := os.environ.get(LIBRARY):
         return given
     for name in ("libmpi.so.12", "libmpi.so", "libmpich.so.12", "libmpi.12.dylib"):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """XLA on virtual CPU devices and on GPUs, by jaxlib, in a child process.
 
-| module      | what it holds                                          |
+| module      | contents                                               |
 |-------------|--------------------------------------------------------|
 | `backend`   | the backend                                            |
-| `text`      | partitioned programs as text that XLA takes as it is   |
-| `callbacks` | custom calls that functions of this process do         |
+| `text`      | partitioned programs as text for XLA                   |
+| `preparation` | rewrites that XLA requires; see `layouts`, `split_collectives`, `nan_safe` |
+| `callbacks` | custom calls that functions of this process implement  |
 | `program`   | compiled programs                                      |
-| `process`   | the processes that hold them, and arrays on devices    |
-| `worker`    | such a process                                         |
+| `process`   | child processes with XLA, and arrays on their devices  |
+| `worker`    | the code of such a process                             |
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Custom calls that XLA hands back to this process, for functions here to do them.
+"""Custom calls of XLA that functions in this process implement.
 
-The process of XLA has a callback of JAX in the place of each such call. It asks this process while
-a run is under way (see `worker.Parent.ask`), so functions don't have to travel: they may be
-closures, stand in a script, and see what they change.
+In the process of XLA, a callback of JAX replaces each such call. It asks this process during a run
+(see `worker.Parent.ask`), so functions need not be pickled: they may be closures, be defined in a
+script, and have side effects.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class _Callback(NamedTuple):
 
 
 class Callbacks:
-    """The calls of one program, each with the function that does it.
+    """The calls of one program, each with the function that implements it.
 
     Args:
-        calls: these, by the numbers that their callbacks have.
+        calls: the calls, indexed by callback number.
         functions: the functions, by targets.
     """
 
@@ -49,10 +49,13 @@ class Callbacks:
         return len(self._calls)
 
     def answer(self, question: tuple[int, Sequence[Array]]) -> list[Array | None]:
-        """The results of a call, None for a token: its number, and the arrays of its operands.
+        """Return the results of a call, None for a token.
 
-        Once a function has failed, results are zeros, and the run goes to its end: a device that
-        gave up would let the others wait at the next collective.
+        After a function has failed, the results are zeros and the run continues: if one device
+        stopped, the others would wait at the next collective.
+
+        Args:
+            question: the number of the call, and the arrays of its operands.
         """
         number, arrays = question
         (call, tokens), function = self._calls[number]
@@ -75,7 +78,7 @@ class Callbacks:
 
 
 def call_back(module: ir.Module, functions: Mapping[str, Function], platform: str) -> Callbacks:
-    """Put callbacks in the places of the custom calls that functions implement.
+    """Replace the custom calls that functions implement by callbacks.
 
     Args:
         module: a local program. It is changed.
@@ -83,8 +86,8 @@ def call_back(module: ir.Module, functions: Mapping[str, Function], platform: st
         platform: where the program runs: `cpu` or `gpu`.
 
     Raises:
-        UsageError: no array can stand for an operand or a result.
-        ExecutionError: a call stands in a body that XLA makes part of another operation.
+        UsageError: an operand or result has a type without a NumPy equivalent.
+        ExecutionError: a call is in a body that XLA inlines into another operation.
     """
     take_plain_arrays(module, functions)
     calls: list[_Callback] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Layouts that XLA's CPU counts on and doesn't ask for itself."""
+"""Layouts that XLA's CPU requires but doesn't assign itself."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from mlir_sdy.host import ir
 from pyshardy.irtools.walks import operations_named
 
 _LAYOUT_CONSTRAINT = "LayoutConstraint"
-"""The custom call by which XLA lays a tensor out as its attributes say."""
+"""The custom call that fixes the layout of a tensor in XLA."""
 
 
 def lay_out_transforms(module: ir.Module) -> None:
-    """Lay out the operands and results of Fourier transforms from the last dimension on.
+    """Fix the layout of the operands and results of Fourier transforms to row-major.
 
-    Their code takes nothing else, but other operations, as all-gathers, may have XLA lay them out
-    in another way.
+    Their code supports no other layout, but other operations, such as all-gathers, may cause XLA
+    to assign one.
 
     Args:
         module: a program for XLA's CPU, which is changed in place.
@@ -29,7 +29,7 @@ def lay_out_transforms(module: ir.Module) -> None:
 
 
 def _laid_out(value: ir.Value, place: ir.InsertionPoint) -> ir.Value:
-    """A tensor, laid out from the last dimension on."""
+    """Return a tensor in row-major layout."""
     rank = value.type.rank
     dims = ", ".join(map(str, reversed(range(rank))))
     layout = ir.Attribute.parse(f"[dense<[{dims}]> : tensor<{rank}xindex>]")

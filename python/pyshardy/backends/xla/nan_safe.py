@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""All-reduces by maximum and minimum that keep NaNs, which those of XLA on CPUs drop."""
+"""All-reduces by maximum and minimum that propagate NaN, which XLA drops on CPUs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHANNEL = "channel_handle"
 
 
 def drops_nans(operation: ir.Operation) -> bool:
-    """Whether XLA loses NaNs in a collective: a maximum or minimum of floating-point numbers."""
+    """Whether XLA drops NaN in a collective: a maximum or minimum of floating-point numbers."""
     if operation.name not in _REDUCTIONS:
         return False
     first, *_ = operation.regions[0].blocks[0].operations
@@ -24,9 +24,9 @@ def drops_nans(operation: ir.Operation) -> bool:
 
 
 def keep_nans(module: ir.Module) -> None:
-    """Let each such collective give NaN where any device has one.
+    """Rewrite each such collective to return NaN where any device has one.
 
-    A second collective tells where: the maximum of numbers that are 1 for a NaN, else 0.
+    A second collective computes these positions: the maximum of flags that are 1 for NaN, else 0.
 
     Args:
         module: a local program with collectives of one operand, which is changed in place.
@@ -51,7 +51,7 @@ def keep_nans(module: ir.Module) -> None:
 
 
 def _maximum(operation: ir.Operation, flags: Tensor, result: ir.Type) -> ir.Value:
-    """The maximum of flags among the devices among which a collective works, as it does."""
+    """Build the maximum of flags in the groups of a collective."""
     made = ir.Operation.create(
         operation.name,
         results=[result],

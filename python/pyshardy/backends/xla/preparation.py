@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Changes to a local program that XLA needs to compile it, in a child and in `as_jax`."""
+"""Rewrites of a local program that XLA requires, in a child and in `as_jax`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pyshardy.backends.xla.split_collectives import split_collectives
 
 
 def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False) -> None:
-    """Write operations in the forms that XLA takes.
+    """Rewrite operations to the forms that XLA supports.
 
     Args:
         module: a local program, which is changed in place.
-        platform: where it is to run, as JAX calls it: `cpu`, `gpu`, `cuda` ...
+        platform: the platform by its name in JAX: `cpu`, `gpu`, `cuda` ...
         nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
     """
     split_collectives(module)

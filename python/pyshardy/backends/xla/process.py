@@ -34,14 +34,15 @@ class XlaProcess:
     def answer(
         self, request: Mapping[str, Any], respond: Callable[[Any], Any] | None = None
     ) -> Any:
-        """What the worker's action for a request returns.
+        """Send a request to the worker and return its answer.
 
         Args:
-            request: what to do.
-            respond: answers the questions that the worker has meanwhile.
+            request: the request.
+            respond: answers the questions that the worker asks meanwhile.
 
         Raises:
-            ExecutionError: it failed, or the process is gone, or this is one of its questions.
+            ExecutionError: the request failed, the process died, or this call is made while
+                answering one of its questions.
         """
         if self._is_asked:
             message = "XLA runs a program already, whose custom call this is to answer"
@@ -60,18 +61,18 @@ class XlaProcess:
         return answer
 
     def drop(self, name: int) -> None:
-        """Let an array go, with the next run: this may come in the midst of a request."""
+        """Release an array with the next run, since this may be called during a request."""
         self._dropped.append(name)
 
     def dropped(self) -> list[int]:
-        """The names of the arrays to let go, which are forgotten here."""
+        """Return the names of the arrays to release, and clear the list."""
         dropped, self._dropped = self._dropped, []
         return dropped
 
 
 @cache
 def xla_process(num_devices: int, platform: str) -> XlaProcess:
-    """The process with that many virtual devices, or with all of another platform.
+    """Return the process with that many virtual devices, or with all devices of a platform.
 
     It starts when it is first needed.
 
@@ -86,16 +87,16 @@ def xla_process(num_devices: int, platform: str) -> XlaProcess:
 
 
 class DeviceColumn(Sequence[Array]):
-    """What each device holds of a value; fetched from the devices when first asked for.
+    """The array of each device for a value, fetched from the devices at the first access.
 
     Args:
         process: the process with the devices.
-        name: what it calls the value.
+        name: the number of the value in the process.
         dtype: the type of the arrays to fetch.
         count: the number of devices.
 
     Attributes:
-        is_donated: whether a run has taken over its memory.
+        is_donated: whether a run has reused its memory.
     """
 
     def __init__(self, process: XlaProcess, name: int, dtype: np.dtype[np.generic], count: int):

@@ -42,17 +42,17 @@ class XlaProgram:
         layout: the replicas and partitions.
         partitioned_by_xla: whether XLA propagates and partitions by the annotations of Shardy.
         platform: `cpu` for virtual devices, or `gpu`.
-        cache_directory: where compiled programs are kept for later processes.
-        callbacks: what the program calls in this process.
-        donated: the positions of the arguments whose memory results take over.
+        cache_directory: a directory of compiled programs for later processes.
+        callbacks: the custom calls that functions of this process implement.
+        donated: the positions of the arguments whose memory results reuse.
 
     Attributes:
-        compile_seconds: how long XLA has compiled.
-        was_compiled_before: whether it had nothing to do, since an equal program was at hand.
+        compile_seconds: the compile time.
+        was_compiled_before: whether an equal program was in the cache.
 
     Raises:
         UsageError: jaxlib is not installed.
-        ExecutionError: XLA refuses the program.
+        ExecutionError: XLA rejects the program.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class XlaProgram:
         return [[column[process] for column in columns] for process in range(self._layout.size)]
 
     def run_columns(self, columns: Sequence[Column]) -> list[Column]:
-        """Run the program; what it takes from devices and leaves there is never copied."""
+        """Run the program without copying arrays that are on the devices."""
         names = self._ask(
             {"do": "run", "dropped": self._process.dropped(), **self._arguments(columns)}
         )
@@ -116,7 +116,7 @@ class XlaProgram:
         ]
 
     def seconds(self, inputs: Sequence[Arrays], runs: int) -> float:
-        """How long the fastest of some runs takes, with the inputs on the devices already."""
+        """Return the time of the fastest of some runs, with the inputs on the devices already."""
         columns = list(zip(*inputs, strict=True))
         return self._ask({"do": "time", "runs": runs, **self._arguments(columns)})
 
@@ -138,7 +138,7 @@ class XlaProgram:
         try:
             return self._process.answer(request, self._callbacks.answer)
         finally:
-            self._callbacks.check()  # What went wrong first is what to tell.
+            self._callbacks.check()  # The first failure is reported.
 
 
 def local_xla_program(
@@ -150,19 +150,19 @@ def local_xla_program(
     *,
     nan_safe: bool = False,
 ) -> XlaProgram:
-    """A local program, compiled for all devices of a layout.
+    """Compile a local program for all devices of a layout.
 
     Args:
         module: the program, entered at `@main`. It isn't changed.
         layout: the replicas and partitions that run it.
         platform: `cpu` for virtual devices, or `gpu`.
-        cache_directory: where compiled programs are kept for later processes.
+        cache_directory: a directory of compiled programs for later processes.
         functions: implement custom calls, by their targets.
         nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
 
     Raises:
         UsageError: jaxlib is not installed.
-        ExecutionError: XLA refuses the program, or hasn't as many devices.
+        ExecutionError: XLA rejects the program, or has too few devices.
     """
     entry = ir.SymbolTable(module.operation)[ENTRY].operation
     place = location_of(entry.location)
@@ -192,7 +192,7 @@ def local_xla_program(
 
 
 def _at_custom_call(refusal: ExecutionError, module: ir.Module) -> ExecutionError:
-    """The refusal, at the custom call that it names, if it does."""
+    """Return an error, located at the custom call that it names, if any."""
     message = refusal.diagnostics[0].message
     for operation in operations_named({CUSTOM_CALL}, module):
         if target_of(operation) in message.split():

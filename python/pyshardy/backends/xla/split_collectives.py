@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Collectives of several operands, which XLA lets through in no program of many devices."""
+"""Collectives of several operands, which XLA rejects in programs for several devices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CHANNEL = "channel_handle"
 
 
 def split_collectives(module: ir.Module) -> None:
-    """Replace each collective of several operands by one for each, with channels of their own.
+    """Replace each collective of several operands by one per operand, with distinct channels.
 
         %0:2 = "stablehlo.all_reduce"(%a, %b)
 
@@ -20,7 +20,7 @@ def split_collectives(module: ir.Module) -> None:
         %1 = "stablehlo.all_reduce"(%b)
 
     XLA refuses the first ("SPMD partitioner supports only single-operand allreduce in manual
-    partitioning mode"), and combines collectives itself where that pays on a device.
+    partitioning mode"), and combines collectives itself if that is profitable on a device.
 
     Args:
         module: a local program, which is changed in place.

@@ -17,14 +17,14 @@ _MARK, _MANUAL = "mhlo.sharding", "{manual}"
 _CUSTOM_CALL = "stablehlo.custom_call"
 _APPROXIMATE_TOP_K = "ApproxTopK"
 _SHARDING = "Sharding"
-"""The custom call that only carries a mark."""
+"""The custom call that only carries a sharding."""
 
 
 def text_for_xla(module: ir.Module) -> str:
-    """The text of a local program, marked so that XLA compiles it for many partitions as it is.
+    """Return the text of a local program, marked so that XLA doesn't partition it again.
 
-    XLA partitions a program for more than one partition by its annotations; what is marked as
-    manual it takes for the program of each device already.
+    XLA partitions a program for more than one partition by its annotations; operations that are
+    marked as manual are already local.
 
     Args:
         module: a local program, as in `PartitionedProgram.module`. It isn't changed.
@@ -51,7 +51,7 @@ def text_for_xla(module: ir.Module) -> str:
 
 
 def _donations(function: ir.Operation, count: int) -> list[dict[str, ir.Attribute]]:
-    """Write the results that take over the memory of arguments as attributes of these."""
+    """Return for each argument the attributes that name the result that reuses its memory."""
     if "arg_attrs" not in function.attributes:
         return [{}] * count
     return [
@@ -61,11 +61,11 @@ def _donations(function: ir.Operation, count: int) -> list[dict[str, ir.Attribut
 
 
 def _mark_captured(operation: ir.Operation, mark: ir.Attribute) -> None:
-    """Mark the values from outside that the regions of an operation use, where it stands.
+    """Mark the values that the regions of an operation capture.
 
-    XLA hands these over in a tuple, whose parts are marked as the operations that make them. But
-    simplifications on the way to XLA drop the marks of what they replace, such as a transpose that
-    only reshapes. The part counts as replicated then, on which XLA's partitioner ends the process.
+    XLA passes these in a tuple, whose elements have the marks of the defining operations. But
+    simplifications on the way to XLA drop the marks of replaced operations, such as a transpose
+    that only reshapes. The element then counts as replicated, and XLA's partitioner aborts.
     """
     captured: dict[ir.Value, ir.Value] = {}
     inside = list(operations_in(operation))
@@ -95,7 +95,7 @@ def _mark_captured(operation: ir.Operation, mark: ir.Attribute) -> None:
 
 
 def _takes_no_mark(operation: ir.Operation) -> bool:
-    """Whether an operation is one that XLA reads without any further attribute."""
+    """Whether XLA rejects a sharding attribute on an operation."""
     if operation.name != _CUSTOM_CALL:
         return False
     return operation.attributes["call_target_name"].value == _APPROXIMATE_TOP_K

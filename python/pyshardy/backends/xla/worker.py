@@ -35,7 +35,7 @@ _COMPILED: list[_Compiled] = []
 _NUMBERS: dict[tuple[Any, ...], int] = {}
 _LEFT: dict[int, tuple[jax.Array, list[Any]]] = {}
 _LAPACK = b"lapack_"
-"""What JAX calls for linear algebra on CPUs. Called uninitialised, it ends the process."""
+"""The prefix of JAX's LAPACK calls on CPUs. An uninitialised call ends the process."""
 _NAMES_OF_RESULTS = itertools.count()
 _NAMES = {
     "i1": "bool",
@@ -54,10 +54,10 @@ def compile(  # noqa: A001
     cache_directory: str | None,
     callbacks: int,
 ) -> dict[str, Any]:
-    """Compile a program; its number names it from then on.
+    """Compile a program, and assign a number to it.
 
-    An equal program is compiled once: in a process, or, with a directory, in all that use it.
-    One with callbacks is for this process only.
+    Equal programs are compiled once: per process, or, with a directory, in all processes that use
+    it. A program with callbacks is not cached in the directory.
     """
     start = time.perf_counter()
     devices = _devices(platform, replicas * partitions)
@@ -68,7 +68,7 @@ def compile(  # noqa: A001
         client, placed = devices[0].client, jax_internals.device_list(devices)
         options = jax_internals.compile_options(replicas, partitions, shardy)
         cache = FileCache(None if callbacks else cache_directory, ".xla")
-        # What another version has compiled, or for another kind of device, is of no use.
+        # Programs of other versions or for other kinds of devices are unusable.
         file_key = (jax.__version__, devices[0].device_kind, this_cpu(), *key)
         serialized = cache.load(*file_key)
         if _LAPACK in (text if isinstance(text, bytes) else text.encode()):
@@ -88,7 +88,7 @@ def compile(  # noqa: A001
 
 
 def _with_callbacks(text: str | bytes, placed: Any, options: Any, count: int) -> Any:
-    """An executable that asks the parent what its custom calls give."""
+    """Return an executable that asks the parent for the results of its custom calls."""
     functions = [functools.partial(_call_back, number) for number in range(count)]
     return jax_internals.compile_with_callbacks(text, placed, options, functions)
 
@@ -127,10 +127,10 @@ def run(number: int, arguments: list[Any], elements: list[str], dropped: list[in
 
     Args:
         number: the program.
-        arguments: for each argument a list of arrays, one for each device; or the number of what
-            an earlier run has left.
+        arguments: for each argument a list of arrays, one for each device; or the number of a
+            result of an earlier run.
         elements: the element types of the arguments.
-        dropped: what nobody needs any longer.
+        dropped: the numbers of the values to release.
 
     Returns:
         The numbers of the results.
@@ -150,7 +150,7 @@ def run(number: int, arguments: list[Any], elements: list[str], dropped: list[in
 
 
 def fetch(name: int, dtype: str) -> list[Any]:
-    """What each device holds of what a run has left."""
+    """Return the array of each device for a result of a run."""
     array, devices = _LEFT[name]
     shards = {shard.device: shard.data for shard in array.addressable_shards}
     return [np.asarray(shards[device]).astype(dtype) for device in devices]
@@ -169,7 +169,7 @@ def measure(number: int, arguments: list[list[Any]], elements: list[str], runs: 
 
 
 def _executed(executable: Any, placed: list[jax.Array], *, is_awaited: bool) -> list[list[Any]]:
-    """The results of a run on each device, which may still be under way unless it is awaited."""
+    """Return the results of a run on each device; unless it is awaited, it may still be running."""
     results = executable.execute_sharded(placed, with_tokens=is_awaited)
     arrays = results.disassemble_into_single_device_arrays()
     if is_awaited:
@@ -188,7 +188,7 @@ def _placed(parts: list[Any], element: str, devices: list[Any]) -> jax.Array:
 
 
 def _joined(buffers: list[Any], devices: list[Any]) -> jax.Array:
-    """One array of those of all devices; only the buffers matter to executables."""
+    """Return one array of the buffers of all devices; executables only use the buffers."""
     mesh = jax.sharding.Mesh(np.array(devices), ("devices",))
     shape = buffers[0].shape
     stacked = (len(buffers) * shape[0], *shape[1:]) if shape else ()
@@ -198,7 +198,7 @@ def _joined(buffers: list[Any], devices: list[Any]) -> jax.Array:
 
 
 def _dtype_name(element: str) -> str:
-    """What JAX calls an element type of MLIR: `float8_e4m3fn` for `f8E4M3FN`."""
+    """Return the name in JAX of an element type of MLIR: `float8_e4m3fn` for `f8E4M3FN`."""
     if element in _NAMES:
         return _NAMES[element]
     kind, digits = element.rstrip("0123456789"), element.lstrip("uifE")
@@ -212,7 +212,7 @@ _ACTIONS = {"compile": compile, "hlo": hlo, "run": run, "fetch": fetch, "time": 
 
 
 def answer(request: dict[str, Any]) -> Any:
-    """Do what a request says."""
+    """Perform the action of a request."""
     return _ACTIONS[request.pop("do")](**request)
 
 

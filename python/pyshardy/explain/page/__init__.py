@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The HTML report of a program: its graph, shardings, and their propagation.
 
-| module     | what it holds                                                    |
+| module     | contents                                                         |
 |------------|------------------------------------------------------------------|
-| `data`     | what the page shows, as plain values                             |
-| `scopes`   | how operations fall into groups that can be opened and closed    |
+| `data`     | the data of the page as plain values                             |
+| `scopes`   | groups of operations that can be expanded                        |
 | `render`   | the page, from the files in `assets/`                            |
 | `assets/`  | the template, its style, and a script for each part of the page  |
 """

@@ -28,16 +28,16 @@ class ValueData:
     """A value.
 
     Attributes:
-        name: what it is called.
-        slot: where its sharding is; several values may share one.
+        name: its name.
+        slot: the index of its sharding; several values may share one.
         kind: `input`, `output` or `value`.
         type: the global type, without `tensor`.
         shape: the global shape.
         element_bytes: the bytes of an element.
-        sharding: the number of its sharding in the end.
-        given: the number of its sharding in the beginning.
-        node: the operation that makes it; None for an input.
-        place: where it is made.
+        sharding: the number of its sharding after propagation.
+        given: the number of its sharding before propagation.
+        node: the operation that defines it; None for an input.
+        place: its source location.
     """
 
     name: str
@@ -58,11 +58,11 @@ class NodeData:
 
     Attributes:
         name: its name.
-        place: where it stands.
+        place: its source location.
         operands: the values that it uses.
-        results: the values that it makes.
-        refused: the axes that its tensors refused, told.
-        collectives: the collectives that come from it.
+        results: the values that it defines.
+        refused: descriptions of the axes that its tensors refused.
+        collectives: the collectives of its lowering.
     """
 
     name: str
@@ -75,15 +75,15 @@ class NodeData:
 
 @dataclass(frozen=True, slots=True)
 class FlowData:
-    """Axes that came to a dimension in a step.
+    """Axes that a step propagated to a dimension.
 
     Attributes:
-        target: the slot of the tensor that got them.
+        target: the slot of the tensor that they were added to.
         dim: the dimension.
         axes: the names of the axes.
-        source: the slot of the tensor that they came from; None if several have brought them.
+        source: the slot of the tensor that they came from; None if there are several.
         source_dim: the dimension that they came from.
-        told: that in words.
+        told: a description.
     """
 
     target: int
@@ -99,9 +99,9 @@ class StepData:
     """A step of propagation.
 
     Attributes:
-        node: the operation that was stepped through.
+        node: the operation that was propagated through.
         changes: the slots that changed, each with the number of its new sharding.
-        flows: which axes came from where.
+        flows: the propagated axes.
     """
 
     node: int
@@ -115,13 +115,13 @@ class CollectiveData:
 
     Attributes:
         kind: its kind.
-        axes: the axes that it is along.
+        axes: its axes.
         nbytes: the bytes that a device sends in a run.
-        times: how often it runs; None if nobody knows.
-        place: where it comes from.
-        reason: why it is there, a sentence.
-        told: all that is known of it.
-        node: the operation that it comes from; None if that isn't known.
+        times: the number of executions; None if unknown.
+        place: its source location.
+        reason: its reason in one sentence.
+        told: the complete explanation.
+        node: the operation that it comes from; None if unknown.
     """
 
     kind: str
@@ -139,9 +139,9 @@ class ShardingData:
     """A sharding.
 
     Attributes:
-        text: as it is written.
-        dims: for each dimension the names of its axes, with parts of axes as they are written.
-        pieces: for each dimension into how many pieces it is divided.
+        text: its assembly.
+        dims: for each dimension the names of its axes and sub-axes.
+        pieces: for each dimension the number of shards.
     """
 
     text: str
@@ -151,7 +151,7 @@ class ShardingData:
 
 @dataclass(frozen=True)
 class PageData:
-    """All of it.
+    """The data of the report.
 
     Attributes:
         title: the name of the program.
@@ -163,8 +163,8 @@ class PageData:
         shardings: by number; number 0 stands for no sharding.
         steps: in order.
         collectives: in the order of the partitioned program.
-        pictures: who holds what, as SVG, by the number of a sharding and a shape: `3:8x4`.
-        sent: what a device sends in a run.
+        pictures: drawings of the shards, as SVG, by the number of a sharding and a shape: `3:8x4`.
+        sent: the bytes that a device sends in a run.
     """
 
     title: str
@@ -186,7 +186,7 @@ def page_data(explained: ExplainedProgram, title: str) -> PageData:
 
 
 class _Gatherer:
-    """Reads the tables of propagation, which is how the program was when it began."""
+    """Reads the tables of propagation, which hold the state of the program at its start."""
 
     def __init__(self, explained: ExplainedProgram, title: str):
         self._explained = explained
@@ -220,7 +220,7 @@ class _Gatherer:
             for number, name in enumerate(program.names)
             if name not in _HIDDEN
         }
-        steps = tuple(self._steps())  # shardings are numbered as they come up
+        steps = tuple(self._steps())  # shardings are numbered in order of appearance
         groups = [self._group(function, name) for name, function in program.functions.items()]
         return PageData(
             self._title,
@@ -268,7 +268,7 @@ class _Gatherer:
         program = self._program
         main = program.main
         if main is None or number not in program.arguments.get(main, range(0)):
-            return description  # others may be gone, so that nothing can be asked of them
+            return description  # other operations may be erased and must not be accessed
         return name_of(program.value(number)) or description
 
     def _type(self, number: int) -> tuple[tuple[int, ...], str]:
@@ -322,7 +322,7 @@ class _Gatherer:
             yield _collective(each, by_place)
 
     def _pictures(self, values: dict[int, ValueData]) -> dict[str, str]:
-        """A picture for each sharding and shape, of as many as a page may hold."""
+        """Return a drawing for each sharding and shape, up to a maximum number."""
         by_number = {number: sharding for sharding, number in self._shardings.items()}
         pictures: dict[str, str] = {}
         for value in values.values():
@@ -338,7 +338,7 @@ class _Gatherer:
     # --- Groups -----------------------------------------------------------------------------
 
     def _group(self, operation: int, label: str) -> Group:
-        """The group of all that is inside of an operation."""
+        """Return the group of the operations inside an operation."""
         program, record = self._program, self._record
         members = [
             number

@@ -17,11 +17,11 @@ _SCRIPTS = ("state", "colors", "layout", "graph", "details", "tables", "replay",
 
 
 def render_page(explained: ExplainedProgram, title: str) -> str:
-    """The report of a program as HTML.
+    """Return the report of a program as HTML.
 
     Args:
         explained: the program.
-        title: what it is called.
+        title: the name of the program.
     """
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Groups of operations that can be opened and closed.
+"""Groups of operations that can be expanded.
 
-1. An operation is in the function that it stands in, and in the operations around it.
-2. Inside of that it is in the scopes that its location names, as JAX and PyTorch do:
+1. An operation belongs to its function and to the operations around it.
+2. Within these it belongs to the scopes of its location, as written by JAX and PyTorch:
    `jit(step)/layer_3/attention/dot_general` is in `layer_3`, and there in `attention`.
-3. Of a group with too many members, runs of them that stand next to each other are groups of
-   their own, so that no group shows more than a reader can take in.
+3. A group with too many members is divided into groups of consecutive members, so that every group
+   stays readable.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _CALL = re.compile(r"[\w.<>-]+\((.*)\)")
 
 @dataclass
 class Group:
-    """Operations that are shown as one until somebody opens it.
+    """Operations that are shown as one node until the reader expands it.
 
     Attributes:
-        label: what it is called.
-        is_scope: whether the source calls it so.
+        label: the label.
+        is_scope: whether the label is a scope of the source.
         members: groups, and operations by their numbers, in the order of the text.
     """
 
@@ -37,7 +37,7 @@ class Group:
     members: list[Group | int] = field(default_factory=list["Group | int"])
 
     def operations(self) -> Iterator[int]:
-        """The operations in it, however deep."""
+        """Yield the operations of the group and of nested groups."""
         for each in self.members:
             if isinstance(each, Group):
                 yield from each.operations()
@@ -46,7 +46,7 @@ class Group:
 
 
 def scopes_of(location: ir.Location) -> tuple[str, ...]:
-    """The scopes that a location names, outer ones first; the last part names the operation."""
+    """Return the scopes of a location, outer ones first; the last part names the operation."""
     for name in _names(location):
         if "/" in name:
             parts = [part for part in name.split("/")[:-1] if part]
@@ -61,14 +61,14 @@ def group_operations(
     scopes: Mapping[int, tuple[str, ...]],
     inside: Mapping[int, Group],
 ) -> Group:
-    """The groups of the operations of a block.
+    """Return the group of the operations of a block.
 
     Args:
-        label: what the whole is called.
+        label: the label of the group.
         operations: their numbers, in the order of the text.
         names: the name of each.
         scopes: the scopes of each.
-        inside: the groups of what is in the regions of those that have any.
+        inside: the groups of the regions of operations, by operation.
     """
     top = Group(label)
     known: dict[tuple[str, ...], Group] = {(): top}
@@ -91,7 +91,7 @@ def _names(location: ir.Location) -> Iterator[str]:
 
 
 def _divided(group: Group, names: Mapping[int, str]) -> Group:
-    """The group, with runs of members as groups of their own where there are too many."""
+    """Return a group in which runs of members become groups if there are too many members."""
     members: list[Group | int] = [
         _divided(each, names) if isinstance(each, Group) else each for each in group.members
     ]
@@ -128,4 +128,4 @@ _TELLING = (
     "custom_call",
     "reduce",
 )
-"""Operations that a reader looks for, the most telling first."""
+"""Operations that characterize a group, the most significant first."""

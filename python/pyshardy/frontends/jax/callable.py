@@ -59,29 +59,29 @@ class Port(Protocol):
 class JaxProgram:
     """A partitioned program as a function of arrays of JAX on the devices of a mesh.
 
-    It is what `jax.jit` makes, so it may be called within functions that `jax.jit` compiles, and
-    on arrays that other such functions have left on the devices; its own stay there, sharded. What
-    is laid out otherwise than `in_shardings` say is laid out anew by the devices.
+    It is a function made by `jax.jit`, so it may be called within other jitted functions, and on
+    arrays that are on the devices; its results stay there, sharded. Arguments whose shardings
+    differ from `in_shardings` are resharded on the devices.
 
     Args:
         module: the local program. It isn't changed.
         mesh: the devices by their numbers in the program.
         inputs: the arguments.
         outputs: the results.
-        devices: the mesh of JAX to run on. By default that for which JAX has traced the program,
-            or that of `jax.set_mesh`, if it has the same axes, or else the first devices there are.
+        devices: the mesh of JAX to run on. The default is the mesh for which JAX traced the
+            program, or that of `jax.set_mesh` if it has the same axes, or else the first devices.
         nan_safe: whether maxima and minima of several devices keep NaN on a CPU.
 
     Attributes:
-        mesh: the mesh of JAX. Its axes are cut where shardings need parts of them, and of the kind
-            (`jax.sharding.AxisType`) that they had before.
+        mesh: the mesh of JAX. Its axes are split where shardings use sub-axes, and keep their kinds
+            (`jax.sharding.AxisType`).
         in_shardings: the shardings of the arguments, as a tree like `(args, kwargs)` if JAX has
             traced the program, and as a tuple otherwise.
         out_shardings: the shardings of the results, as a tree like the result.
 
     Raises:
-        UsageError: JAX is missing or has too few devices; `devices` are others than the program
-            is for; shardings can't be said on one mesh of JAX.
+        UsageError: JAX is missing or has too few devices; `devices` doesn't match the mesh of the
+            program; the shardings can't be expressed on one mesh of JAX.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class JaxProgram:
                 mesh=self.mesh,
                 in_specs=in_specs,
                 out_specs=out_specs,
-                # Whether a copy is the same on all devices JAX can't see in a program not its own.
+                # JAX cannot check for a foreign program whether copies are equal on all devices.
                 check_vma=False,
             )
             function = _laid_out(local, shardings[0])
@@ -135,7 +135,7 @@ class JaxProgram:
         self._calls_back = bool(callbacks.functions_in(module))
         self._failures = callbacks.Failures()
         self._run = compiled(self._failures if self._calls_back else None)
-        # Within another function nobody could raise an exception behind the run.
+        # Within another jitted function, no exception can be raised after the run.
         self._run_within = compiled(None) if self._calls_back else self._run
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -143,14 +143,14 @@ class JaxProgram:
 
         Args:
             args: the arguments, as trees if JAX has traced the program.
-            kwargs: those by name, if it was traced with some.
+            kwargs: the keyword arguments, if it was traced with some.
 
         Returns:
-            The results: the tree that the function gives which JAX has traced, else a tuple.
+            The results: a tree like the result of the traced function, else a tuple.
 
         Raises:
-            UsageError: the arguments don't fit the program.
-            Exception: what a callback of the program has raised.
+            UsageError: the arguments don't match the program.
+            Exception: a callback of the program raised it.
         """
         import jax.core  # noqa: PLC0415
 
@@ -193,7 +193,7 @@ class JaxProgram:
     def _in_tree_of(self, leaves: Sequence[Any]) -> Any:
         if self._structure is None:
             return tuple(leaves)
-        # What the function doesn't use may be laid out in any way.
+        # Unused arguments may have any sharding.
         every: list[Any] = [None] * self._structure.in_tree.num_leaves
         for index, leaf in zip(self._structure.kept, leaves, strict=True):
             every[index] = leaf
@@ -214,7 +214,7 @@ def _grid(mesh: Mesh, ports: Sequence[Port]) -> RefinedMesh:
 
 
 def _uncut_mesh(mesh: Mesh, given: Any, structure: Structure | None) -> jax.sharding.Mesh:
-    """The mesh of JAX to run on, with the axes of the program's."""
+    """Return the mesh of JAX to run on, with the axes of the program's mesh."""
     import jax  # noqa: PLC0415
 
     if given is not None:
@@ -233,11 +233,11 @@ def _uncut_mesh(mesh: Mesh, given: Any, structure: Structure | None) -> jax.shar
 
 
 def _laid_out(function: Callable[..., Any], shardings: Sequence[Any]) -> Callable[..., Any]:
-    """Return the function with its arguments laid out as it takes them.
+    """Return a function that reshards its arguments as the program requires.
 
-    Where all axes are the compiler's to use, it lays out the arguments itself. Where axes are part
-    of the types of arrays, on the mesh of the program or on that of an argument, the layout has to
-    be asked for: JAX refuses such an argument, or (from 0.11 on) lowers an invalid program.
+    With axes of kind Auto only, the compiler reshards the arguments. With Explicit axes, on the
+    mesh of the program or of an argument, the reshards have to be inserted: JAX rejects such an
+    argument, or (from 0.11 on) lowers an invalid program.
     """
     import jax  # noqa: PLC0415
 
@@ -254,7 +254,7 @@ def _laid_out(function: Callable[..., Any], shardings: Sequence[Any]) -> Callabl
 
 
 def _without_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which says what to do where its gradient is asked for."""
+    """Return the function with a gradient rule that raises an error with a hint."""
     import jax  # noqa: PLC0415
 
     refusing = jax.custom_vjp(function)
@@ -283,10 +283,10 @@ def _local_function(
     *,
     nan_safe: bool,
 ) -> Callable[..., Any]:
-    """The function of shards that the local program is.
+    """Return the local program as a function of shards.
 
-    JAX calls foreign programs that are in the shape of what `jax.export` has exported. So a
-    function is exported that has the same arguments and results, and gets another body.
+    JAX can call foreign programs in the form of `jax.export.Exported`. So a function with the same
+    arguments and results is exported, and its body is replaced.
     """
     import jax  # noqa: PLC0415
     import jax.export  # noqa: PLC0415
@@ -317,7 +317,7 @@ def _local_function(
     def with_callbacks(first: int, kind: str) -> jax.export.Exported:
         """Return the program whose first callback has a number, on a platform."""
         numbered = callbacks.numbered(local, first, kind)
-        # The gradient of what stands in is not that of the program.
+        # The gradient of the placeholder is not that of the program.
         return jax_internals.with_artifact(exported, serialize(numbered, version))
 
     functions = callbacks.functions_in(local, failures)
@@ -329,7 +329,7 @@ def _local_function(
 
 
 def _fitting(value: Any, port: Port) -> Any:
-    """The value, if it is an array of the type that the program expects; a number becomes one."""
+    """Return the value as an array of the type that the program expects, or raise an error."""
     import jax  # noqa: PLC0415
     from jax import numpy as jnp  # noqa: PLC0415
 

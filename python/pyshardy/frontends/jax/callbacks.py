@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Callbacks of traced functions (`jax.debug.print`, `jax.pure_callback`, `io_callback`).
 
-A module has a custom call for each, with a number. The functions of Python with these numbers are
-kept here, in the process that has traced them, and the module names them by an attribute, which
-copies and passes leave alone.
+A program has a numbered custom call for each. This module keeps the Python functions of these
+numbers in the process that traced them. The program refers to them by an attribute, which copies
+and passes preserve.
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -54,17 +54,17 @@ _known: dict[str, Sequence[Callback]] = {}
 
 
 def remember_callbacks(functions: Sequence[Callable[..., Any]], module: ir.Module) -> None:
-    """Let the callbacks of `module`, and of what becomes of it, be these functions.
+    """Register functions as the callbacks of a module and of programs derived from it.
 
     Args:
-        functions: what the calls of the module call, by their numbers. They take and return
-            arrays, behind a token if the call has one.
-        module: what has been traced.
+        functions: the functions, indexed by the number of the call. They take and return arrays,
+            after a token if the call has one.
+        module: the traced module.
     """
     if not functions:
         return
     with_token = {number_of(call) for call in calls_to(CALLBACKS, module) if takes_token(call)}
-    # They live as long as the process, as what JAX has compiled may.
+    # They live as long as the process, as programs compiled by JAX may.
     name = f"{this_process()}.{len(_known)}"
     _known[name] = [
         _without_token(function) if number in with_token else function
@@ -74,7 +74,7 @@ def remember_callbacks(functions: Sequence[Callable[..., Any]], module: ir.Modul
 
 
 def callbacks_of(module: ir.Module) -> Sequence[Callback] | None:
-    """Return the callbacks of a module by their numbers; None if nobody has traced it here."""
+    """Return the callbacks of a module by number; None if it was not traced in this process."""
     name = text_of(module.operation.attributes, _ATTRIBUTE)
     return None if name is None else _known.get(name)
 
@@ -82,8 +82,8 @@ def callbacks_of(module: ir.Module) -> Sequence[Callback] | None:
 def implementations_of(module: ir.Module) -> dict[str, Callable[..., Any]]:
     """Return functions for the custom calls of a module that are callbacks, by targets.
 
-    They take and return arrays as those of `CompileOptions.custom_calls` do. There are none if this
-    process doesn't know the callbacks.
+    They take and return arrays as those of `CompileOptions.custom_calls` do. The result is empty if
+    the program was not traced in this process.
     """
     name = text_of(module.operation.attributes, _ATTRIBUTE)
     return _implementations(name) if name in _known else {}
@@ -91,7 +91,7 @@ def implementations_of(module: ir.Module) -> dict[str, Callable[..., Any]]:
 
 @cache
 def _implementations(name: str) -> dict[str, Callable[..., Any]]:
-    """Return the same functions each time, as programs are compiled once for equal ones."""
+    """Return functions that are identical in each call, as they are part of a cache key."""
     callbacks = _known[name]
 
     def run(*arrays: Array, call: CustomCall) -> list[Array]:
@@ -118,19 +118,18 @@ def number_of(call: ir.Operation) -> int:
 class Failures:
     """The first exception of callbacks while a program runs.
 
-    A device whose callback raised an exception would leave the others waiting at their next
-    collective, until XLA ends the process. So it goes on with zeros, and the exception is raised
-    behind the run.
+    If a device stopped at an exception, the others would wait at their next collective until XLA
+    ends the process. So it continues with zeros, and the exception is raised after the run.
     """
 
     def __init__(self) -> None:
         self._first: Exception | None = None
 
     def guarded(self, function: Callback, results: Sequence[TensorSpec]) -> Callback:
-        """Return a function that notes an exception of another one, and returns zeros then.
+        """Return a wrapper that records an exception of a function and returns zeros instead.
 
         Args:
-            function: the other function.
+            function: the function to wrap.
             results: the types of its results.
         """
 
@@ -152,16 +151,16 @@ class Failures:
 
 
 def functions_in(module: ir.Module, failures: Failures | None = None) -> list[Callback]:
-    """Return the functions for the callbacks in a program, by their numbers; none without such.
+    """Return the functions of the callbacks in a program, by number.
 
     A function takes and returns a token if its call does.
 
     Args:
         module: the program.
-        failures: notes the exceptions of the functions. Without it they are raised to XLA.
+        failures: records the exceptions of the functions. Without it they are raised to XLA.
 
     Raises:
-        ExecutionError: nobody has traced the program in this process.
+        ExecutionError: the program was not traced in this process.
     """
     known = callbacks_of(module)
     check_callbacks(module, () if known is None else CALLBACKS, "JAX")
@@ -189,7 +188,7 @@ def numbered(module: ir.Module, first: int, platform: str) -> ir.Module:
     Args:
         module: the program. It isn't changed.
         first: what to add to each number.
-        platform: where it is to run, as JAX calls it.
+        platform: the platform by its name in JAX.
     """
     copy = copy_of(module)
     if _ATTRIBUTE in copy.operation.attributes:
@@ -199,7 +198,7 @@ def numbered(module: ir.Module, first: int, platform: str) -> ir.Module:
         target = target_of(call).replace("cpu", kind).replace("gpu", kind)
         with call.context:
             call.attributes["call_target_name"] = ir.StringAttr.get(target)
-            # Behind the edges of modules only the attribute that StableHLO declares is read.
+            # After serialization only the attribute that StableHLO declares is read.
             call.attributes["backend_config"] = ir.Attribute.parse(
                 f"{{index = {first + number_of(call)} : ui64}}"
             )
@@ -212,13 +211,13 @@ def numbered(module: ir.Module, first: int, platform: str) -> ir.Module:
 
 
 def put_on_one_device(module: ir.Module) -> None:
-    """Let each callback run once, whatever the program is sharded to later.
+    """Annotate each callback with a maximal sharding, so that it runs on one device only.
 
-    JAX annotates callbacks so where it traces for several devices. What it has traced for one may
-    be sharded afterwards, and the callbacks should not run on each device then.
+    JAX does so when it traces for several devices. A function traced for one device may be sharded
+    afterwards, and its callbacks must not run on each device then.
 
     Args:
-        module: what JAX has traced. It is changed.
+        module: the traced module. It is changed.
     """
     attributes = module.operation.attributes
     if _PARTITIONS in attributes and attributes[_PARTITIONS].value > 1:
@@ -233,7 +232,7 @@ def put_on_one_device(module: ir.Module) -> None:
     with module.context, ir.Location.unknown():
         name = _declare_device(module)
         for call in calls:
-            # An operation without results says so once.
+            # An operation without results has one sharding as well.
             count = max(1, len(call.results))
             each = TensorShardingPerValue((TensorSharding(name, ()),) * count)
             call.attributes[SHARDING] = attribute_of(each)
@@ -249,7 +248,7 @@ def _declare_device(module: ir.Module) -> str:
 
 
 def _without_token(function: Callable[..., Any]) -> Callback:
-    """Return the function of a callback whose call has a token, as the others are."""
+    """Return a callback without the token of its call."""
 
     def call(*arrays: Any) -> Sequence[Any]:
         return function(None, *arrays)[1:]

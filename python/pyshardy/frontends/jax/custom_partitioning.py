@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Calls of `jax.experimental.custom_partitioning`, replaced by what their functions make of them.
+"""Expansion of calls of `jax.experimental.custom_partitioning`.
 
-A module has a custom call for each, with a key. The function that partitions the call lives in the
-process that has traced the module. It is asked with the shardings that the values have got, and
-what it says becomes a manual computation:
+A module has a custom call for each, with a key. The partition function of the call exists in the
+process that traced the module. It is called with the propagated shardings, and its result becomes a
+manual computation:
 
     %0 = stablehlo.custom_call @CustomSPMDPartitioning(%x) {backend_config = "140349902987984"}
 
@@ -49,10 +49,10 @@ _MESH = re.compile(r'(?P<before><@|sdy\.mesh @|mesh = @)(?P<name>[\w.$-]+|"[^"]*
 
 
 def remember_custom_partitioning(kept: Sequence[Any], module: ir.Module) -> None:
-    """Let the calls of `module`, and of what becomes of it, be known to this process.
+    """Register the partition functions of a module and of programs derived from it.
 
     Args:
-        kept: what JAX keeps alive with a lowered function.
+        kept: the objects that JAX keeps alive with a lowered function.
         module: the module of that function.
     """
     found = custom_partitionings(kept)
@@ -63,14 +63,14 @@ def remember_custom_partitioning(kept: Sequence[Any], module: ir.Module) -> None
 
 
 def expand_custom_partitioning(module: ir.Module) -> None:
-    """Put manual computations in the place of the calls that this process knows.
+    """Replace the calls that are registered in this process by manual computations.
 
     Args:
         module: a program whose shardings have been propagated. It is changed.
 
     Raises:
-        UsageError: the function for a call fails, or returns something else than a mesh, a
-            function, and shardings by the names of axes.
+        UsageError: a partition function fails, or doesn't return a mesh, a function, and shardings
+            along named axes.
     """
     if text_of(module.operation.attributes, ATTRIBUTE) != this_process():
         return
@@ -85,7 +85,7 @@ def _expand(call: ir.Operation, known: CustomPartitioning, module: ir.Module, nu
 
     meshes = meshes_of(module)
     mesh = known.mesh
-    if mesh.empty:  # It was traced without a mesh in force, so it is for that of the program.
+    if mesh.empty:  # It was traced without an active mesh, so it is for the mesh of the program.
         of_program = next(each for each in meshes.values() if each.axes)
         mesh = device_mesh(of_program, available_devices(of_program.total_size))
     values = (*call.operands, *call.results)
@@ -121,7 +121,7 @@ def _named_sharding(
     meshes: Mapping[str, Mesh],
     mesh: jax.sharding.Mesh,
 ) -> jax.sharding.NamedSharding:
-    """The sharding as JAX writes it, without parts of axes, which it can't write."""
+    """Return a sharding in JAX's form, without sub-axes, which JAX can't express."""
     import jax  # noqa: PLC0415
 
     axes: list[tuple[str, ...]] = [()] * rank
@@ -143,7 +143,7 @@ def _lowered(
     arguments: Sequence[Any],
     results: Sequence[Any],
 ) -> Any:
-    """Lower the function of shards by JAX, on the whole arrays."""
+    """Lower the function of shards by JAX, on global arrays."""
     import jax  # noqa: PLC0415
 
     mesh, function, out_shardings, in_shardings = known.partition(
@@ -181,7 +181,7 @@ def _spec(sharding: Any, mesh: jax.sharding.Mesh) -> jax.sharding.PartitionSpec:
 
 
 def _on_meshes_of(text: str, meshes: Mapping[str, Mesh], number: int, context: ir.Context) -> str:
-    """The text with the names that meshes have in a module, or names that it doesn't have."""
+    """Return a text in which meshes have their names in a module, or unused names."""
     declared = meshes_of(parse(text, context))
     names = {mesh: name for name, mesh in reversed([*meshes.items()])}
     new = {
@@ -193,7 +193,7 @@ def _on_meshes_of(text: str, meshes: Mapping[str, Mesh], number: int, context: i
         name = match["name"].strip('"')
         return match["before"] + new.get(name, match["name"])
 
-    # Equal meshes of several names are one then, which is declared once.
+    # Equal meshes of several names are merged and declared once.
     seen: set[str] = set()
     lines: list[str] = []
     for line in _MESH.sub(renamed, text).splitlines():
@@ -206,7 +206,7 @@ def _on_meshes_of(text: str, meshes: Mapping[str, Mesh], number: int, context: i
 
 
 def _take_over(call: ir.Operation, made: ir.Module, module: ir.Module, number: int) -> None:
-    """Move the manual computation of a module into the place of a call."""
+    """Replace a call by the manual computation of another module."""
     present = {view.operation.attributes["sym_name"].value for view in module.body.operations}
     main = ir.SymbolTable(made.operation)["main"].operation
     functions = [

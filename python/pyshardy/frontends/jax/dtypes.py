@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Element types of MLIR as JAX's arrays have them."""
+"""The NumPy types of MLIR element types in JAX."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SMALL_FLOAT = re.compile(r"f(\d+)E(\w+)")
 
 
 def dtype_of(element: str) -> np.dtype[Any]:
-    """The NumPy type of an element type: `float8_e4m3fn` for `f8E4M3FN`, `uint4` for `ui4`.
+    """Return the NumPy type of an element type: `float8_e4m3fn` for `f8E4M3FN`, `uint4` for `ui4`.
 
     Raises:
-        UsageError: JAX has 64 bits switched off, and this is a type that needs them.
+        UsageError: the type has 64 bits and JAX's option `jax_enable_x64` is off.
     """
     import jax  # noqa: PLC0415
     import ml_dtypes as _  # noqa: F401, PLC0415 (gives names of small types to NumPy)

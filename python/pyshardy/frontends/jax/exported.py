@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What `jax.export` has exported, as modules of this context."""
+"""Import of functions exported by `jax.export`."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -26,19 +26,19 @@ def from_exported(
     exported: jax.export.Exported | bytes | bytearray | str | os.PathLike[str],
     context: ir.Context | None = None,
 ) -> ir.Module:
-    """The module of a function that `jax.export` has exported.
+    """Return the module of a function exported by `jax.export`.
 
         module = sdy.jax.from_exported(jax.export.export(jax.jit(f))(x))
-        module = sdy.jax.from_exported("f.jax")  # what its `serialize()` gave
+        module = sdy.jax.from_exported("f.jax")  # the bytes of `serialize()`
 
     Args:
         exported: the function; or serialized, as bytes or the file with them.
         context: a context with the dialect; a new one by default.
 
     Raises:
-        UsageError: JAX is missing, or this isn't what it has exported; or the function is for
-            several platforms, or has dimensions of unknown size.
-        ParseError: the program can't be read.
+        UsageError: JAX is missing; the argument isn't an exported function; or the function is for
+            several platforms, or has symbolic dimensions.
+        ParseError: the program can't be parsed.
     """
     require("jax", "sdy.jax.from_exported", extra="jax")
     import jax.export  # noqa: PLC0415

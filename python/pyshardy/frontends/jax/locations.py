@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Places in the user's source for what JAX's own functions are made of."""
+"""Source locations for operations inside JAX's own functions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from pyshardy.irtools.call_graph import CallGraph, callee_of
 def locate_by_calls(module: ir.Module) -> None:
     """Locate operations in functions of JAX itself by the first calls of these functions.
 
-    JAX leaves its own frames out. Nothing else is left where a function of `jax.numpy` has become a
-    function of the module; but its calls have places.
+    JAX omits its own frames, so operations have no location if a function of `jax.numpy` has become
+    a function of the module; but the calls of that function have locations.
 
-    1. Functions come before those that they call.
-    2. An operation without a place gets that of the first call of its function, as what is called
-       from there.
+    1. Callers are visited before callees.
+    2. An operation without a location gets a call-site location at the first call of its function.
 
-    So in `def f(x): return jnp.sort(x)` the operation `stablehlo.sort`, which stands in a function
-    `@sort`, is located at `jnp.sort(x)`.
+    In `def f(x): return jnp.sort(x)`, the operation `stablehlo.sort` in the function `@sort` is
+    located at `jnp.sort(x)`.
     """
     graph = CallGraph(module)
     calls: dict[str, ir.Location] = {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What JAX has lowered, as modules of this context.
+"""Import of functions lowered by JAX.
 
-JAX brings MLIR bindings of its own. The two get along in one process as long as no object of one
-comes to the other, so programs cross over as text.
+JAX has its own MLIR bindings. Both can be used in one process if they share no objects, so programs
+are passed as text.
 """
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None = None) -> ir.Module:
-    """The module of a function that JAX has lowered.
+    """Return the module of a function lowered by JAX.
 
         lowered = jax.jit(step, in_shardings=...).lower(parameters, batch)
         module = sdy.jax.from_lowered(lowered)
@@ -38,12 +38,12 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
     in the arguments of the function, and operations are located in its source.
 
     Args:
-        lowered: what `jax.jit(f).lower(...)` gives.
+        lowered: the result of `jax.jit(f).lower(...)`.
         context: a context with the dialect; a new one by default.
 
     Raises:
-        UsageError: JAX is missing, or this isn't what it has lowered.
-        ParseError: the program can't be read.
+        UsageError: JAX is missing, or the argument isn't a lowered function.
+        ParseError: the program can't be parsed.
     """
     require("jax", "sdy.jax.from_lowered", extra="jax")
     import jax  # noqa: PLC0415
@@ -53,7 +53,7 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
         raise UsageError(error(f"expected the result of 'jax.jit(f).lower(...)', {got}"))
     module = parse(lowered.as_text(debug_info=True), context or Context())
     locate_by_calls(module)
-    # JAX tells nowhere else which arguments it has dropped, and where the function is to run.
+    # JAX stores the dropped arguments and the devices nowhere else.
     found = compile_arguments(lowered)
     structure = Structure(
         lowered.in_tree,

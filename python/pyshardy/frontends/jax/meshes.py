@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Meshes and shardings as JAX has them."""
+"""Conversion of meshes and shardings to JAX and back."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 
 def abstract_mesh(mesh: Mesh) -> AbstractMesh:
-    """Return the mesh without devices; they need not be there to lower a function for it.
+    """Return an abstract mesh, for lowering without devices.
 
-    Its axes are the compiler's to use, as those of `device_mesh`: what JAX makes of axes by default
-    changed with version 0.11.
+    Its axes are of kind Auto, as those of `device_mesh`; JAX's default changed in version 0.11.
     """
     from jax.sharding import AbstractMesh, AxisType  # noqa: PLC0415
 
@@ -35,12 +34,12 @@ def abstract_mesh(mesh: Mesh) -> AbstractMesh:
 
 
 def mesh_of_model(mesh: jax.sharding.Mesh | AbstractMesh) -> Mesh:
-    """A mesh of JAX as a plain value. Its devices are numbered in its own order."""
+    """Return the mesh of a JAX mesh, with the devices numbered in its order."""
     return Mesh.of(dict(zip(mesh.axis_names, mesh.axis_sizes, strict=True)))
 
 
 def mesh_in_force() -> Any:
-    """The mesh of `jax.set_mesh`; None if there is none, or JAX is tracing and doesn't tell."""
+    """Return the mesh of `jax.set_mesh`; None if there is none, or while JAX is tracing."""
     import jax  # noqa: PLC0415
 
     try:
@@ -51,7 +50,7 @@ def mesh_in_force() -> Any:
 
 
 def cut_mesh(grid: RefinedMesh, mesh: jax.sharding.Mesh) -> jax.sharding.Mesh:
-    """The mesh of a grid over the devices of the mesh that it cuts, with axes of the same kinds."""
+    """Return the JAX mesh of a refined mesh, with the original devices and axis kinds."""
     import jax  # noqa: PLC0415
 
     kinds = dict(zip(mesh.axis_names, mesh.axis_types, strict=True))
@@ -63,11 +62,11 @@ def cut_mesh(grid: RefinedMesh, mesh: jax.sharding.Mesh) -> jax.sharding.Mesh:
 
 
 def device_mesh(mesh: Mesh, devices: Sequence[Any]) -> jax.sharding.Mesh:
-    """The mesh over devices of JAX, which stand in its order."""
+    """Return a JAX mesh over devices in mesh order."""
     import jax  # noqa: PLC0415
 
     array = np.empty(len(devices), object)
-    array[:] = devices  # NumPy would look into a device for the elements of an array.
+    array[:] = devices  # NumPy would treat a device as a sequence.
     shape = [axis.size for axis in mesh.axes]
     kinds = (jax.sharding.AxisType.Auto,) * len(shape)
     names = [axis.name for axis in mesh.axes]
@@ -75,17 +74,17 @@ def device_mesh(mesh: Mesh, devices: Sequence[Any]) -> jax.sharding.Mesh:
 
 
 def partition_spec(axes_of_dims: Sequence[tuple[str, ...]]) -> PartitionSpec:
-    """The axes of each dimension as JAX writes them."""
+    """Return the `PartitionSpec` of the axes of each dimension."""
     from jax.sharding import PartitionSpec  # noqa: PLC0415
 
     return PartitionSpec(*(axes[0] if len(axes) == 1 else axes or None for axes in axes_of_dims))
 
 
 def available_devices(count: int) -> list[Any]:
-    """The first devices that JAX has.
+    """Return the first devices of JAX.
 
     Raises:
-        UsageError: there are not as many.
+        UsageError: there are too few.
     """
     import jax  # noqa: PLC0415
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A name for this process, for modules that refer to functions of Python in it."""
+"""A name for this process, for modules that refer to its Python functions."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from functools import cache
 
 @cache
 def this_process() -> str:
-    """Return a name that no other process has, but those forked from this one."""
+    """Return a name of this process that is unique except for forked processes."""
     return uuid.uuid4().hex

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Keys of random numbers, which are plain integers in a program."""
+"""Random number keys, which are integers in a program."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportPrivateImportUsage=false
@@ -13,15 +13,15 @@ from pyshardy.backends.jax_internals import key_implementation
 
 
 def implementations(types: Iterable[Any]) -> tuple[str | None, ...]:
-    """For each type of an array the generator whose keys it has; None if it has none.
+    """Return the generator of each key type; None for types that aren't keys.
 
     Args:
-        types: what has a `dtype`, as arrays do.
+        types: objects with a `dtype`, such as arrays.
     """
     import jax  # noqa: PLC0415
 
     return tuple(
-        # JAX tells it of arrays only.
+        # JAX supports this query for arrays only.
         key_implementation(one.dtype)
         if jax.dtypes.issubdtype(one.dtype, jax.dtypes.prng_key)
         else None
@@ -30,7 +30,7 @@ def implementations(types: Iterable[Any]) -> tuple[str | None, ...]:
 
 
 def without_keys(value: Any) -> Any:
-    """The integers of keys; anything else as it is."""
+    """Return the integers of keys, and other values unchanged."""
     import jax  # noqa: PLC0415
 
     dtype = getattr(value, "dtype", None)
@@ -40,7 +40,7 @@ def without_keys(value: Any) -> Any:
 
 
 def with_keys(value: Any, implementation: str | None) -> Any:
-    """The keys of a generator for their integers; without a generator the value as it is."""
+    """Return the keys of a generator for some integers; without a generator, the value itself."""
     import jax  # noqa: PLC0415
 
     if implementation is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One mesh of whole axes for shardings along parts of axes, and on several meshes."""
+"""A mesh of full axes for shardings along sub-axes and on several meshes."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from mlir_sdy.model.devices import sizes_and_widths
 
 
 class NoGridError(ValueError):
-    """There is no such mesh; the text says why."""
+    """There is no such mesh; the message states the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefinedMesh:
-    """A mesh whose whole axes can say what parts of axes, and other meshes, say.
+    """A mesh whose full axes can express sub-axes, and axes of other meshes of the same devices.
 
-    JAX names whole axes of one mesh only. The axes of a grid are those of a mesh, cut where a
-    sharding begins or ends within them:
+    JAX supports full axes of one mesh only. The axes of a refined mesh are those of the original
+    mesh, split at the boundaries of the sub-axes in use:
 
-    1. An axis or part of size s, a step along which is w positions wide, reaches from w to w * s.
-    2. An axis of the mesh is cut at all ends that lie inside its own.
-    3. Its ends and the cuts between must divide each other in turn; otherwise there is no grid.
-    4. A piece is named as the part of the axis that it is; an axis without cuts keeps its name.
+    1. An axis or sub-axis of size s and stride w (in positions) extends from w to w * s.
+    2. An axis of the mesh is split at all boundaries inside its extent.
+    3. The sorted boundaries must each divide the next one; otherwise there is no refined mesh.
+    4. A part is named like its sub-axis; an axis that isn't split keeps its name.
 
-    On `<["x"=8, "y"=2]>`, whose axes reach from 2 to 16 and from 1 to 2, `"x":(2)2` reaches from 4
-    to 8. So x is cut into `x:(1)2`, `x:(2)2` and `x:(4)2`, and y stays.
+    On `<["x"=8, "y"=2]>`, whose axes extend from 2 to 16 and from 1 to 2, `"x":(2)2` extends from 4
+    to 8. So x is split into `x:(1)2`, `x:(2)2` and `x:(4)2`, and y is unchanged.
 
     Attributes:
-        mesh: the mesh with cut axes, in the order of the devices of the original one.
-        widths: how many positions a step along each of its axes is wide.
-        origins: the axes of the original mesh that its axes are, or are pieces of.
+        mesh: the refined mesh, with the device order of the original one.
+        widths: the stride of each of its axes, in positions.
+        origins: for each of its axes the axis of the original mesh that it belongs to.
     """
 
     mesh: Mesh
@@ -42,10 +42,10 @@ class RefinedMesh:
 
     @classmethod
     def of(cls, mesh: Mesh, shardings: Iterable[tuple[TensorSharding | None, Mesh]]) -> RefinedMesh:
-        """The coarsest grid of `mesh` for shardings, each with the mesh that it counts by.
+        """Return the coarsest refinement of `mesh` for shardings, each with its mesh.
 
         Raises:
-            NoGridError: a sharding counts devices in another order, or no cuts will do.
+            NoGridError: a mesh has another device order, or boundaries don't divide each other.
         """
         ends: set[int] = set()
         for sharding, counting in shardings:
@@ -75,7 +75,7 @@ class RefinedMesh:
         return cls(Mesh(tuple(axes), mesh.device_ids), tuple(widths), tuple(origins))
 
     def axes_of(self, sharding: TensorSharding, counting: Mesh) -> tuple[tuple[str, ...], ...]:
-        """The axes of the grid along which each dimension of a tensor is sharded."""
+        """Return the axes of the refined mesh along which each dimension of a tensor is sharded."""
         return tuple(
             tuple(name for ref in dim.axes for name in self._names(ref, counting))
             for dim in sharding.dim_shardings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Local programs for devices that have other numbers."""
+"""Renumbering of the devices of local programs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NO_MEMBER = -1
 
 
 def renumber(module: ir.Module, ids: Sequence[int]) -> None:
-    """Let the device that is called `position` do what the device `ids[position]` did.
+    """Renumber devices: `position` is the new number of the device `ids[position]`.
 
-    1. The groups and pairs of collectives name devices by their positions.
-    2. A program that asks for its device id looks `ids` up at its position.
+    1. The groups and pairs of collectives are mapped to positions.
+    2. Reads of the device id become look-ups of `ids` at the position.
 
     With `ids` 2, 0, 1, the groups [[0, 1]] become [[1, 2]].
 
@@ -50,7 +50,7 @@ def renumber(module: ir.Module, ids: Sequence[int]) -> None:
 
 
 def _table(groups: Groups) -> np.ndarray:
-    """Groups as rows of one length, as StableHLO has them."""
+    """Return groups as rows of one length, in StableHLO's form."""
     longest = max(map(len, groups))
     rows = [[*group, *[_NO_MEMBER] * (longest - len(group))] for group in groups]
     return np.array(rows, np.int64)

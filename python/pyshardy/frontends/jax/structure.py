@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which trees of arrays a function of JAX takes and gives, kept with its module.
+"""The pytrees of the arguments and results of a JAX function, kept with its module.
 
-A module has plain lists of arguments and results. How they make up dictionaries, tuples and objects
-of the user's own classes is known to this process only; the module names it by an attribute, which
-copies and passes leave alone.
+A module has flat lists of arguments and results. Their structure as dictionaries, tuples and
+objects of user-defined classes is kept in this process; the module refers to it by an attribute,
+which copies and passes preserve.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _known: dict[str, Structure] = {}
 
 @dataclass(frozen=True)
 class Structure:
-    """How arguments and results make up trees, and where they were to be.
+    """The pytrees of arguments and results, and the mesh of a traced function.
 
     Attributes:
         in_tree: the `PyTreeDef` of `(args, kwargs)`.
         out_tree: the `PyTreeDef` of the result.
-        kept: which of the leaves of `in_tree` are arguments; the function doesn't use the others.
-        keys: the generators of those results that are keys of random numbers; see `random_keys`.
-        mesh: the mesh for which it was traced, if that had devices.
+        kept: the leaves of `in_tree` that are arguments; the function doesn't use the others.
+        keys: the generators of results that are random number keys; see `random_keys`.
+        mesh: the mesh for which it was traced, if it has devices.
     """
 
     in_tree: Any
@@ -48,10 +48,10 @@ class Structure:
 
 
 def remember(structure: Structure, module: ir.Module) -> None:
-    """Let `module`, and what becomes of it, be known to have this structure."""
+    """Register the structure of a module and of programs derived from it."""
     text = str(structure)
     count = 1
-    # Classes may share a name; what the text doesn't tell apart gets a number.
+    # Classes may share a name; structures of equal text are numbered.
     while _known.setdefault(text, structure) != structure:
         count += 1
         text = f"{structure} ({count})"
@@ -59,9 +59,9 @@ def remember(structure: Structure, module: ir.Module) -> None:
 
 
 def structure_of(module: ir.Module, *, arguments: int, results: int) -> Structure | None:
-    """The structure of a module with so many arguments and results.
+    """Return the structure of a module with these numbers of arguments and results.
 
-    None if the module comes from elsewhere, or has other arguments or results by now.
+    None if the module wasn't traced in this process, or its arguments or results have changed.
     """
     name = text_of(module.operation.attributes, _ATTRIBUTE)
     structure = None if name is None else _known.get(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Functions of JAX, traced with shardings of JAX's and of ours."""
+"""Tracing of JAX functions, with shardings of JAX or pyshardy."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -39,32 +39,31 @@ def trace(
     static_argnums: int | Sequence[int] = (),
     context: ir.Context | None = None,
 ) -> ir.Module:
-    """The module of a function of JAX for arguments like the given ones.
+    """Trace a JAX function for arguments of the given types, and return its module.
 
         mesh = sdy.Mesh.of({"data": 2, "model": 4})
         module = sdy.jax.trace(step, parameters, batch, mesh=mesh,
                                in_shardings=(None, PartitionSpec("data")))
 
     Arguments are named by their paths, as in `parameters['w']`, and operations are located in the
-    source of the function. Nothing is computed.
+    source of the function. The function isn't executed.
 
     Args:
-        function: a function that `jax.jit` takes, or has made.
+        function: a function that `jax.jit` accepts or returned.
         arguments: its arguments: arrays, or `jax.ShapeDtypeStruct` in their place.
-        in_shardings: how the arguments are laid out: a tree like `arguments`, or one that ends
-            earlier, with leaves that are a `jax.sharding.NamedSharding`; a `PartitionSpec` on
-            `mesh`; a `TensorSharding`, which may be open, uneven and along parts of axes; or None
-            where it is open.
+        in_shardings: the shardings of the arguments: a tree like `arguments` or a prefix of it. A
+            leaf is a `jax.sharding.NamedSharding`; a `PartitionSpec` on `mesh`; a
+            `TensorSharding`, which may be open, uneven and along sub-axes; or None for an open
+            sharding.
         out_shardings: the same for the result.
-        mesh: what a `PartitionSpec` and a `TensorSharding` refer to; without it, the mesh of
-            `jax.set_mesh`. Devices are not needed: a `Mesh`, or a `jax.sharding.AbstractMesh`,
-            will do.
-        static_argnums: the positions of arguments that are no arrays.
+        mesh: the mesh of each `PartitionSpec` and `TensorSharding`; by default, the mesh of
+            `jax.set_mesh`. It may be without devices: a `Mesh` or a `jax.sharding.AbstractMesh`.
+        static_argnums: the positions of arguments that aren't arrays.
         context: a context with the dialect; a new one by default.
 
     Raises:
-        UsageError: JAX is missing, or shardings and arguments don't fit together.
-        VerificationError: a `TensorSharding` doesn't fit its argument.
+        UsageError: JAX is missing, or shardings don't match the arguments.
+        VerificationError: a `TensorSharding` is invalid for its argument.
     """
     require("jax", "sdy.jax.trace", extra="jax")
     import jax  # noqa: PLC0415
@@ -111,7 +110,7 @@ def trace(
 
 @cache
 def _leave_out_own_frames() -> None:
-    """Tell JAX that who calls it here is not the user, whose frames it looks for."""
+    """Exclude the frames of this package from JAX's source locations."""
     from jax.extend.source_info_util import register_exclusion  # noqa: PLC0415
 
     register_exclusion(str(Path(__file__).parent))
@@ -121,7 +120,7 @@ class _Shardings:
     """Reads trees of shardings that refer to a mesh.
 
     Attributes:
-        is_without_devices: whether JAX has got a mesh without devices.
+        is_without_devices: whether JAX was given a mesh without devices.
     """
 
     def __init__(self, mesh: Mesh | jax.sharding.Mesh | jax.sharding.AbstractMesh | None):
@@ -141,13 +140,13 @@ class _Shardings:
         self.is_without_devices = False
 
     def for_jax(self, tree: Any) -> Any:
-        """The same tree with what JAX takes: nothing where a sharding is ours."""
+        """Return the tree with JAX's shardings, and None for each `TensorSharding`."""
         import jax  # noqa: PLC0415
 
         return jax.tree.map(self._for_jax, tree, is_leaf=self._is_leaf)
 
     def ours(self, tree: Any, full: Any) -> dict[int, TensorSharding]:
-        """Our shardings in a tree, by the leaves of the full tree that they are for."""
+        """Return each `TensorSharding` in a tree by the index of its leaf in the full tree."""
         import jax  # noqa: PLC0415
 
         spread = jax.tree.broadcast(tree, full, is_leaf=self._is_leaf)
@@ -157,7 +156,7 @@ class _Shardings:
         }
 
     def declare_meshes(self, module: ir.Module, shardings: Sequence[TensorSharding]) -> None:
-        """Declare the mesh by the names under which shardings refer to it, if nobody has."""
+        """Declare the mesh by the names under which shardings refer to it, unless declared."""
         declare_meshes(module, shardings, self._mesh)
 
     def _is_leaf(self, value: object) -> bool:
@@ -187,15 +186,15 @@ class _Shardings:
 def _donated(
     function: Any, arguments: Sequence[Any], static: int | Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the positions of arguments that a function that `jax.jit` has made is given for good.
+    """Return the positions of the donated arguments of a function made by `jax.jit`.
 
-    A function around it would keep them.
+    A wrapper would lose the donations.
     """
     import jax  # noqa: PLC0415
 
     if not isinstance(function, jax.stages.Wrapped) or not hasattr(function, "trace"):
         return ()
-    # Where arrays are doesn't matter here, and might not suit the function by itself.
+    # The devices of arrays don't matter here, and may conflict with the function.
     types = _types_of(tuple(arguments), (np.ndarray, jax.Array), static)
     given, _ = function.trace(*types).args_info
     positions = [
@@ -213,7 +212,7 @@ def _donated(
 def _behind_tokens(
     shardings: Mapping[int, TensorSharding], types: Sequence[ir.Type]
 ) -> dict[int, TensorSharding]:
-    """Return shardings by positions in a signature that begins with the tokens of effects."""
+    """Return shardings by position in a signature that begins with effect tokens."""
     tokens = sum(map(is_token, types))
     return {tokens + index: sharding for index, sharding in shardings.items()}
 
@@ -221,7 +220,7 @@ def _behind_tokens(
 def _types_of(
     arguments: tuple[Any, ...], arrays: tuple[type, ...], static: int | Sequence[int]
 ) -> tuple[Any, ...]:
-    """The arguments with types in place of arrays of some classes."""
+    """Return the arguments with types in place of arrays of some classes."""
     import jax  # noqa: PLC0415
 
     def type_of(leaf: Any) -> Any:
@@ -235,5 +234,5 @@ def _types_of(
 
 
 def _positions(static: int | Sequence[int], count: int) -> set[int]:
-    """Return positions that may be counted from the end, as those from the beginning."""
+    """Return positions as non-negative numbers."""
     return {each % count for each in ([static] if isinstance(static, int) else static)}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Portable artifacts of StableHLO: programs that other versions, and other tools, can read.
 
-An artifact holds functions and operations of StableHLO only. What is sdy's is spelled in strings as
-XLA spells it on the way from one of its parts to another, so that XLA and JAX understand it:
+An artifact contains functions and operations of StableHLO only. The sdy dialect is represented by
+strings, in the form that XLA uses internally, so that XLA and JAX can read it:
 
 | in a module                 | in an artifact                                                    |
 |-----------------------------|-------------------------------------------------------------------|
@@ -14,13 +14,13 @@ XLA spells it on the way from one of its parts to another, so that XLA and JAX u
 | `sdy.propagation_barrier`   | a call of `@xla.sdy.PropagationBarrier`                           |
 | `sdy.manual_computation`    | a function, called between `@xla.sdy.GlobalToLocalShape` and back |
 
-| module         | what it holds                            |
-|----------------|------------------------------------------|
-| `artifact`     | artifacts from modules and back          |
-| `versions`     | for which version an artifact is written |
-| `names`        | the words of the table above             |
-| `to_strings`   | from its left side to the right          |
-| `from_strings` | and back                                 |
+| module         | contents                                       |
+|----------------|------------------------------------------------|
+| `artifact`     | conversion of modules to artifacts and back    |
+| `versions`     | the target versions of artifacts               |
+| `names`        | the names in the table above                   |
+| `to_strings`   | conversion from its left column to the right   |
+| `from_strings` | conversion from its right column to the left   |
 """
 
 from pyshardy.frontends.portable.artifact import deserialize, serialize

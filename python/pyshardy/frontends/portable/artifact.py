@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Portable artifacts from modules, and back."""
+"""Conversion of modules to portable artifacts and back."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _CHLO_TO_STABLEHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
 
 
 def serialize(module: ir.Module, version: str = CURRENT) -> bytes:
-    """The artifact of a module, with what is sdy's spelled in strings.
+    """Return the artifact of a module, in which strings represent the sdy dialect.
 
-    Operations of CHLO are written out in StableHLO, which is all that an artifact may hold.
+    Operations of CHLO are decomposed to StableHLO, since an artifact contains no other dialects.
 
     Args:
         module: the module. It isn't changed.
-        version: that of StableHLO which is to read it: `current`, `minimum` or `1.2.3`.
+        version: the version of StableHLO that must read it: `current`, `minimum` or `1.2.3`.
 
     Raises:
         UsageError: there is no such version.
-        PassError: there is an operation that artifacts can't hold, or those of this version can't.
+        PassError: an operation can't be represented in artifacts, or not in this version.
     """
     version = target_version(version)
     copy = copy_of(module)
@@ -49,15 +49,15 @@ def serialize(module: ir.Module, version: str = CURRENT) -> bytes:
 
 
 def deserialize(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
-    """The module of an artifact.
+    """Return the module of an artifact.
 
     Args:
         data: the artifact.
         context: a context with the dialect.
-        filename: what diagnostics call it.
+        filename: the name of the file in diagnostics.
 
     Raises:
-        ParseError: it can't be read.
+        ParseError: it can't be parsed.
     """
     found: list[Diagnostic] = []
     try:
@@ -76,7 +76,7 @@ def deserialize(data: bytes, context: ir.Context, filename: str = "-") -> ir.Mod
 
 
 def _text_by_jax(data: bytes, filename: str) -> str:
-    """The text of an artifact with sdy in binary form, which C++ Shardy alone can read."""
+    """Return the text of an artifact with binary sdy attributes, which only C++ Shardy can read."""
     if find_spec("jaxlib") is None:
         message = (
             "the portable artifact contains sdy in binary form, which only C++ Shardy reads; "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Understanding the strings in which what is sdy's is spelled."""
+"""Conversion of the strings in artifacts to the sdy dialect."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from pyshardy.irtools.walks import operations_named, operations_with
 
 _CALL = "stablehlo.custom_call"
 _GSPMD = "mhlo.sharding"
-"""What the partitioner before Shardy reads; XLA writes it beside the strings."""
+"""The attribute of GSPMD shardings, which XLA writes in addition to the strings."""
 
 
 def from_strings(module: ir.Module) -> None:
-    """Turn all that is spelled in strings into sdy's own; the module is changed in place.
+    """Convert all strings to the sdy dialect, in place.
 
     Raises:
-        ParseError: a string can't be read.
-        PassError: a manual computation isn't spelled as it should be.
+        ParseError: a string can't be parsed.
+        PassError: a manual computation is represented incorrectly.
     """
     with module.context:
         _understand_meshes(module)
@@ -50,7 +50,7 @@ def from_strings(module: ir.Module) -> None:
 
 
 def _is_spelled(call: ir.Operation) -> bool:
-    """Whether a call has what its target needs; a `@Sharding` may be GSPMD's."""
+    """Whether a call has the strings that its target requires; a `@Sharding` may be GSPMD's."""
     return bool(names.spelled(call.attributes)) or "sdy.sharding" in call.attributes
 
 
@@ -146,7 +146,7 @@ def _barrier(call: ir.Operation) -> None:
 
 
 def _take_over(call: ir.Operation, made: ir.Operation) -> None:
-    """Let what is made of a call have its uses, and the strings that are not about it."""
+    """Replace a call by an operation, which keeps the other strings of the call."""
     for old, new in zip(call.results, made.results, strict=True):
         old.replace_all_uses_with(new)
     names.unspell(call, names.GROUP_ID, names.DIRECTION)
@@ -168,7 +168,7 @@ _IS_BODY = re.compile(rf"xla\.sdy\.\w*manual_computation_body(_\d+)?|{names.MANU
 
 
 def _understand_manual_computations(module: ir.Module) -> None:
-    """Put the functions of bodies back to where they are called, those of inner ones first."""
+    """Inline the functions of manual computation bodies into their calls, inner ones first."""
     functions = {
         function.attributes["sym_name"].value: function
         for function in operations_named(["func.func"], module)
@@ -177,7 +177,7 @@ def _understand_manual_computations(module: ir.Module) -> None:
     done: set[str] = set()
 
     def finish(name: str) -> None:
-        """Let a body hold computations in place of calls."""
+        """Replace the calls in a body by manual computations."""
         if name not in done:
             done.add(name)
             inside(functions[name])
@@ -236,7 +236,7 @@ def _computation_instead(call: ir.Operation, function: ir.Operation) -> None:
 
 
 def _shape_changes(call: ir.Operation) -> tuple[ir.Operation | None, ir.Operation | None]:
-    """What hands global values to a body and what takes them from it; None where there are none."""
+    """Return the calls that convert the operands and results of a body, None for missing ones."""
     operands, results = list(call.operands), list(call.results)
     users = [use.owner.operation for result in results for use in result.uses]
     before = _call_of(names.TO_LOCAL, operands[0].owner) if operands else None
@@ -252,7 +252,7 @@ def _shape_changes(call: ir.Operation) -> tuple[ir.Operation | None, ir.Operatio
 
 
 def _call_of(target: str, owner: Any) -> ir.Operation | None:
-    """The operation, if it is a call of `target`; an argument's owner is a block."""
+    """Return an owner if it is a call of `target`; the owner of an argument is a block."""
     if not isinstance(owner, ir.Operation | ir.OpView):
         return None
     operation = owner.operation

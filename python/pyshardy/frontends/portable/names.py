@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How XLA spells what is sdy's, and reading and writing such attributes."""
+"""XLA's names for the sdy dialect in strings, and access to these attributes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Attributes = Mapping[str, ir.Attribute]
 
 
 def spelled(attributes: ir.OpAttributeMap | ir.DictAttr) -> dict[str, str]:
-    """The strings that an operation, a function's argument or a module has."""
+    """Return the strings of an operation, of a function argument or of a module."""
     if FRONTEND_ATTRIBUTES not in attributes:
         return {}
     dictionary = attributes[FRONTEND_ATTRIBUTES]
@@ -42,20 +42,20 @@ def spelled(attributes: ir.OpAttributeMap | ir.DictAttr) -> dict[str, str]:
 
 
 def spelling(strings: Mapping[str, str], context: ir.Context) -> ir.DictAttr:
-    """The attribute that holds strings."""
+    """Return the attribute that contains strings."""
     return ir.DictAttr.get(
         {name: ir.StringAttr.get(text, context) for name, text in strings.items()}, context
     )
 
 
 def spell(operation: ir.Operation, strings: Mapping[str, str]) -> None:
-    """Add strings to those that an operation has."""
+    """Add strings to an operation."""
     both = {**spelled(operation.attributes), **strings}
     operation.attributes[FRONTEND_ATTRIBUTES] = spelling(both, operation.context)
 
 
 def unspell(operation: ir.Operation, *names: str) -> None:
-    """Remove strings from those that an operation has."""
+    """Remove strings from an operation."""
     kept = {name: text for name, text in spelled(operation.attributes).items() if name not in names}
     if kept:
         operation.attributes[FRONTEND_ATTRIBUTES] = spelling(kept, operation.context)

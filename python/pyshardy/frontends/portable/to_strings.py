@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Spelling in strings what is sdy's in a module."""
+"""Conversion of the sdy dialect to strings."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _ATTRIBUTES = {"sdy.sharding": names.SHARDING, "sdy.sharding_rule": names.SHARDI
 
 
 def to_strings(module: ir.Module) -> None:
-    """Spell all that is sdy's; the module is changed in place.
+    """Convert the sdy dialect to strings, in place.
 
     Raises:
-        PassError: it has an operation of sdy that no user writes, for which there are no words.
-            Then the module is as it was.
+        PassError: the module has an internal operation of sdy, which has no representation. The
+            module is unchanged then.
     """
     written = {_MESH, _RETURN, _MANUAL, *_CALLS}
     for operation in operations_named(OPERATIONS.keys() - written, module):
@@ -162,7 +162,7 @@ _CALLS = {
 def _like(
     operation: ir.Operation, target: str, strings: Mapping[str, str], **options: bool
 ) -> ir.Operation:
-    """A call with the operands, the results and the strings of an operation."""
+    """Return a call with the operands and results of an operation, and some strings."""
     types = [result.type for result in operation.results]
     both = {**names.spelled(operation.attributes), **strings}
     return _call(target, list(operation.operands), types, both, **options)
@@ -175,7 +175,7 @@ def _replace(operation: ir.Operation, call: ir.Operation) -> None:
 
 
 def _call_instead(computation: ir.Operation, name: str, module: ir.Module) -> None:
-    """Make a function of the body of a manual computation, and call it."""
+    """Outline the body of a manual computation to a function, and call it."""
     attributes = computation.attributes
     axes = {names.MANUAL_AXES: _text(attributes["manual_axes"])}
     body = computation.regions[0].blocks[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""For which version of StableHLO an artifact is written."""
+"""The target versions of StableHLO for artifacts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 def target_version(wanted: str) -> str:
-    """The version that is meant: `current`, `minimum`, or one with three numbers.
+    """Return the version for `current`, `minimum`, or three numbers.
 
     Raises:
-        UsageError: it isn't one, or this installation can't write it.
+        UsageError: it isn't a version, or this installation can't write it.
     """
     current, minimum = stablehlo.get_current_version(), stablehlo.get_minimum_version()
     if wanted in (CURRENT, MINIMUM):

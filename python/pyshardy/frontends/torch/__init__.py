@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""PyTorch: modules in, as `sdy.torch`.
+"""The front end of PyTorch, `sdy.torch`: import of modules.
 
     traced = sdy.torch.trace(model, tokens, mesh=mesh, shardings={
         "*.mlp.0.weight": ("model", None),
@@ -10,15 +10,15 @@
     program = sdy.partition(traced.module)
     logits = traced.outputs(program.run(traced.inputs(tokens)))
 
-| module      | what it holds                                              |
+| module      | contents                                                   |
 |-------------|------------------------------------------------------------|
-| `tracing`   | modules of PyTorch, as modules whose arguments are weights |
-| `traced`    | such a module, with what it takes to run it                |
-| `signature` | what an exported program takes and gives                   |
-| `patterns`  | shardings for arguments by patterns of their names         |
-| `frames`    | where in the user's source an operation comes from         |
-| `failures`  | what is told when PyTorch or its importer gives up         |
-| `arrays`    | tensors of PyTorch and the arrays that stand for them      |
+| `tracing`   | tracing of modules, whose weights become arguments         |
+| `traced`    | a traced module, with its weights                          |
+| `signature` | the arguments and results of an exported program           |
+| `patterns`  | shardings of arguments by name patterns                    |
+| `frames`    | source locations                                           |
+| `failures`  | errors for failures of PyTorch and its importer            |
+| `arrays`    | conversion of tensors to NumPy arrays and back             |
 """
 
 from pyshardy.frontends.torch.traced import TracedModule

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tensors of PyTorch and the arrays that stand for them; see `local_program.tensor_spec`."""
+"""Conversion of PyTorch tensors to NumPy arrays and back; see `local_program.tensor_spec`."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
-    """The values of a tensor; those of a type that NumPy lacks as `float32`.
+    """Return the values of a tensor; types that NumPy lacks become `float32`.
 
     Args:
         tensor: the tensor.
-        name: what a diagnostic calls it.
+        name: its name in diagnostics.
 
     Raises:
-        UsageError: it is no tensor.
+        UsageError: it isn't a tensor.
     """
     import torch  # noqa: PLC0415
 
@@ -32,7 +32,7 @@ def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
         message = f"'{name}' must be a torch.Tensor, got: {type(tensor).__name__}"
         raise UsageError(error(message))
     values = tensor.detach().cpu()
-    # f32 has all values of smaller types, and NumPy has no others of these sizes.
+    # f32 represents all values of smaller types.
     lacking = values.is_floating_point() and values.dtype not in (
         torch.float16,
         torch.float32,
@@ -42,9 +42,9 @@ def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
 
 
 def tensor_of(array: Array, dtype: torch.dtype) -> torch.Tensor:
-    """The tensor of a type with the values of an array."""
+    """Return a tensor of a type with the values of an array."""
     import torch  # noqa: PLC0415
 
-    # PyTorch takes no elements of the small types that `ml_dtypes` adds to NumPy.
+    # PyTorch doesn't support the small types that `ml_dtypes` adds to NumPy.
     taken = array.astype(np.float32) if array.dtype.kind == "V" else np.array(array)
     return torch.from_numpy(taken).to(dtype)

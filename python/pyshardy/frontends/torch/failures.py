@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What is told when PyTorch or its importer gives up."""
+"""Errors for failures of PyTorch and of its importer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _OPERATOR = re.compile(r'"torch\.operator"\(.*<\{name = "(?P<name>[^"]+)"')
 
 
 def of_importer(diagnostic: Diagnostic) -> Diagnostic:
-    """What to tell of an operation of PyTorch that the importer can't express.
+    """Return the error for an operation of PyTorch that the importer doesn't support.
 
-    Its own message shows the operation in its intermediate form; the name and the place are what
-    the user knows it by.
+    The importer's message shows its intermediate form; users know the operation by its name and
+    location.
     """
     match = _REFUSED.search(diagnostic.message)
     if match is None:
@@ -29,7 +29,7 @@ def of_importer(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def of_export(failure: Exception, place: SourceLocation | None) -> Diagnostic:
-    """What to tell when PyTorch can't make one graph of a module."""
+    """Return the error for a module that PyTorch can't export as one graph."""
     lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
     reason = lines[0] if lines else type(failure).__name__
     kind = type(failure).__name__

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where in the user's source an operation comes from."""
+"""Locations in the user's source."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _FRAME = re.compile(
 
 
 def frames_outside(stack_trace: str, folder: str) -> str:
-    """A stack trace without the frames in the files of a folder.
+    """Return a stack trace without the frames in the files of a folder.
 
-    The innermost frame is where the importer locates an operation, and that of a layer is in
-    PyTorch itself. If all frames are there, the innermost stays.
+    The importer locates an operation at the innermost frame, which is inside PyTorch for a layer.
+    If all frames are in the folder, the innermost one is kept.
 
     Args:
-        stack_trace: frames, the innermost last, as Python prints them.
-        folder: the folder to leave out.
+        stack_trace: frames, the innermost last, in Python's format.
+        folder: the folder to exclude.
     """
     frames = list(_FRAME.finditer(stack_trace))
     outside = [frame for frame in frames if not frame["file"].startswith(folder)]
@@ -29,7 +29,7 @@ def frames_outside(stack_trace: str, folder: str) -> str:
 
 
 def place_of(failure: BaseException, folders: tuple[str, ...]) -> SourceLocation | None:
-    """The innermost place, outside of some folders, where an exception came by."""
+    """Return the innermost frame of an exception outside of some folders."""
     for frame in reversed(traceback.extract_tb(failure.__traceback__)):
         if not frame.filename.startswith(folders) and frame.lineno is not None:
             return SourceLocation(frame.filename, frame.lineno, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Shardings for arguments by patterns of their names."""
+"""Shardings of arguments by name patterns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Axes = Sequence[str | Sequence[str] | None]
 
 
 def sharding_of(written: object) -> TensorSharding:
-    """The sharding that is written as one, or as the axes of each dimension.
+    """Return a sharding that is given as such, or as the axes of each dimension.
 
     `("model", None)` is `<@mesh, [{"model"}, {}]>`.
 
@@ -45,21 +45,21 @@ def _names(axes: str | Sequence[str] | None) -> Sequence[str]:
 def match(
     patterns: Mapping[str, TensorSharding | Axes], ranks: Mapping[str, int]
 ) -> dict[str, TensorSharding]:
-    """The shardings of arguments.
+    """Return the shardings of arguments.
 
-    1. A pattern matches as `fnmatch` has it: `*` stands for anything, dots included.
-    2. Of the patterns that match a name the first counts.
-    3. Each must match a name, even if an earlier one counts there.
+    1. Patterns are those of `fnmatch`: `*` matches any text, including dots.
+    2. The first pattern that matches a name determines its sharding.
+    3. Each pattern must match a name, even if an earlier one determines its sharding.
 
-    `{"*.bias": (None,), "*": ("data", None)}` leaves biases whole and shards what else there is.
+    `{"*.bias": (None,), "*": ("data", None)}` replicates biases and shards all other arguments.
 
     Args:
         patterns: shardings by patterns of names.
         ranks: the number of dimensions of each argument by its name.
 
     Raises:
-        UsageError: a pattern matches nothing, or its sharding has not as many dimensions as what it
-            matches.
+        UsageError: a pattern matches no name, or the rank of its sharding differs from that of a
+            matching argument.
     """
     found: dict[str, TensorSharding] = {}
     for pattern, written in patterns.items():

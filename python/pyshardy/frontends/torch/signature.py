@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What an exported program takes and gives."""
+"""The arguments and results of an exported program."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A number, a string or None in the place of a tensor; `torch.export` fixes it."""
+    """A number, a string or None in the place of a tensor, which `torch.export` specializes."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A tensor that the module gives: which result of the program it is, and its type."""
+    """A tensor that the module returns: the index of the program's result, and its type."""
 
     index: int
     dtype: torch.dtype
@@ -31,16 +31,15 @@ class Result:
 
 @dataclass(frozen=True)
 class Signature:
-    """What an exported program takes and gives.
+    """The arguments and results of an exported program.
 
     Attributes:
-        arguments: the names of the tensors that it takes: parameters and buffers by their paths,
-            constants in the code, and inputs as in `forward`.
-        state: those that are no inputs.
+        arguments: the names of its arguments: parameters and buffers by their paths, constants in
+            the code, and inputs as in `forward`.
+        state: the arguments that aren't inputs.
         inputs: for each leaf of the tree of inputs the name of its argument.
-        results: the names of the tensors that it gives: `output`, `output 1`, and buffers that the
-            module updates by their paths.
-        outputs: for each leaf of the tree of outputs which result it is.
+        results: the names of its results: `output`, `output 1`, and updated buffers by their paths.
+        outputs: for each leaf of the tree of outputs the index of its result.
     """
 
     arguments: tuple[str, ...]
@@ -51,7 +50,7 @@ class Signature:
 
 
 def signature_of(program: ExportedProgram) -> Signature:
-    """The signature of a program without what `drop_constants` drops."""
+    """Return the signature of a program without the values that `drop_constants` removes."""
     from torch.export.graph_signature import (  # noqa: PLC0415
         ConstantArgument,
         InputKind,
@@ -88,7 +87,7 @@ def signature_of(program: ExportedProgram) -> Signature:
 
 
 def drop_constants(program: ExportedProgram) -> None:
-    """Leave to the graph of a program only tensors as inputs and outputs."""
+    """Remove the inputs and outputs of a program's graph that aren't tensors."""
     from torch.export.graph_signature import ConstantArgument  # noqa: PLC0415
 
     specs = program.graph_signature

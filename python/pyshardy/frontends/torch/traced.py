@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A module of PyTorch that has become a module of MLIR."""
+"""A traced PyTorch module."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportMissingTypeStubs=false
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TracedModule:
-    """A module of PyTorch as a function of its weights and inputs.
+    """A PyTorch module as a function of its weights and inputs.
 
     Attributes:
         module: the program, whose arguments are parameters, buffers, constants and inputs.
@@ -35,25 +35,25 @@ class TracedModule:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What each argument is called: `layers.0.weight`, or the name of the input."""
+        """The name of each argument: `layers.0.weight`, or the name of the input."""
         return self._signature.arguments
 
     @property
     def results(self) -> tuple[str, ...]:
-        """What each result is called: `output`, `output 1`, or the path of an updated buffer."""
+        """The name of each result: `output`, `output 1`, or the path of an updated buffer."""
         return self._signature.results
 
     @property
     def state(self) -> Mapping[str, torch.Tensor]:
-        """The tensors of those arguments that are no inputs, by their names."""
+        """The tensors of the arguments that aren't inputs, by their names."""
         return self._signature.state
 
     def inputs(self, *args: Any, **kwargs: Any) -> list[Array]:
-        """The arrays of all arguments of the program: those of the weights, and of these inputs.
+        """Return the arrays of all arguments of the program, for the weights and for inputs.
 
         Args:
-            args: what the module is called with.
-            kwargs: the same, by name.
+            args: the positional inputs.
+            kwargs: the keyword inputs.
 
         Raises:
             UsageError: the module was traced for other inputs.
@@ -75,9 +75,9 @@ class TracedModule:
         return [array_of(tensors[name], name) for name in self.arguments]
 
     def outputs(self, arrays: Sequence[Array]) -> Any:
-        """What the module gives, of the arrays of the program's results.
+        """Return the outputs of the module from the arrays of the program's results.
 
-        Updated buffers are not among it; they are at their place in `results`.
+        They don't include updated buffers; see `results` for their positions.
         """
         from torch.utils import _pytree as pytree  # noqa: PLC0415
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Modules of PyTorch, as modules of MLIR whose arguments are their weights."""
+"""Tracing of PyTorch modules, whose weights become arguments."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -50,35 +50,35 @@ def trace(
     kwargs: Mapping[str, Any] | None = None,
     context: ir.Context | None = None,
 ) -> TracedModule:
-    """The module of MLIR for a module of PyTorch, for inputs like the given ones.
+    """Trace a PyTorch module for inputs of the given types.
 
         traced = sdy.torch.trace(model, tokens, mesh=sdy.Mesh.of({"data": 2, "model": 4}),
                                  shardings={"*.weight": ("model", None), "tokens": ("data", None)})
 
-    Its arguments are the parameters and buffers, called by their paths, the constants in the code,
-    and the inputs, called as in `forward`. Operations are located in the user's source. A module
-    that is in training mode is traced so: `module.eval()` first, if that isn't wanted.
+    The arguments are the parameters and buffers, named by their paths, the constants in the code,
+    and the inputs, named as in `forward`. Operations are located in the user's source. A module in
+    training mode is traced in training mode; call `module.eval()` first to avoid this.
 
     Args:
-        module: the module, or what `torch.export.export` has made of it.
-        args: what it is called with.
-        shardings: how arguments are laid out, by patterns of their names as `fnmatch` has them; the
-            first that matches counts. A sharding is a `TensorSharding`, or a tuple with an axis of
-            the mesh, a tuple of axes or None for each dimension. What no pattern matches is open.
-        mesh: what shardings refer to.
-        kwargs: inputs by name.
+        module: the module, or the result of `torch.export.export`.
+        args: the positional inputs.
+        shardings: the shardings of arguments by `fnmatch` patterns of their names; the first match
+            counts. A sharding is a `TensorSharding`, or a tuple with an axis of the mesh, a tuple
+            of axes or None for each dimension. Arguments without a match are open.
+        mesh: the mesh of the shardings.
+        kwargs: the keyword inputs.
         context: a context with the dialect; a new one by default.
 
     Raises:
-        UsageError: PyTorch is missing or can't export the module; a pattern matches nothing, or its
-            sharding doesn't fit; there is no mesh.
+        UsageError: PyTorch is missing or can't export the module; a pattern matches no name, or the
+            rank of its sharding differs; there is no mesh.
         PassError: the module has an operation that can't be expressed in StableHLO.
-        VerificationError: a sharding doesn't fit the mesh.
+        VerificationError: a sharding is invalid on the mesh.
     """
     require("torch", "sdy.torch.trace", extra="torch")
     program = _exported(module, args, dict(kwargs or {}))
     with warnings.catch_warnings():
-        # PyTorch warns of its own use of what it is about to change.
+        # PyTorch warns about its own use of deprecated functions.
         warnings.simplefilter("ignore", FutureWarning)
         program = program.run_decompositions(decompositions_of_torch())
     signature = signature_of(program)
@@ -87,7 +87,7 @@ def trace(
     try:
         text = stablehlo_of_torch(program.graph)
     except ir.MLIRError as refusal:
-        # The same is reported of an operation and of what it is used by.
+        # An operation and its users report the same error.
         raise PassError(failures.of_importer(diagnostics_of(refusal)[0])) from None
     except NotImplementedError as refusal:
         raise PassError(error(f"cannot import the PyTorch program: {refusal}")) from None
@@ -139,7 +139,7 @@ def _folder_of_torch() -> str:
 
 
 def _check_dialects(module: ir.Module) -> None:
-    """Refuse what the importer has left in other dialects."""
+    """Raise an error for operations of other dialects that the importer left."""
     for operation in operations_in(module.operation):
         name = operation.operation.name
         if name.partition(".")[0] not in _DIALECTS:
@@ -152,7 +152,7 @@ def _check_dialects(module: ir.Module) -> None:
 
 
 def _replace_constants(module: ir.Module) -> None:
-    """Let all constants be StableHLO's; the importer leaves some of `arith`."""
+    """Replace the constants of `arith` that the importer left by those of StableHLO."""
     for constant in operations_named(["arith.constant"], module):
         with ir.InsertionPoint(constant), constant.location:
             replaced = ir.Operation.create(

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The shard dialect in StableHLO.
+"""The lowering of the shard dialect to StableHLO, for the pass `shard-to-stablehlo`.
 
-| module          | what it holds                                                            |
+| module          | contents                                                                 |
 |-----------------|--------------------------------------------------------------------------|
-| `to_stablehlo`  | the pass                                                                 |
 | `registry`      | the lowering of each operation                                           |
-| `builder`       | building StableHLO on a grid                                             |
+| `builder`       | the builder of StableHLO on a grid                                       |
+| `mpi_builder`   | the builder for the operations that upstream lowers to MPI correctly     |
+| `mpi_elements`  | element types of MPI                                                     |
 | `reductions`    | kinds of reductions                                                      |
-| `device_values` | what each device computes of its indices alone                           |
+| `device_values` | integers that depend on the device only                                  |
 | `collectives`   | collectives of all members of a group                                    |
-| `rooted`        | those in which one member is special                                     |
-| `halo`          | exchanges with neighbours                                                |
-| `messages`      | sends and receives that belong together                                  |
-| `branches`      | branches that devices take by their indices                              |
-| `integers`      | what becomes of integers that depend on the device                       |
+| `rooted`        | collectives with a root                                                  |
+| `halo`          | halo exchange                                                            |
+| `messages`      | pairs of sends and receives                                              |
+| `branches`      | branches on device indices                                               |
+| `integers`      | the lowering of integers that depend on the device                       |
 """

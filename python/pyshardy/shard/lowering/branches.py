@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Branches that devices take by their indices.
+"""Branches on device indices.
 
     %isfirst = arith.cmpi eq, %index, %zero : index
     scf.if %isfirst { %0 = shard.send ... }
 
-An `scf.if` around a send or a receive is how one device is told from others. Its branches are moved
-in front of it, where all devices go through both; which of them takes part in a message, and which
-result it gets, is known beforehand.
+An `scf.if` around a send or a receive distinguishes devices. Its branches are moved before it, and
+all devices execute both; the devices that take part in a message, and the result of each device,
+are known at compile time.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _WITHOUT_EFFECTS = frozenset({"stablehlo", "arith", "tensor", "chlo", "shard"})
 def flattened(
     block: ir.Block, takes_part: Table, builder: GridBuilder
 ) -> Iterator[tuple[ir.Operation, Table]]:
-    """The operations of a block with the devices that carry each out; branches are flattened.
+    """Yield the operations of a block with the devices that execute each; branches are flattened.
 
     Args:
-        block: the block. It may be changed behind the operation that was handed out last.
-        takes_part: the devices that carry the block out.
-        builder: knows what conditions say, as far as operations have been handed out.
+        block: the block. It may be changed after the operation that was yielded last.
+        takes_part: the devices that execute the block.
+        builder: has the values of conditions, for the operations yielded so far.
     """
     for view in list(block.operations):
         operation = view.operation
@@ -92,7 +92,7 @@ def _chosen(
 
 
 def _check_movable(operation: ir.Operation) -> None:
-    """Check that an operation in a branch may as well be carried out by all devices."""
+    """Check that all devices may execute an operation of a branch."""
     name = operation.name
     if name in LOWERINGS:
         reason = "devices that don't take this branch would be missing: move it out of the branch"

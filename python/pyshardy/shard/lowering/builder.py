@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Building the StableHLO of a device in a grid."""
+"""The builder of StableHLO on a grid."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.device_values import DeviceValues, Known
 
 Pairs = Sequence[tuple[int, int]]
-"""Who sends to whom."""
+"""Pairs of source and target devices."""
 
 
 class GridBuilder(LocalBuilder):
-    """Builds StableHLO operations in front of the operation that is being lowered.
+    """Builds StableHLO operations before the operation that is being lowered.
 
     Args:
         grids: the grids of the module, by name; all have as many devices.
-        device_values: what is known of the integers of the program.
+        device_values: the known integers of the program.
         replicas: whether devices are the replicas of one program rather than its partitions.
         first_channel: the first channel id that collectives of the module may use.
     """
@@ -43,7 +43,7 @@ class GridBuilder(LocalBuilder):
         self.device_values = device_values
 
     def place(self, operation: ir.Operation) -> tuple[Grid, Axes, Mesh, AxisTuple]:
-        """The grid and the axes of a collective, also as a mesh and its axes."""
+        """Return the grid and the axes of a collective, also as a mesh and its axes."""
         name = operation.attributes["grid"].value
         axes = grid_axes(operation)
         return self.grids[name], axes, self.meshes[name], mesh_axes(axes)
@@ -51,7 +51,7 @@ class GridBuilder(LocalBuilder):
     # --- Tensors ----------------------------------------------------------------------------
 
     def converted(self, value: ir.Value, result: ir.Type) -> ir.Value:
-        """A tensor with the elements of another type."""
+        """Convert a tensor to another element type."""
         tensor = ir.RankedTensorType(value.type)
         element_type = ir.RankedTensorType(result).element_type
         if tensor.element_type == element_type:
@@ -72,7 +72,7 @@ class GridBuilder(LocalBuilder):
         return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
 
     def slice_dim(self, value: ir.Value, dim: int, start: int, size: int) -> ir.Value:
-        """Some elements of a dimension, from a place that is known."""
+        """Slice a dimension at a static start."""
         tensor = ir.RankedTensorType(value.type)
         limits = list(tensor.shape)
         starts = [0] * len(limits)
@@ -84,7 +84,7 @@ class GridBuilder(LocalBuilder):
         return self.create("stablehlo.slice", (value,), (result,), attributes).result
 
     def slice_dim_at(self, value: ir.Value, dim: int, start: ir.Value, size: int) -> ir.Value:
-        """Some elements of a dimension, from a place that an i64 scalar tells."""
+        """Slice a dimension at a dynamic start, an i64 scalar."""
         tensor = ir.RankedTensorType(value.type)
         shape = list(tensor.shape)
         shape[dim] = size
@@ -97,7 +97,7 @@ class GridBuilder(LocalBuilder):
         ).result
 
     def piece(self, value: ir.Value, dim: int, index: Known, size: int) -> ir.Value:
-        """The piece of a number, of those of a size that a dimension is cut into."""
+        """Slice the shard of an index out of a dimension that is split into shards of a size."""
         if isinstance(index, np.ndarray) and (index == index[0]).all():
             return self.slice_dim(value, dim, int(index[0]) * size, size)
         start = self.scalar(index)
@@ -106,7 +106,7 @@ class GridBuilder(LocalBuilder):
         return self.slice_dim_at(value, dim, start, size)
 
     def scalar(self, value: Known) -> ir.Value:
-        """An integer as an i64 scalar: by a table if it differs between devices."""
+        """Build an integer as an i64 scalar, by a table if it differs between devices."""
         if not isinstance(value, np.ndarray):
             if value.type == self._scalar_index_type():
                 return value
@@ -118,11 +118,11 @@ class GridBuilder(LocalBuilder):
         return self.per_device(value)
 
     def arithmetic(self, name: str, left: ir.Value, right: ir.Value) -> ir.Value:
-        """An operation on two tensors of one type."""
+        """Build an operation on two tensors of one type."""
         return self.create(f"stablehlo.{name}", (left, right), (left.type,)).result
 
     def select(self, holds: np.ndarray, value: ir.Value, other: ir.Value) -> ir.Value:
-        """A tensor on the devices where something holds, and another one elsewhere."""
+        """Select a tensor on the devices where a condition holds, and another one elsewhere."""
         if holds.all():
             return value
         if not holds.any():
@@ -135,7 +135,7 @@ class GridBuilder(LocalBuilder):
     def reduce_scatter(
         self, value: ir.Value, dim: int, operation: str, axes: AxisTuple, mesh: Mesh
     ) -> ir.Value:
-        """Each device's piece of the values of all devices along some axes, combined."""
+        """Build a reduce-scatter along some axes."""
         tensor = ir.RankedTensorType(value.type)
         shape = list(tensor.shape)
         shape[dim] //= mesh.axes_size(axes)
@@ -151,7 +151,7 @@ class GridBuilder(LocalBuilder):
         return reduced.result
 
     def permute(self, value: ir.Value, pairs: Pairs) -> ir.Value:
-        """What another device sends; zeros for a device to which nobody does."""
+        """Build a collective permute; devices without a source receive zeros."""
         if not pairs:
             return self.zeros(value.type)
         attributes = {
@@ -163,24 +163,24 @@ class GridBuilder(LocalBuilder):
         ).result
 
     def average(self, value: ir.Value, count: int) -> ir.Value:
-        """A tensor divided by a number."""
+        """Divide a tensor by a number."""
         literal = ir.Attribute.parse(f"dense<{_one_element(value.type, count)}> : {value.type}")
         divisor = self.create("stablehlo.constant", (), (value.type,), {"value": literal}).result
         return self.arithmetic("divide", value, divisor)
 
 
 def mesh_of_grid(grid: Grid) -> Mesh:
-    """A grid as a mesh, whose axes are named by their numbers."""
+    """Return a grid as a mesh whose axes are named by their numbers."""
     return Mesh.of({str(axis): size for axis, size in enumerate(grid.shape)})
 
 
 def mesh_axes(axes: Sequence[int]) -> AxisTuple:
-    """Axes of a grid as those of its mesh."""
+    """Return the mesh axes of grid axes."""
     return tuple(AxisRef(str(axis)) for axis in axes)
 
 
 def check_static(operation: ir.Operation) -> None:
-    """Check that the types of a collective are tensors of known shapes.
+    """Check that the types of a collective are tensors of static shape.
 
     Raises:
         PassError: one isn't.

@@ -14,7 +14,7 @@ from pyshardy.shard.lowering.registry import lowers
 
 @lowers("shard.all_gather", "shard.gather")
 def lower_all_gather(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
-    """Gather on all devices: where only the root's result counts, others may have it as well."""
+    """Gather on all devices; if the operation has a root, the other results are unused."""
     _, axes, mesh, refs = builder.place(operation)
     value = operation.operands[0]
     return builder.all_gather(value, _dim(operation, "gather_axis"), refs, mesh) if axes else value
@@ -33,7 +33,7 @@ def lower_all_reduce(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
 
 @lowers("shard.reduce_scatter")
 def lower_reduce_scatter(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
-    """Convert, then reduce, of which each device keeps its piece."""
+    """Convert, then reduce-scatter."""
     grid, axes, mesh, refs = builder.place(operation)
     result = operation.results[0].type
     value = builder.converted(operation.operands[0], result)
@@ -46,7 +46,7 @@ def lower_reduce_scatter(operation: ir.Operation, builder: GridBuilder) -> ir.Va
 
 @lowers("shard.all_slice")
 def lower_all_slice(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
-    """Take the piece that the device's place in its group stands for; nothing is sent."""
+    """Slice the shard at the device's index in its group, without communication."""
     _, axes, mesh, refs = builder.place(operation)
     value = operation.operands[0]
     if not axes:
@@ -58,7 +58,7 @@ def lower_all_slice(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
 
 @lowers("shard.all_to_all")
 def lower_all_to_all(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
-    """Exchange pieces."""
+    """Lower to an all-to-all."""
     _, axes, mesh, refs = builder.place(operation)
     value = operation.operands[0]
     split, concat = _dim(operation, "split_axis"), _dim(operation, "concat_axis")
@@ -67,7 +67,7 @@ def lower_all_to_all(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
 
 @lowers("shard.shift")
 def lower_shift(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
-    """Send what the device has `offset` further along an axis."""
+    """Send the tensor to the device at distance `offset` along an axis."""
     grid, *_ = builder.place(operation)
     value, attributes = operation.operands[0], operation.attributes
     axis, offset = attributes["shift_axis"].value, attributes["offset"].value

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What each device computes of its indices alone.
+"""Compile-time values of integers that depend on the device only.
 
-All devices run one program, and a grid has so many devices: an integer that depends on nothing but
-the device is a table with an entry for each. In a grid of 2x2:
+The value of such an integer is a table with an entry for each device of the grid. In a grid of 2x2:
 
     %column = shard.process_multi_index on @grid axes = [1] : index      // [0, 1, 0, 1]
     %next = arith.addi %column, %one : index                             // [1, 2, 1, 2]
@@ -22,7 +21,7 @@ Table = np.ndarray
 """An integer for each device, by its linear index. Booleans are 0 and 1."""
 
 Known = Table | ir.Value
-"""A table; or a tensor of rank 0 that gives the number when the program runs."""
+"""A table; or a tensor of rank 0 with the number at run time."""
 
 _Arithmetic = Callable[[Table, Table], Table | None]
 
@@ -48,7 +47,7 @@ def _ceiling(left: Table, right: Table) -> Table | None:
 
 
 def _of_unsigned(operation: _Arithmetic) -> _Arithmetic:
-    """The same where no number is negative: those are others without a sign."""
+    """Return an operation for non-negative numbers only, for which signedness doesn't matter."""
 
     def checked(left: Table, right: Table) -> Table | None:
         return None if (left < 0).any() or (right < 0).any() else operation(left, right)
@@ -94,7 +93,7 @@ _CASTS = frozenset({"arith.extsi", "arith.index_cast", "arith.extui", "arith.ind
 
 
 class DeviceValues:
-    """What is known of the integers of a program, gathered operation by operation.
+    """The known integers of a program, collected operation by operation.
 
     Args:
         grids: the grids, by name, which all have as many devices.
@@ -106,21 +105,21 @@ class DeviceValues:
         self._known: dict[ir.Value, Known] = {}
         self._shardings: dict[ir.Value, GridSharding] = {}
         self.operations: list[ir.Operation] = []
-        """Those that are computed beforehand, in order; they need not stay."""
+        """The operations that are computed at compile time, in order; they may be erased."""
 
     def known(self, number: int | ir.Value) -> Known | None:
-        """What is known of a number; None for nothing."""
+        """Return the known value of a number, or None."""
         if isinstance(number, int):
             return np.full(self._size, number, np.int64)
         return self._known.get(number)
 
     def table(self, number: int | ir.Value) -> Table | None:
-        """What a number is on each device; None if that isn't known."""
+        """Return the value of a number on each device, or None if unknown."""
         known = self.known(number)
         return known if isinstance(known, np.ndarray) else None
 
     def learn(self, operation: ir.Operation) -> None:
-        """Take an operation into account; those that it depends on come before it."""
+        """Record the results of an operation; its operands must be recorded before."""
         self._note_sharding(operation)
         if (tensor := self._scalar_tensor(operation)) is not None:
             self.operations.append(operation)
@@ -131,7 +130,7 @@ class DeviceValues:
                 self._known[result] = _wrapped(np.asarray(table, np.int64), result.type)
 
     def _scalar_tensor(self, operation: ir.Operation) -> ir.Value | None:
-        """The tensor of rank 0 that an operation takes its only integer from, if it does."""
+        """Return the tensor of rank 0 whose element an operation extracts, or None."""
         if operation.name == "tensor.extract" and len(operation.operands) == 1:
             element = operation.results[0].type
             is_integer = isinstance(element, (ir.IntegerType, ir.IndexType))
@@ -255,7 +254,7 @@ def _width(scalar: ir.Type) -> int:
 
 
 def _wrapped(table: Table, scalar: ir.Type) -> Table:
-    """The numbers that a type has room for; booleans are 0 and 1."""
+    """Return numbers wrapped to the range of a type; booleans are 0 and 1."""
     width = _width(scalar)
     if width == 1:
         return table & 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Exchanges with neighbours."""
+"""Halo exchange."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class _Side:
 
     Attributes:
         dim: the dimension.
-        source: where the neighbour has what fills it.
-        target: where it is.
-        size: how long it is.
-        pairs: who sends to whom.
+        source: the start of the elements to send, in the neighbor's tensor.
+        target: the start of the halo.
+        size: the size of the halo.
+        pairs: the pairs of source and target devices.
     """
 
     dim: int
@@ -37,13 +37,14 @@ class _Side:
 
 @lowers("shard.update_halo")
 def lower_update_halo(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
-    """Fill the halos with what the neighbours have in their cores.
+    """Fill the halos with elements of the neighbors' cores.
 
-    Dimensions go from the last to the first, each with the low side and then the high side.
+    Dimensions are processed from the last to the first, each with the low side and then the high
+    side.
 
-    1. What is sent of the other dimensions is everything if they come later, as they are up to date
-       already, and the core if they come earlier. So corners get there in two steps.
-    2. A device without a neighbour keeps what it has.
+    1. A message contains the later dimensions completely, since their halos are up to date, and the
+       core of the earlier dimensions. Corners are therefore sent in two steps.
+    2. A device without a neighbor keeps its halo.
     """
     name = operation.attributes["grid"].value
     grid = builder.grids[name]
@@ -84,7 +85,7 @@ def _filled(
     devices: int,
     builder: GridBuilder,
 ) -> ir.Value:
-    """A tensor with one halo filled."""
+    """Return a tensor with one halo filled."""
     dim = side.dim
 
     def slab(start: int) -> ir.Value:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What becomes of integers that depend on the device.
+"""The lowering of integers that depend on the device.
 
-StableHLO has no scalars but tensors of rank 0. An integer that is known for each device may go
+StableHLO represents scalars by tensors of rank 0. An integer that is known for each device may be
 
-1. into a tensor, by `tensor.from_elements` or `tensor.splat`;
-2. out of a function, whose result becomes a `tensor<i64>`.
+1. put into a tensor by `tensor.from_elements` or `tensor.splat`;
+2. returned from a function, whose result type becomes `tensor<i64>`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def lower_integers(operations: Iterable[ir.Operation], builder: GridBuilder) -> 
 
     Args:
         operations: the operations of the module, in order.
-        builder: knows the integers.
+        builder: the builder with the known integers.
     """
     for operation in operations:
         if operation.name in _INTO_TENSORS:
@@ -55,7 +55,7 @@ def _into_tensor(operation: ir.Operation, builder: GridBuilder) -> None:
 
 
 def _row(table: np.ndarray, builder: GridBuilder) -> ir.Value:
-    """The row of a table for the device that runs the program."""
+    """Build the row of a table for the device that runs the program."""
     columns = table.shape[1]
     if (table == table[0]).all():
         return builder.constant(np.ascontiguousarray(table[0]))

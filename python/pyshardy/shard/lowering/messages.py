@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sends and receives that belong together.
+"""Pairs of sends and receives.
 
-One program for all devices has each of them both send and receive. What counts is who waits for
-whom:
+In one program for all devices, each of them executes both the send and the receive. They are
+matched as follows:
 
-1. A message goes from device p to device q if p sends it to q, and q waits for it from p. Within a
-   group that is a statement about coordinates along the axes of the group.
-2. Sends and receives on one grid, of one type, pair up in order, skipping those between which no
-   message goes.
-3. What is sent and never awaited, or awaited and never sent, would make devices wait forever: it is
-   not part of what the pair does.
+1. Device p sends a message to device q if p's send has the destination q, and q's receive has the
+   source p. Sources and destinations are coordinates along the axes of the group.
+2. Sends and receives on one grid, of one type, are paired in order, skipping pairs without a
+   message.
+3. A send without a matching receive, or the reverse, would block a device forever; it is not part
+   of the pair.
 
     %0 = shard.send %a on @grid grid_axes = [0] destination = [1] : ...
     %1 = shard.recv %b on @grid grid_axes = [0] source = [0] : ...
@@ -41,9 +41,9 @@ class Message:
 
     Attributes:
         operation: the operation.
-        position: where it stands, for the order.
-        partners: with which device each one does it.
-        takes_part: which devices do it.
+        position: its position in the order of operations.
+        partners: the partner of each device.
+        takes_part: the devices that execute it.
     """
 
     operation: ir.Operation
@@ -58,7 +58,7 @@ class Message:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What both sides of a pair have in common."""
+        """The properties in which both operations of a pair are equal."""
         end = self.operation.operands[0] if self.is_send else self.operation.results[0]
         return self.operation.attributes["grid"].value, str(end.type)
 
@@ -66,10 +66,10 @@ class Message:
 def read_message(
     operation: ir.Operation, position: int, takes_part: Table, builder: GridBuilder
 ) -> Message:
-    """A send or receive with its partners.
+    """Return a send or receive with its partners.
 
     Raises:
-        PassError: they depend on more than the device.
+        PassError: the partners depend on run-time values.
     """
     check_static(operation)
     grid = builder.grids[operation.attributes["grid"].value]
@@ -87,7 +87,7 @@ def read_message(
 
 
 def _partners(grid: Grid, axes: Sequence[int], coordinates: Sequence[Table]) -> Table:
-    """The device with some coordinates in each device's group; -1 where they are out of range."""
+    """Return the device at some coordinates in each device's group, -1 if out of range."""
     partners = np.full(grid.size, -1, np.int64)
     for device in range(grid.size):
         place = list(grid.coordinates(device))
@@ -99,7 +99,7 @@ def _partners(grid: Grid, axes: Sequence[int], coordinates: Sequence[Table]) -> 
 
 
 def pairs_of(send: Message, receive: Message) -> list[tuple[int, int]]:
-    """Who sends to whom: what is both sent and awaited."""
+    """Return the pairs of source and target devices of a send and a receive."""
     return [
         (source, target)
         for target, source in enumerate(map(int, receive.partners))
@@ -114,7 +114,7 @@ def lower_messages(messages: Sequence[Message], builder: GridBuilder) -> None:
     """Replace sends and receives by a permutation for each pair of them.
 
     Raises:
-        PassError: one has no counterpart, or needs what is sent before that is there.
+        PassError: one has no counterpart, or a value is used before it is received.
     """
     sends = [message for message in messages if message.is_send]
     for receive in messages:
@@ -150,7 +150,7 @@ def _lower_pair(send: Message, receive: Message, builder: GridBuilder) -> None:
 
 
 def _is_behind(user: ir.Operation, place: ir.Operation) -> bool:
-    """Whether an operation comes after another one of a block, or is inside one that does."""
+    """Whether an operation is after another one of a block, or nested in such an operation."""
     while user.block != place.block:
         parent = user.parent
         if parent is None:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The collectives of StableHLO, said with those that upstream lowers to MPI soundly.
+"""The builder of collectives by the operations that upstream lowers to MPI correctly.
 
-1. All-reduces, and reduce-scatters of the first dimension, of elements that MPI has.
+1. All-reduces, and reduce-scatters of the first dimension, of element types of MPI.
 2. All-gathers of vectors of at least two elements: upstream can't gather fewer.
 3. The linear index of the process.
 
-What is neither is gathered, and each process takes its piece by a table of its index.
+Other collectives become all-gathers, from which each process slices its part by a table.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from pyshardy.shard.strides import axes_apart
 
 
 class MpiBuilder(GridBuilder):
-    """Builds what stands for StableHLO's collectives.
+    """Builds the replacements of StableHLO's collectives.
 
     Args:
         module: the module, for further grids.
         grids: its grids, by name.
-        device_values: what is known of the integers of the program.
+        device_values: the known integers of the program.
     """
 
     def __init__(self, module: ir.Module, grids: Mapping[str, Grid], device_values: DeviceValues):
@@ -54,13 +54,13 @@ class MpiBuilder(GridBuilder):
     def all_gather(
         self, value: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
-        """Gather along a new dimension, which is merged with the one that is wanted."""
+        """Gather along a new dimension, and merge it with the requested one."""
         return self._merged(self._gathered(value, self._name_of[mesh], _numbers(axes)), dim)
 
     def all_reduce(
         self, value: ir.Value, operation: str, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
-        """Reduce in elements that MPI has."""
+        """Reduce in an element type of MPI."""
         if not axes:
             return value
         grid, ordered = self._along(self._name_of[mesh], _numbers(axes))
@@ -73,7 +73,7 @@ class MpiBuilder(GridBuilder):
     def reduce_scatter(
         self, value: ir.Value, dim: int, operation: str, axes: AxisTuple, mesh: Mesh
     ) -> ir.Value:
-        """Reduce and scatter the first dimension, which the wanted one becomes meanwhile."""
+        """Reduce-scatter the first dimension, after transposing the requested one to it."""
         grid, ordered = self._along(self._name_of[mesh], _numbers(axes))
         tensor = ir.RankedTensorType(value.type)
         kind: ReductionKind = KINDS[operation]
@@ -87,7 +87,7 @@ class MpiBuilder(GridBuilder):
     def all_to_all(
         self, value: ir.Value, split: int, concat: int, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
-        """Gather, and take the own piece of what each member has."""
+        """Gather, and slice this process's part of each member's tensor."""
         name = self._name_of[mesh]
         grid, numbers = self.grids[name], _numbers(axes)
         every = self._gathered(value, name, numbers)
@@ -97,7 +97,7 @@ class MpiBuilder(GridBuilder):
         return self._merged(self.piece(every, split + 1, own, size), concat)
 
     def permute(self, value: ir.Value, pairs: Pairs) -> ir.Value:
-        """Gather along the axes between senders and receivers, and take what the sender has."""
+        """Gather along the axes between senders and receivers, and select the sender's tensor."""
         if not pairs:
             return self.zeros(value.type)
         name, grid = next(iter(self.grids.items()))
@@ -114,10 +114,10 @@ class MpiBuilder(GridBuilder):
     # --- Parts --------------------------------------------------------------------------------
 
     def _along(self, name: str, axes: Axes) -> tuple[str, Axes]:
-        """A grid and axes for which upstream keeps to the order of a group.
+        """Return a grid and axes for which upstream preserves the order of a group.
 
-        It joins all processes, in their own order, if the axes are all that there are. In a grid
-        with one more axis, of one device, they never are.
+        If the axes are all axes of the grid, upstream uses all processes in linear order. A grid
+        with an additional axis of size 1 avoids this.
         """
         if len(axes) < self.grids[name].rank or list(axes) == sorted(axes):
             return name, axes
@@ -129,7 +129,7 @@ class MpiBuilder(GridBuilder):
         return self._ordered[name], tuple(axis + 1 for axis in axes)
 
     def _gathered(self, value: ir.Value, name: str, axes: Axes) -> ir.Value:
-        """The tensors of all members of a group, along a new first dimension."""
+        """Gather the tensors of all members of a group along a new first dimension."""
         tensor = ir.RankedTensorType(value.type)
         members = self.grids[name].axes_size(axes)
         count = math.prod(tensor.shape)
@@ -150,13 +150,13 @@ class MpiBuilder(GridBuilder):
         return in_elements(every, tensor.element_type, self)
 
     def _doubled(self, vector: ir.Value) -> ir.Value:
-        """A vector of one element, twice."""
+        """Return a vector of two copies of the element of a vector."""
         pair = ir.RankedTensorType.get([2], ir.RankedTensorType(vector.type).element_type)
         dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([0])}
         return self.create("stablehlo.broadcast_in_dim", (vector,), (pair,), dims).result
 
     def _merged(self, value: ir.Value, dim: int) -> ir.Value:
-        """A tensor whose first dimension is put in front of another one, and merged with it."""
+        """Move the first dimension before another one, and merge the two."""
         count, *shape = ir.RankedTensorType(value.type).shape
         rank = len(shape)
         order = [*range(1, dim + 1), 0, *range(dim + 1, rank + 1)]
@@ -165,5 +165,5 @@ class MpiBuilder(GridBuilder):
 
 
 def _numbers(axes: Sequence[AxisRef]) -> Axes:
-    """Axes of the mesh of a grid as those of the grid."""
+    """Return the grid axes of mesh axes."""
     return tuple(int(axis.name) for axis in axes)

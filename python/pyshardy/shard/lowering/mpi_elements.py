@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Element types that MPI doesn't know, in ones that it does.
+"""Conversion of element types that MPI lacks.
 
 | elements           | to move           | to reduce                                   |
 |--------------------|-------------------|---------------------------------------------|
-| f32, f64, i8 - i64 | as they are       | as they are                                 |
-| ui8 - ui64         | the same bits     | the same bits, but for a maximum or minimum |
+| f32, f64, i8 - i64 | unchanged         | unchanged                                   |
+| ui8 - ui64         | the same bits     | the same bits; an error for max and min     |
 | f16, bf16          | the same bits     | f32, rounded afterwards                     |
 | i1                 | i8                | i8                                          |
 | others             | an error          | an error                                    |
@@ -22,7 +22,7 @@ _SHORT_FLOATS = frozenset({"f16", "bf16"})
 
 
 def moved_type(element_type: ir.Type) -> ir.Type:
-    """The type as which elements are sent.
+    """Return the element type for communication.
 
     Raises:
         PassError: there is none.
@@ -37,7 +37,7 @@ def moved_type(element_type: ir.Type) -> ir.Type:
 
 
 def reduced_type(element_type: ir.Type, kind: ReductionKind) -> ir.Type:
-    """The type as which elements are reduced.
+    """Return the element type for reductions.
 
     Raises:
         PassError: there is none.
@@ -51,7 +51,7 @@ def reduced_type(element_type: ir.Type, kind: ReductionKind) -> ir.Type:
 
 
 def in_elements(value: ir.Value, element_type: ir.Type, builder: GridBuilder) -> ir.Value:
-    """A tensor with other elements: the same bits if these are as many, else the same numbers."""
+    """Convert a tensor to another element type: by a bitcast for equal widths, else by value."""
     tensor = ir.RankedTensorType(value.type)
     if tensor.element_type == element_type:
         return value

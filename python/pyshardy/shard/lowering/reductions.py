@@ -19,7 +19,7 @@ _OPERATIONS = {
     ReductionKind.BITWISE_XOR: "stablehlo.xor",
 }
 KINDS = {name: kind for kind, name in _OPERATIONS.items() if kind is not ReductionKind.AVERAGE}
-"""The kind that combines elements by a StableHLO operation."""
+"""The reduction kind of each StableHLO operation."""
 
 _BITWISE = frozenset(
     {ReductionKind.BITWISE_AND, ReductionKind.BITWISE_OR, ReductionKind.BITWISE_XOR}
@@ -27,12 +27,12 @@ _BITWISE = frozenset(
 
 
 def reducing_operation(operation: ir.Operation, element_type: ir.Type) -> str:
-    """The StableHLO operation that combines two elements.
+    """Return the StableHLO operation that combines two elements.
 
-    1. `generic` says nothing of what it does.
-    2. Bits are those of integers, and an average needs numbers that can be divided.
-    3. Of booleans, StableHLO takes `or` for a sum and a maximum, where the arithmetic of MLIR
-       counts modulo 2 and takes "true" for -1. So only bitwise kinds are the same in both.
+    1. `generic` has no defined operation.
+    2. Bitwise kinds require integers, and an average requires floating-point or complex numbers.
+    3. For booleans, StableHLO's sum and maximum are `or`, whereas MLIR's arithmetic is modulo 2
+       with -1 as true. Only bitwise kinds agree.
     4. Complex numbers have no order.
 
     Raises:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyshardy.shard.lowering.builder import GridBuilder
 
 Lowering = Callable[[ir.Operation, "GridBuilder"], ir.Value]
-"""Builds what takes the place of an operation's result, in front of it."""
+"""Builds the replacement of an operation's result, before the operation."""
 
 LOWERINGS: dict[str, Lowering] = {}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Collectives that spread what one member of each group has."""
+"""Collectives with a root."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pyshardy.shard.lowering.registry import lowers
 
 @lowers("shard.broadcast")
 def lower_broadcast(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
-    """Gather the tensors of all members along a new dimension, and take that of the root.
+    """Gather the tensors of all members along a new dimension, and select that of the root.
 
-    StableHLO has a broadcast, but neither XLA on CPU nor IREE does.
+    StableHLO has a broadcast, but neither XLA on CPU nor IREE supports it.
     """
     _, axes, mesh, refs = builder.place(operation)
     value = operation.operands[0]
@@ -31,7 +31,7 @@ def lower_broadcast(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
 
 @lowers("shard.scatter")
 def lower_scatter(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
-    """Let all members scatter theirs, and take the piece that came from the root."""
+    """Build an all-to-all of all members' tensors, and select the part of the root."""
     _, axes, mesh, refs = builder.place(operation)
     value = operation.operands[0]
     if not axes:
@@ -43,9 +43,9 @@ def lower_scatter(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
 
 
 def root_index(operation: ir.Operation, builder: GridBuilder) -> Known:
-    """The place of the root in its group.
+    """Return the index of the root in its group.
 
-    A root that is only known when the program runs must not be out of range.
+    A root that is only known at run time must not be out of range.
     """
     grid, axes, *_ = builder.place(operation)
     coordinates = index_list(operation, "root", 1)
@@ -66,7 +66,7 @@ def root_index(operation: ir.Operation, builder: GridBuilder) -> Known:
 
 
 def _appended(index: Known, size: int, coordinate: Known, builder: GridBuilder) -> Known:
-    """An index of one more axis: `index * size + coordinate`."""
+    """Return the index extended by an axis: `index * size + coordinate`."""
     if isinstance(index, np.ndarray) and isinstance(coordinate, np.ndarray):
         return index * size + coordinate
     scaled = builder.arithmetic("multiply", builder.scalar(index), builder.index(size))
