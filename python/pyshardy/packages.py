@@ -31,14 +31,14 @@ def require(package: str, feature: str, *, extra: str) -> None:
         UsageError: it isn't installed, or older than the extra requires.
     """
     if find_spec(package) is None:
-        mend = f"install it by: pip install 'pyshardy[{extra}]'"
+        hint = f"install it by: pip install 'pyshardy[{extra}]'"
         raise UsageError(
-            error(f"{feature} needs the package '{package}', which is missing; {mend}")
+            error(f"{feature} needs the package '{package}', which is missing; {hint}")
         )
     lowest, found = _lowest_version(package, extra), _installed_version(package)
     if lowest is not None and found is not None and found < lowest:
-        mend = f"upgrade it by: pip install 'pyshardy[{extra}]'"
-        raise UsageError(error(f"{feature} needs {package} {lowest} or newer, got {found}; {mend}"))
+        hint = f"upgrade it by: pip install 'pyshardy[{extra}]'"
+        raise UsageError(error(f"{feature} needs {package} {lowest} or newer, got {found}; {hint}"))
     warn_of_versions(extra)
 
 

@@ -316,8 +316,8 @@ def _with_donations(
             location_of(entry.regions[0].blocks[0].arguments[index].location),
         )
         message = (
-            f"{port.name} is donated, but no result that is left has its type and sharding, "
-            f"{port.spec} sharded by {port.sharding}: its memory is not used again"
+            f"{port.name} is donated, but no remaining result has its type and sharding, "
+            f"{port.spec} sharded by {port.sharding}: its memory is not reused"
         )
         emit(warning(message, place))
     return tuple(
@@ -366,8 +366,8 @@ def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
     if name is not None:
         return meshes_of(module)[name]
     place = location_of(entry.location)
-    mend = 'declare one, as in: sdy.mesh @mesh = <["x"=2, "y"=4]>, and say how values are sharded'
-    raise UsageError(error("the program has no mesh of devices", place, [note(mend, place)]))
+    hint = 'declare one, such as sdy.mesh @mesh = <["x"=2, "y"=4]>, and annotate values'
+    raise UsageError(error("the program has no mesh", place, [note(hint, place)]))
 
 
 def _entered_at_main(module: ir.Module) -> ir.Module:
@@ -485,19 +485,19 @@ def _check_local_type(port: Port, mesh: Mesh, place: SourceLocation | None) -> N
     """Check that the local type of an argument or result matches its sharding."""
     if port.mesh.total_size != mesh.total_size:
         message = (
-            f"{port.name} is spread over {port.mesh.total_size} devices, but the program runs on "
-            f"{mesh.total_size}: all meshes must have as many"
+            f"{port.name} is sharded over {port.mesh.total_size} devices, but the program runs on "
+            f"{mesh.total_size}: all meshes must have the same number of devices"
         )
         raise UsageError(error(message, place))
     shape = port.spec.shape
     if port.sharding is not None:
         if port.sharding.unreduced_axes:
-            message = f"{port.name} is unreduced: an all-reduce must complete it before it leaves"
+            message = f"{port.name} is unreduced: complete it by an all-reduce before returning it"
             raise UsageError(error(message, place))
         shape = port.sharding.local_shape(shape, port.mesh)
     if port.local_spec.shape != shape:
         message = (
-            f"{port.name} should be {port.spec.with_shape(shape)} on each device by its sharding, "
-            f"but the partitioned program has {port.local_spec}"
+            f"{port.name} has the local type {port.local_spec}, but its sharding requires "
+            f"{port.spec.with_shape(shape)}"
         )
         raise UsageError(error(message, place))

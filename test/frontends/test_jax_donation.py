@@ -76,7 +76,7 @@ def test_another_sharding_gives_a_warning(mesh):
     function = jax.jit(step, donate_argnums=0)
     program, warnings = partitioned(traced(function, mesh, (P("x"), P("x")), (None, P())))
     (warning,) = warnings
-    assert warning.startswith("state is donated, but no result that is left has its type and")
+    assert warning.startswith("state is donated, but no remaining result has its type and")
     check(program, mesh, [None, None])
 
 

@@ -134,9 +134,9 @@ func.func @main(%x: tensor<4x8xi32> {{sdy.sharding = {sharding}}})
 @pytest.mark.parametrize(
     ("attribute", "message"),
     [
-        ("tf.aliasing_output = f32", "'tf.aliasing_output' is f32, which is no number of a result"),
+        ("tf.aliasing_output = f32", "'tf.aliasing_output' is f32, which is not a result index"),
         ("tf.aliasing_output = 7 : i32", "'tf.aliasing_output' is 7, but there are 1 results"),
-        ("jax.buffer_donor = {}", "'jax.buffer_donor' is {}, which is neither true nor false"),
+        ("jax.buffer_donor = {}", "'jax.buffer_donor' is {}, which is not a boolean"),
     ],
 )
 def test_malformed_donations(context, attribute, message):

@@ -19,7 +19,7 @@ from mlir_sdy.values import set_argument_attributes
 ALIAS, DONOR = "tf.aliasing_output", "jax.buffer_donor"
 
 Fits = Callable[[int, int], bool]
-"""Whether the result of an index has the type and layout of the argument of an index."""
+"""Whether an argument, the first index, and a result, the second, have equal type and layout."""
 
 
 def shift_aliases(function: ir.Operation, positions: Mapping[int, int]) -> None:
@@ -101,7 +101,7 @@ def _aliases(function: ir.Operation) -> list[int | None]:
     for index, each in enumerate(_attributes(function)):
         alias = as_integer(each[ALIAS]) if ALIAS in each else None
         if ALIAS in each and alias is None:
-            _fail(function, index, f"'{ALIAS}' is {each[ALIAS]}, which is no number of a result")
+            _fail(function, index, f"'{ALIAS}' is {each[ALIAS]}, which is not a result index")
         aliases.append(alias)
     return aliases
 
@@ -111,7 +111,7 @@ def _donors(function: ir.Operation) -> list[bool]:
     for index, each in enumerate(_attributes(function)):
         donor = each[DONOR] if DONOR in each else None  # noqa: SIM401 (it has no `get`)
         if donor is not None and not isinstance(donor, ir.BoolAttr):
-            _fail(function, index, f"'{DONOR}' is {donor}, which is neither true nor false")
+            _fail(function, index, f"'{DONOR}' is {donor}, which is not a boolean")
         donors.append(isinstance(donor, ir.BoolAttr) and donor.value)
     return donors
 

@@ -92,7 +92,7 @@ def check_effects(module: ir.Module, implemented: Collection[str], runner: str) 
         target = target_of(call)
         if target not in implemented and has_effect(call):
             place = location_of(call.location)
-            message = f"{runner} doesn't know the custom call '@{target}', which has a side effect"
+            message = f"{runner} doesn't support the custom call '@{target}' with a side effect"
             found.append(error(message, place, [note(ADVICE, place)]))
     if found:
         raise ExecutionError(*found)

@@ -24,9 +24,9 @@ def known_defects(module: ir.Module, backend: str, options: CompileOptions) -> l
     found: list[str] = []
     if name == "interpreter":
         if any(map(_is_of_floats, operations_named({_SORT}, module))):
-            found.append("the reference interpreter sorts NaN wrongly")
+            found.append("the reference interpreter sorts NaN incorrectly")
         if any(map(_is_total, operations_named({_COMPARE}, module))):
-            found.append("the reference interpreter takes -0.0 and 0.0 for equal under TOTALORDER")
+            found.append("the reference interpreter treats -0.0 and 0.0 as equal under TOTALORDER")
     if name == "xla" and not options.nan_safe:
         collectives = operations_named(_COLLECTIVES, module)
         if any(map(drops_nans, collectives)):

@@ -134,8 +134,8 @@ class Registration:
         """
         if not self.is_installed:
             message = f"the backend '{self.name}' needs the package '{self.package}'"
-            mend = f"install it by: pip install 'pyshardy[{self.extra}]'"
-            raise UsageError(error(f"{message}, which is missing; {mend}"))
+            hint = f"install it by: pip install 'pyshardy[{self.extra}]'"
+            raise UsageError(error(f"{message}, which is missing; {hint}"))
 
     def make(self, **arguments: Any) -> Any:
         """Return a new backend or engine.
@@ -171,13 +171,13 @@ for _each in (
     Registration(
         "interpreter",
         "pyshardy.backends.interpreter.engine:InterpreterEngine",
-        "lockstep with the StableHLO reference interpreter: slow, and right by definition",
+        "lockstep with the StableHLO reference interpreter: slow, and correct by definition",
         is_engine=True,
     ),
     Registration(
         "jit",
         "pyshardy.backends.jit.engine:jit_engine",
-        "lockstep with the MLIR host's own compiler: fast, with nothing more to install",
+        "lockstep with the MLIR host's own compiler: fast, without further packages",
         is_engine=True,
     ),
     Registration(
@@ -269,7 +269,7 @@ def local_engine(name: str, options: CompileOptions | None = None) -> Engine:
     """
     registration = registered(name)
     if not registration.is_engine:
-        message = f"'{name}' is no local engine: it runs programs with collectives itself"
+        message = f"'{name}' is not a local engine: it runs programs with collectives itself"
         raise UsageError(error(message))
     registration.check_installed()  # also for an engine in the cache
     # Engines don't execute custom calls that functions implement.

@@ -66,9 +66,7 @@ def _unshard(operation: ir.Operation) -> None:
     elif name == "sdy.manual_computation":
         place = location_of(operation.location)
         message = "a program with 'sdy.manual_computation' has no unpartitioned form"
-        advice = (
-            "its body is written for each device: compare with a program that computes the same"
-        )
+        advice = "its body is a local program: compare with an equivalent global program"
         raise PassError(error(message, place, [note(advice, place)]))
     else:
         for attribute in [key for key in operation.attributes if key.startswith("sdy.")]:

@@ -30,4 +30,4 @@ def plain(value: object) -> Any:
         return {str(key): plain(entry) for key, entry in entries}
     if isinstance(value, Sequence):
         return [plain(entry) for entry in cast("Sequence[object]", value)]
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f"{type(value).__name__} cannot be converted to JSON")

@@ -15,7 +15,7 @@ _DESCRIPTIONS = {
     "SIGBUS": "bus error",
     "SIGFPE": "arithmetic error",
     "SIGILL": "illegal instruction",
-    "SIGKILL": "killed, as the system does when memory runs out",
+    "SIGKILL": "killed, possibly by the system for lack of memory",
 }
 
 

@@ -34,8 +34,8 @@ CUSTOM_PARTITIONING = "CustomSPMDPartitioning"
 """The target of JAX's functions with `jax.experimental.custom_partitioning`."""
 
 ADVICE = (
-    "let a Python function of NumPy arrays do it, by CompileOptions(custom_calls={'its_target': "
-    "function}), or replace the call by StableHLO that does the same"
+    "implement it by a Python function of NumPy arrays, CompileOptions(custom_calls={'its_target': "
+    "function}), or replace the call by equivalent StableHLO"
 )
 """The hint for a custom call that an engine doesn't support."""
 

@@ -137,7 +137,7 @@ def _groups_along_axes(
     collective: ir.Operation, attribute: stablehlo.ReplicaGroupMeshAxesAttr
 ) -> Groups:
     if isinstance(attribute.mesh.maybe_downcast(), ir.FlatSymbolRefAttr):
-        message = f"the mesh {attribute.mesh} of the replica groups must be written out"
+        message = f"the mesh {attribute.mesh} of the replica groups must be inlined"
         raise ExecutionError(error(message, location_of(collective.location)))
     declared = stablehlo.MeshAttr(attribute.mesh)
     axes = [stablehlo.MeshAxisAttr(axis) for axis in declared.axes]
@@ -158,7 +158,7 @@ def _check_ids(collective: ir.Operation, groups: Iterable[Sequence[int]], count:
     seen: set[int] = set()
     for member in (member for group in groups for member in group):
         if member in seen or not 0 <= member < count:
-            fault = "names twice" if member in seen else "names"
-            message = f"'{collective.name}' {fault} the device {member} of {count}"
+            fault = "occurs twice" if member in seen else f"is out of range of {count} devices"
+            message = f"device {member} in '{collective.name}' {fault}"
             raise ExecutionError(error(message, location_of(collective.location)))
         seen.add(member)

@@ -195,10 +195,10 @@ class Cutter:
 
 def misplaced(inner: ir.Operation, outer: ir.Operation) -> ExecutionError:
     """Return the error for an operation to drive in a region that can't be interpreted."""
-    message = f"'{inner.name}' can't be carried out inside of '{outer.name}'"
+    message = f"'{inner.name}' is not supported inside '{outer.name}'"
     place = location_of(inner.location)
-    mend = "it may stand in functions, stablehlo.while, stablehlo.if and stablehlo.case"
-    return ExecutionError(error(message, place, [note(mend, place)]))
+    hint = "it is supported in functions, stablehlo.while, stablehlo.if and stablehlo.case"
+    return ExecutionError(error(message, place, [note(hint, place)]))
 
 
 def _outlined(

@@ -25,7 +25,7 @@ def spec_of(tensor_type: ir.Type, location: SourceLocation | None = None) -> Ten
         spec = TensorSpec(tuple(tensor_type.shape), str(tensor_type.element_type))
         if spec.is_supported:
             return spec
-    message = f"no array can stand for a value of type '{tensor_type}'"
+    message = f"there is no NumPy array for a value of type '{tensor_type}'"
     raise UsageError(error(f"{message}; tensors of static shape are supported", location))
 
 

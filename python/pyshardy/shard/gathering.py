@@ -82,8 +82,8 @@ def _combined(
     if operation.name == "stablehlo.all_to_all":
         split, count = int(attributes["split_dimension"].value), len(held)
         size = ir.RankedTensorType(held[0].type).shape[split] // count
-        pieces = [builder.piece(value, split, own, size) for value in held]
-        return _joined(pieces, attributes["concat_dimension"].value, builder)
+        shards = [builder.piece(value, split, own, size) for value in held]
+        return _joined(shards, attributes["concat_dimension"].value, builder)
     combine = operation.regions[0].blocks[0].operations[0].operation.name
     combine = combine.removeprefix("stablehlo.")
     total = reduce(lambda one, other: builder.arithmetic(combine, one, other), held)

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from mlir_sdy.shard.values import Grid, GridSharding
 
 
-def offsets_rounded_up(size: int, pieces: int) -> tuple[int, ...]:
+def offsets_rounded_up(size: int, num_shards: int) -> tuple[int, ...]:
     """Return the starts of shards whose size is rounded up, and the end of the last one.
 
     7 elements in 3 shards: (0, 3, 6, 7); 2 elements in 4 shards: (0, 1, 2, 2, 2).
     """
-    piece = -(-size // pieces)
-    return tuple(min(index * piece, size) for index in range(pieces + 1))
+    shard_size = -(-size // num_shards)
+    return tuple(min(index * shard_size, size) for index in range(num_shards + 1))
 
 
 def uneven_dim(sharding: GridSharding, shape: Sequence[int], grid: Grid) -> int | None:
@@ -29,11 +29,11 @@ def uneven_dim(sharding: GridSharding, shape: Sequence[int], grid: Grid) -> int 
     """
     offsets = sharding.offsets(grid)
     for dim in sharding.split_dims:
-        pieces = grid.axes_size(sharding.split_axes[dim])
+        num_shards = grid.axes_size(sharding.split_axes[dim])
         if dim in offsets:
-            if shape[dim] < 0 or offsets[dim] != offsets_rounded_up(shape[dim], pieces):
+            if shape[dim] < 0 or offsets[dim] != offsets_rounded_up(shape[dim], num_shards):
                 return dim
-        elif shape[dim] >= 0 and shape[dim] % pieces:
+        elif shape[dim] >= 0 and shape[dim] % num_shards:
             return dim
     return None
 

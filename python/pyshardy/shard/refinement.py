@@ -82,8 +82,8 @@ def refine(mesh: Mesh, axes: Iterable[AxisRef]) -> Refinement:
         for before, after in itertools.pairwise(places):
             if after % before:
                 raise ModelError(
-                    f'sub-axes cut "{axis.name}" at {before} and at {after}, but no grid has axes '
-                    "for both: one must divide the other"
+                    f'sub-axes split "{axis.name}" at {before} and at {after}, but a grid requires '
+                    "that one divides the other"
                 )
             parts.append(AxisRef.sub(axis.name, before, after // before))
     return Refinement(mesh, tuple(parts))

@@ -92,10 +92,10 @@ class ShardingsOnGrids:
             name = symbol_name(operation)
             mesh = self._meshes[name]
             if not mesh.axes:
-                reason = f"mesh '@{name}' has no axes, and a grid has at least one"
+                reason = f"mesh '@{name}' has no axes, but a grid requires at least one"
                 raise refusal(SDY_TO_SHARD, reason, operation)
             if mesh.device_ids:
-                reason = f"mesh '@{name}' orders its devices ({mesh}), which a grid can't"
+                reason = f"mesh '@{name}' orders its devices ({mesh}), which grids don't support"
                 raise refusal(SDY_TO_SHARD, reason, operation)
 
     def _shardings(self) -> Iterator[tuple[TensorSharding, ir.Type, ir.Operation]]:
@@ -115,10 +115,10 @@ class ShardingsOnGrids:
     def _check_sharding(self, sharding: TensorSharding, operation: ir.Operation) -> None:
         mesh = sharding.mesh_or_ref
         if isinstance(mesh, Mesh):
-            reason = f"{sharding} holds its mesh in place: run 'sdy-lift-inlined-meshes' before"
+            reason = f"{sharding} has an inlined mesh: run 'sdy-lift-inlined-meshes' first"
             raise refusal(SDY_TO_SHARD, reason, operation)
         if sharding.unreduced_axes:
-            reason = f"{sharding} has unreduced axes, which no annotation can say"
+            reason = f"{sharding} has unreduced axes, which annotations cannot express"
             raise refusal(SDY_TO_SHARD, reason, operation)
         self._axes_in_use[mesh] += [axis for axes in sharding.dim_axes for axis in axes]
         if self._lossy:

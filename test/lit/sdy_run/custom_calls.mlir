@@ -11,7 +11,7 @@
 // CHECK: result 0 {{.*}}tensor<4x4xf32> {{.*}} OK
 // CHECK: result 1 {{.*}}tensor<4x4xf32> {{.*}} OK
 // LACK: custom_calls.mlir:27:10: error: the reference interpreter can't run 'stablehlo.custom_call'
-// LACK: note: let a Python function of NumPy arrays do it, by CompileOptions(custom_calls={'its_target': function})
+// LACK: note: implement it by a Python function of NumPy arrays, CompileOptions(custom_calls={'its_target': function})
 // SHAPE: custom_calls.mlir:24:8: error: the function for the custom call '@my_scale' returned float32 of shape (8, 4) for result 0, which is tensor<4x4xf32>
 // SHAPE: note: it computes the part of one device; 'call.results' has the types
 // SYNTAX: sdy-run: error: '--custom-call=my_scale' must be TARGET=FILE:FUNCTION

@@ -222,7 +222,7 @@ def test_groups_along_axes(run_local, axes, wanted):
 
 def test_a_device_that_there_is_not(run_local):
     text = program("all_reduce", f"{dense([[0, 1, 2]])}, {GLOBAL_IDS}", "1", "1", SUM)
-    with pytest.raises(SdyError, match=r"p.mlir:2:8: .* names the device 2 of 2"):
+    with pytest.raises(SdyError, match=r"p.mlir:2:8: .* is out of range of 2 devices"):
         run_local(text, [[np.zeros(1, np.float32)]] * 2)
 
 

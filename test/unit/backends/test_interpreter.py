@@ -147,7 +147,7 @@ def test_a_killed_process_is_a_diagnostic(context, own_engine):
 def test_values_without_arrays(context, engine):
     text = "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n  return %x : tensor<?xf32>\n}"
     with pytest.raises(
-        Exception, match=r"f.mlir:1:1: error: no array can stand for .*tensor<\?xf32>"
+        Exception, match=r"f.mlir:1:1: error: there is no NumPy array for .*tensor<\?xf32>"
     ):
         engine.compile(parse(text, context, "f.mlir"))
 

@@ -65,7 +65,7 @@ def test_the_fastest_that_is_installed(without):
 
 
 def test_an_engine_is_asked_for_that_is_none():
-    with pytest.raises(UsageError, match="'xla' is no local engine"):
+    with pytest.raises(UsageError, match="'xla' is not a local engine"):
         local_engine("xla")
 
 

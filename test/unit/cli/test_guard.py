@@ -316,7 +316,7 @@ def test_kill_of_the_worker_is_reported(files, tmp_path, monkeypatch):
     os.kill(worker, signal.SIGKILL)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 1
-    assert b"SIGKILL (killed, as the system does when memory runs out)" in err
+    assert b"SIGKILL (killed, possibly by the system for lack of memory)" in err
 
 
 # --- In a process that is not the tool's own ------------------------------------------------------

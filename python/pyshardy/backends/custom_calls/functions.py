@@ -83,13 +83,13 @@ def _check(results: Sequence[Array], call: CustomCall) -> None:
             f"{named} returned {array.dtype} of shape {array.shape} for result {index}, which is "
             f"{spec}: {spec.dtype} of shape {spec.shape}"
         )
-        mend = (
-            "it computes the part of one device; 'call.results' has the types, for a keyword-only "
-            "parameter 'call'"
+        hint = (
+            "it computes the shards of one device; a keyword-only parameter 'call' has their types "
+            "in 'call.results'"
             if array.shape != spec.shape
             else f"convert it by: .astype(numpy.{spec.dtype})"
         )
-        raise ExecutionError(error(message, call.place, [note(mend, call.place)]))
+        raise ExecutionError(error(message, call.place, [note(hint, call.place)]))
 
 
 def _raised_at(failure: BaseException) -> list[Diagnostic]:

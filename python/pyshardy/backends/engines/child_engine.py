@@ -122,7 +122,7 @@ class EngineProgram:
         place = self._places.get(match[0]) if match else None
         notes: list[Diagnostic] = []
         if not match:
-            notes.append(note("it runs in a process of its own, which is replaced"))
+            notes.append(note("it runs in a child process, which is restarted"))
         elif match[0] == CUSTOM_CALL:
             notes.append(note(ADVICE, place))
         return ExecutionError(error(f"{self._engine.title} failed: {reason}", place, notes))

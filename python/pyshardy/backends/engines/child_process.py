@@ -74,7 +74,7 @@ class ChildProcess:
         try:
             _send(request, requests)
             while isinstance(reply := pickle.load(answers), Question):
-                assert respond is not None, "the child has questions, but nobody answers"
+                assert respond is not None, "the child asked a question, but 'respond' is missing"
                 _send(respond(reply.content), requests)
             return reply
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):

@@ -36,7 +36,7 @@ _ADVICE: dict[str, str] = {
             "stablehlo.partition_id",
             "stablehlo.replica_id",
         ),
-        "it needs several devices: it may stand in functions, stablehlo.while, stablehlo.if and "
+        "it needs several devices: it is supported in functions, stablehlo.while, stablehlo.if and "
         "stablehlo.case only",
     ),
 }

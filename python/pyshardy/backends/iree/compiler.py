@@ -70,7 +70,7 @@ def _compiled(program: bytes, flags: list[str]) -> bytes:
 
 def _first_error(said: str) -> str:
     _, found, message = said.partition("error: ")
-    return message.partition("\n")[0] if found else "IREE's compiler refuses the program"
+    return message.partition("\n")[0] if found else "IREE's compiler rejects the program"
 
 
 @contextlib.contextmanager

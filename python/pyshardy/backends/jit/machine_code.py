@@ -20,7 +20,7 @@ class UnresolvedError(RuntimeError):
     """
 
     def __init__(self, uses: Mapping[str, SourceLocation | None]):
-        super().__init__(f"the code needs functions that aren't there: {', '.join(uses)}")
+        super().__init__(f"the code calls undefined functions: {', '.join(uses)}")
         self.uses = uses
 
 

@@ -241,7 +241,7 @@ class LockstepProgram:
                 continue
             if absent:
                 there = next(process for process in group if process in present)
-                what = f"device {there} gets to it, device {absent[0]} does not"
+                what = f"device {there} reaches it, device {absent[0]} does not"
                 raise _not_meeting(operation, what)
             for operand, exchange, result in zip(
                 operation.operands, exchanges, results, strict=True
@@ -296,8 +296,8 @@ def _not_meeting(operation: ir.Operation, what: str) -> ExecutionError:
     place = location_of(operation.location)
     return ExecutionError(
         error(
-            f"the devices don't meet at '{operation.name}': {what}",
+            f"not all devices reach '{operation.name}': {what}",
             place,
-            [note("all devices of a group must get to a collective, equally often", place)],
+            [note("all devices of a group must execute a collective equally often", place)],
         )
     )

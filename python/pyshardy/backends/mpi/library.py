@@ -46,7 +46,7 @@ class MpiLibrary:
         self._library.MPI_Get_library_version(name, ctypes.byref(ctypes.c_int()))
         version = name.value.decode(errors="replace").partition("\n")[0]
         if "Open MPI" in version:
-            message = f"{path} is {version}, but compiled code calls MPI by the ABI of MPICH"
+            message = f"{path} is {version}, but compiled code requires the ABI of MPICH"
             raise UsageError(error(f"{message}; {_INSTALL}"))
 
     def _start(self) -> None:

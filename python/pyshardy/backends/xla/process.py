@@ -45,9 +45,9 @@ class XlaProcess:
                 answering one of its questions.
         """
         if self._is_asked:
-            message = "XLA runs a program already, whose custom call this is to answer"
-            mend = "let the function of the custom call use another backend, or NumPy"
-            raise ExecutionError(error(f"{message}; {mend}"))
+            message = "XLA is already running the program that called this function"
+            hint = "let the function of the custom call use another backend, or NumPy"
+            raise ExecutionError(error(f"{message}; {hint}"))
         self._is_asked = True
         try:
             succeeded, answer = self._child.ask(dict(request), respond)
@@ -125,8 +125,8 @@ class DeviceColumn(Sequence[Array]):
         fetched = self._fetched
         if fetched is None:
             if self.is_donated:
-                message = "the array is gone: it was donated to a run that has used its memory"
-                raise UsageError(error(f"{message}; use what that run has returned"))
+                message = "the array was donated to a run, which has reused its memory"
+                raise UsageError(error(f"{message}; use the results of that run"))
             request = {"do": "fetch", "name": self.name, "dtype": str(self._dtype)}
             fetched = self.process.answer(request)
             self._fetched = fetched

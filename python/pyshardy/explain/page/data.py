@@ -291,8 +291,8 @@ class _Gatherer:
                 tuple(str(a) if a.sub_axis_info else a.name for a in axes)
                 for axes in sharding.dim_axes
             )
-            pieces = tuple(self._mesh.axes_size(axes) for axes in sharding.dim_axes)
-            self._told.append(ShardingData(str(sharding), dims, pieces))
+            num_shards = tuple(self._mesh.axes_size(axes) for axes in sharding.dim_axes)
+            self._told.append(ShardingData(str(sharding), dims, num_shards))
         return known
 
     def _read_refusals(self) -> None:

@@ -37,7 +37,7 @@ def dtype_of(element: str) -> np.dtype[Any]:
         name = f"float{match[1]}_e{match[2].lower()}"
     dtype = np.dtype(name or element)
     if jax.dtypes.canonicalize_dtype(dtype) != dtype:
-        mend = "jax.config.update('jax_enable_x64', True)"
-        message = f"the program has values of {dtype}, for which JAX requires {mend}"
+        hint = "jax.config.update('jax_enable_x64', True)"
+        message = f"the program has values of {dtype}, for which JAX requires {hint}"
         raise UsageError(error(message))
     return dtype

@@ -58,7 +58,7 @@ def _flattened_branches(
 ) -> Iterator[tuple[ir.Operation, Table]]:
     holds = builder.device_values.table(operation.operands[0])
     if holds is None:
-        reason = "a condition around messages must depend on nothing but the device"
+        reason = "a condition around sends and receives must depend on the device only"
         raise cannot_lower(operation, reason)
     yielded: list[list[ir.Value]] = []
     for region, taken in zip(operation.regions, (holds != 0, holds == 0), strict=True):
@@ -87,7 +87,7 @@ def _chosen(
     operation: ir.Operation,
 ) -> ir.Value:
     if not isinstance(taken.type, ir.RankedTensorType):
-        raise cannot_lower(operation, f"its result of type {taken.type} is no tensor")
+        raise cannot_lower(operation, f"its result of type {taken.type} is not a tensor")
     return builder.select(holds, taken, other)
 
 
@@ -95,7 +95,7 @@ def _check_movable(operation: ir.Operation) -> None:
     """Check that all devices may execute an operation of a branch."""
     name = operation.name
     if name in LOWERINGS:
-        reason = "devices that don't take this branch would be missing: move it out of the branch"
+        reason = "devices that don't take this branch must take part: move it out of the branch"
         raise cannot_lower(operation, reason)
     if name not in MESSAGES and (
         name.partition(".")[0] not in _WITHOUT_EFFECTS or len(operation.regions)

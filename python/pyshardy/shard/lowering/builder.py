@@ -187,9 +187,9 @@ def check_static(operation: ir.Operation) -> None:
     """
     for value in (operation.operands[0], operation.results[0]):
         if not isinstance(value.type, ir.RankedTensorType):
-            raise cannot_lower(operation, f"{value.type} is no tensor: StableHLO has no buffers")
+            raise cannot_lower(operation, f"{value.type} is not a tensor: StableHLO has no buffers")
         if not value.type.has_static_shape:
-            raise cannot_lower(operation, f"{value.type} has dimensions of unknown size")
+            raise cannot_lower(operation, f"{value.type} has dynamic dimensions")
         if isinstance(value.type.element_type, ir.IndexType):
             raise cannot_lower(operation, f"{value.type}: StableHLO has no 'index'; cast to i64")
 

@@ -77,7 +77,7 @@ def read_message(
     axes = grid_axes(operation)
     coordinates = index_list(operation, name, 1)
     if len(coordinates) != len(axes):
-        raise cannot_lower(operation, f"without a {name} it has no partner")
+        raise cannot_lower(operation, f"it requires a {name}")
     tables = [builder.device_values.table(coordinate) for coordinate in coordinates]
     known = [table for table in tables if table is not None]
     if len(known) < len(tables):
@@ -124,24 +124,24 @@ def lower_messages(messages: Sequence[Message], builder: GridBuilder) -> None:
             (send for send in sends if send.kind == receive.kind and pairs_of(send, receive)), None
         )
         if found is None:
-            reason = "no 'shard.send' of this type on this grid sends to those who wait here"
+            reason = "no 'shard.send' of this type on this grid has these devices as destinations"
             raise cannot_lower(receive.operation, reason)
         sends.remove(found)
         _lower_pair(found, receive, builder)
     for send in sends:
-        raise cannot_lower(send.operation, "no 'shard.recv' waits for what is sent here")
+        raise cannot_lower(send.operation, "no matching 'shard.recv' has these devices as sources")
 
 
 def _lower_pair(send: Message, receive: Message, builder: GridBuilder) -> None:
     last = max(send, receive, key=lambda message: message.position)
     sender, receiver = send.operation, receive.operation
     if sender.block != receiver.block:
-        reason = "the 'shard.send' that belongs to it stands in another region"
+        reason = "the matching 'shard.send' is in another region"
         raise cannot_lower(receiver, reason)
     if last is send:
         for use in receiver.results[0].uses:
             if not _is_behind(use.owner.operation, sender):
-                reason = "what is received is used before it is sent: let the send come first"
+                reason = "the received value is used before the 'shard.send': move the send up"
                 raise cannot_lower(receiver, reason)
     with ir.InsertionPoint(last.operation), receiver.location:
         received = builder.permute(sender.operands[0], pairs_of(send, receive))

@@ -41,7 +41,8 @@ def reducing_operation(operation: ir.Operation, element_type: ir.Type) -> str:
     kind = reduction_kind(operation)
     is_integer = isinstance(element_type, ir.IntegerType)
     if kind is ReductionKind.GENERIC:
-        raise cannot_lower(operation, "a 'generic' reduction does not say how to combine elements")
+        reason = "a 'generic' reduction does not define how it combines elements"
+        raise cannot_lower(operation, reason)
     if kind in _BITWISE and not is_integer:
         raise cannot_lower(operation, f"'{kind.keyword}' needs integers, not {element_type}")
     if (
@@ -49,16 +50,15 @@ def reducing_operation(operation: ir.Operation, element_type: ir.Type) -> str:
         and element_type.width == 1
         and kind not in _BITWISE
     ):
-        mend = "say 'bitwise_and', 'bitwise_or' or 'bitwise_xor'"
-        reason = (
-            f"'{kind.keyword}' of booleans means different things in MLIR and StableHLO; {mend}"
-        )
+        hint = "use 'bitwise_and', 'bitwise_or' or 'bitwise_xor'"
+        reason = f"'{kind.keyword}' of booleans differs between MLIR and StableHLO; {hint}"
         raise cannot_lower(operation, reason)
     if kind is ReductionKind.AVERAGE and is_integer:
-        raise cannot_lower(operation, f"an average of {element_type} would be rounded; convert it")
+        reason = f"an average of {element_type} would be rounded; convert it to floating point"
+        raise cannot_lower(operation, reason)
     has_no_order = isinstance(element_type, ir.ComplexType)
     if kind in {ReductionKind.MAX, ReductionKind.MIN} and has_no_order:
         raise cannot_lower(
-            operation, f"{element_type} has no order to take the '{kind.keyword}' of"
+            operation, f"'{kind.keyword}' requires ordered elements, not {element_type}"
         )
     return _OPERATIONS[kind]

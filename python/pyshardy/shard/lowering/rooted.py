@@ -37,9 +37,9 @@ def lower_scatter(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
     if not axes:
         return value
     dim = int(operation.attributes["scatter_dim"].value)
-    pieces = builder.all_to_all(value, dim, dim, refs, mesh)
+    shards = builder.all_to_all(value, dim, dim, refs, mesh)
     size = ir.RankedTensorType(operation.results[0].type).shape[dim]
-    return builder.piece(pieces, dim, root_index(operation, builder), size)
+    return builder.piece(shards, dim, root_index(operation, builder), size)
 
 
 def root_index(operation: ir.Operation, builder: GridBuilder) -> Known:

@@ -1,16 +1,16 @@
 // RUN: sdy-opt %s --split-input-file --verify-diagnostics -convert-sdy-to-shard
 
-// expected-error @+1 {{cannot convert sdy to shard: mesh '@mesh' orders its devices (<["x"=2], device_ids=[1, 0]>), which a grid can't}}
+// expected-error @+1 {{cannot convert sdy to shard: mesh '@mesh' orders its devices (<["x"=2], device_ids=[1, 0]>), which grids don't support}}
 sdy.mesh @mesh = <["x"=2], device_ids=[1, 0]>
 
 // -----
 
-// expected-error @+1 {{mesh '@mesh' has no axes, and a grid has at least one}}
+// expected-error @+1 {{mesh '@mesh' has no axes, but a grid requires at least one}}
 sdy.mesh @mesh = <[], device_ids=[0]>
 
 // -----
 
-// expected-error @+1 {{sub-axes cut "x" at 2 and at 3, but no grid has axes for both: one must divide the other}}
+// expected-error @+1 {{sub-axes split "x" at 2 and at 3, but a grid requires that one divides the other}}
 sdy.mesh @mesh = <["x"=6]>
 func.func @f(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}]>},
              %b: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)3}]>}) {
@@ -19,7 +19,7 @@ func.func @f(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}]
 
 // -----
 
-// expected-error @+1 {{<mesh<["x"=2]>, [{"x"}]> holds its mesh in place: run 'sdy-lift-inlined-meshes' before}}
+// expected-error @+1 {{<mesh<["x"=2]>, [{"x"}]> has an inlined mesh: run 'sdy-lift-inlined-meshes' first}}
 func.func @f(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) {
   return
 }

@@ -20,7 +20,7 @@ func.func @unsigned(%a: tensor<4xui32>) -> tensor<4xui32> {
 
 shard.grid @grid(shape = 2x2)
 func.func @generic(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{a 'generic' reduction does not say how to combine elements}}
+  // expected-error @+1 {{a 'generic' reduction does not define how it combines elements}}
   %0 = shard.all_reduce %a on @grid grid_axes = [0] reduction = generic : tensor<4xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -20,7 +20,7 @@ func.func @f() {
 
 shard.grid @grid(shape = 2x2)
 func.func @generic(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{a 'generic' reduction does not say how to combine elements}}
+  // expected-error @+1 {{a 'generic' reduction does not define how it combines elements}}
   %0 = shard.all_reduce %a on @grid grid_axes = [0] reduction = generic : tensor<4xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -38,7 +38,7 @@ func.func @bits_of_floats(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 shard.grid @grid(shape = 2x2)
 func.func @average_of_integers(%a: tensor<4xi32>) -> tensor<4xi32> {
-  // expected-error @+1 {{an average of i32 would be rounded; convert it}}
+  // expected-error @+1 {{an average of i32 would be rounded; convert it to floating point}}
   %0 = shard.all_reduce %a on @grid grid_axes = [0] reduction = average : tensor<4xi32> -> tensor<4xi32>
   return %0 : tensor<4xi32>
 }
@@ -47,7 +47,7 @@ func.func @average_of_integers(%a: tensor<4xi32>) -> tensor<4xi32> {
 
 shard.grid @grid(shape = 2x2)
 func.func @sum_of_booleans(%a: tensor<4xi1>) -> tensor<4xi1> {
-  // expected-error @+1 {{'sum' of booleans means different things in MLIR and StableHLO; say 'bitwise_and', 'bitwise_or' or 'bitwise_xor'}}
+  // expected-error @+1 {{'sum' of booleans differs between MLIR and StableHLO; use 'bitwise_and', 'bitwise_or' or 'bitwise_xor'}}
   %0 = shard.all_reduce %a on @grid grid_axes = [0] : tensor<4xi1> -> tensor<4xi1>
   return %0 : tensor<4xi1>
 }
@@ -56,7 +56,7 @@ func.func @sum_of_booleans(%a: tensor<4xi1>) -> tensor<4xi1> {
 
 shard.grid @grid(shape = 2x2)
 func.func @order_of_complex_numbers(%a: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
-  // expected-error @+1 {{complex<f32> has no order to take the 'max' of}}
+  // expected-error @+1 {{'max' requires ordered elements, not complex<f32>}}
   %0 = shard.all_reduce %a on @grid grid_axes = [0] reduction = max : tensor<4xcomplex<f32>> -> tensor<4xcomplex<f32>>
   return %0 : tensor<4xcomplex<f32>>
 }
@@ -65,7 +65,7 @@ func.func @order_of_complex_numbers(%a: tensor<4xcomplex<f32>>) -> tensor<4xcomp
 
 shard.grid @grid(shape = 2x2)
 func.func @dynamic(%a: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error @+1 {{tensor<?xf32> has dimensions of unknown size}}
+  // expected-error @+1 {{tensor<?xf32> has dynamic dimensions}}
   %0 = shard.all_reduce %a on @grid grid_axes = [0] : tensor<?xf32> -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
@@ -74,7 +74,7 @@ func.func @dynamic(%a: tensor<?xf32>) -> tensor<?xf32> {
 
 shard.grid @grid(shape = 2x2)
 func.func @buffer(%a: memref<4xf32>) -> memref<4xf32> {
-  // expected-error @+1 {{memref<4xf32> is no tensor: StableHLO has no buffers}}
+  // expected-error @+1 {{memref<4xf32> is not a tensor: StableHLO has no buffers}}
   %0 = shard.all_reduce %a on @grid grid_axes = [0] : memref<4xf32> -> memref<4xf32>
   return %0 : memref<4xf32>
 }
@@ -92,7 +92,7 @@ func.func @dynamic_halo(%a: tensor<4xf32>, %h: i64) -> tensor<4xf32> {
 
 shard.grid @grid(shape = 2x2)
 func.func @recv_of_nobody(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{cannot lower 'shard.recv' to StableHLO: without a source it has no partner}}
+  // expected-error @+1 {{cannot lower 'shard.recv' to StableHLO: it requires a source}}
   %0 = shard.recv %a on @grid grid_axes = [0] : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -101,7 +101,7 @@ func.func @recv_of_nobody(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 shard.grid @grid(shape = 2x2)
 func.func @send_alone(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{no 'shard.recv' waits for what is sent here}}
+  // expected-error @+1 {{no matching 'shard.recv' has these devices as sources}}
   %0 = shard.send %a on @grid grid_axes = [0] destination = [1] : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -111,7 +111,7 @@ func.func @send_alone(%a: tensor<4xf32>) -> tensor<4xf32> {
 shard.grid @grid(shape = 2x2)
 func.func @other_type(%a: tensor<4xf32>, %b: tensor<2xf32>) -> tensor<2xf32> {
   %0 = shard.send %a on @grid grid_axes = [0] destination = [1] : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{no 'shard.send' of this type on this grid sends to those who wait here}}
+  // expected-error @+1 {{no 'shard.send' of this type on this grid has these devices as destinations}}
   %1 = shard.recv %b on @grid grid_axes = [0] source = [0] : (tensor<2xf32>) -> tensor<2xf32>
   return %1 : tensor<2xf32>
 }
@@ -138,7 +138,7 @@ func.func @dynamic_root(%a: tensor<4xf32>, %i: index) -> tensor<4xf32> {
 
 shard.grid @grid(shape = 2x2)
 func.func @used_before_it_is_sent(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{what is received is used before it is sent: let the send come first}}
+  // expected-error @+1 {{the received value is used before the 'shard.send': move the send up}}
   %0 = shard.recv %a on @grid grid_axes = [0] source = [0] : (tensor<4xf32>) -> tensor<4xf32>
   %1 = stablehlo.abs %0 : tensor<4xf32>
   %2 = shard.send %1 on @grid grid_axes = [0] destination = [1] : (tensor<4xf32>) -> tensor<4xf32>
@@ -149,7 +149,7 @@ func.func @used_before_it_is_sent(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 shard.grid @grid(shape = 2x2)
 func.func @condition(%a: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
-  // expected-error @+1 {{a condition around messages must depend on nothing but the device}}
+  // expected-error @+1 {{a condition around sends and receives must depend on the device only}}
   scf.if %c {
     %0 = shard.send %a on @grid grid_axes = [0] destination = [1] : (tensor<4xf32>) -> tensor<4xf32>
   }
@@ -164,7 +164,7 @@ func.func @collective_in_a_branch(%a: tensor<4xf32>) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %is = arith.cmpi eq, %i, %c0 : index
   scf.if %is {
-    // expected-error @+1 {{devices that don't take this branch would be missing: move it out of the branch}}
+    // expected-error @+1 {{devices that don't take this branch must take part: move it out of the branch}}
     %0 = shard.all_reduce %a on @grid grid_axes = [0] : tensor<4xf32> -> tensor<4xf32>
     %1 = shard.send %0 on @grid grid_axes = [0] destination = [1] : (tensor<4xf32>) -> tensor<4xf32>
   }
@@ -207,7 +207,7 @@ shard.grid @grid(shape = 2x2)
 func.func @another_region(%a: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> {
   %0 = shard.send %a on @grid grid_axes = [0] destination = [1] : (tensor<4xf32>) -> tensor<4xf32>
   %1 = "stablehlo.if"(%c) ({
-    // expected-error @+1 {{the 'shard.send' that belongs to it stands in another region}}
+    // expected-error @+1 {{the matching 'shard.send' is in another region}}
     %2 = shard.recv %a on @grid grid_axes = [0] source = [0] : (tensor<4xf32>) -> tensor<4xf32>
     stablehlo.return %2 : tensor<4xf32>
   }, {
