@@ -123,8 +123,8 @@ def test_last_words(said, reason):
 
 def test_messages():
     assert Crash(9, (), "").message == (
-        "the MLIR host crashed while starting: SIGKILL (killed, as the system does when memory "
-        "runs out)"
+        "the MLIR host crashed while starting: SIGKILL (killed, possibly by the system for "
+        "lack of memory)"
     )
     assert Crash(6, ("partitioning", "running pass 'cse'"), "LLVM ERROR: no\n").message == (
         "the MLIR host crashed while partitioning, running pass 'cse': no; SIGABRT (abort)"

@@ -13,7 +13,7 @@
 // LACK: custom_calls.mlir:27:10: error: the reference interpreter can't run 'stablehlo.custom_call'
 // LACK: note: implement it by a Python function of NumPy arrays, CompileOptions(custom_calls={'its_target': function})
 // SHAPE: custom_calls.mlir:24:8: error: the function for the custom call '@my_scale' returned float32 of shape (8, 4) for result 0, which is tensor<4x4xf32>
-// SHAPE: note: it computes the part of one device; 'call.results' has the types
+// SHAPE: note: it computes the shards of one device; a keyword-only parameter 'call' has their types
 // SYNTAX: sdy-run: error: '--custom-call=my_scale' must be TARGET=FILE:FUNCTION
 // NAME: sdy-run: error: '{{.*}}kernels.py' has no function 'none' for '--custom-call=my_scale=
 // MISSING: sdy-run: error: cannot read the functions in '{{.*}}missing.py': No such file or directory

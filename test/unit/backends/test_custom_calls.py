@@ -343,7 +343,9 @@ def test_what_nobody_implements_is_said_how_to(context):
       return %0 : tensor<f32>
     }"""
     module = parse(text, context, "p.mlir")
-    message = r"p\.mlir:3:12: note: let a Python function .* CompileOptions\(custom_calls="
+    message = (
+        r"p\.mlir:3:12: note: implement it by a Python function .* CompileOptions\(custom_calls="
+    )
     options = CompileOptions(optimization=0, custom_calls={"g": np.add})
     for backend in ("interpreter", "jit"):
         with pytest.raises(ExecutionError, match=message):

@@ -195,7 +195,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
   }}) {{dimensions = array<i64: 0>}} : (tensor<4xf32>) -> tensor<4xf32>
   return %m : tensor<4xf32>
 }}"""
-    with pytest.raises(SdyError, match=r"can't be carried out inside of 'stablehlo\.map'"):
+    with pytest.raises(SdyError, match=r"is not supported inside 'stablehlo\.map'"):
         run_local(text, [[np.zeros(4, np.float32)]] * 4)
 
 

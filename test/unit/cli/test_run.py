@@ -141,7 +141,7 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
     status, _, err = sdy_run("-", stdin=text)
     assert status == 1
     assert "<stdin>:3:8: error: the reference interpreter can't run 'stablehlo.custom_call'" in err
-    assert "<stdin>:3:8: note: let a Python function of NumPy arrays do it" in err
+    assert "<stdin>:3:8: note: implement it by a Python function of NumPy arrays" in err
 
 
 def test_help_does_without_the_host():

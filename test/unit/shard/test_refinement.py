@@ -29,7 +29,7 @@ def test_axes_become_all_their_parts():
 
 
 def test_parts_that_no_grid_has():
-    with pytest.raises(ModelError, match=r'cut "x" at 2 and at 3'):
+    with pytest.raises(ModelError, match=r'split "x" at 2 and at 3'):
         refine(Mesh.of({"x": 6}), [SUB("x", 1, 2), SUB("x", 1, 3)])
 
 

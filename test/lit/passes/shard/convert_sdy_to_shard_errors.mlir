@@ -51,7 +51,7 @@ func.func @f(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], replic
 // -----
 
 sdy.mesh @mesh = <["x"=2]>
-// expected-error @+1 {{has unreduced axes, which no annotation can say}}
+// expected-error @+1 {{has unreduced axes, which annotations cannot express}}
 func.func @f(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
   return
 }
