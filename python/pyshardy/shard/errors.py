@@ -16,5 +16,5 @@ def refusal(where: str, reason: str, place: ir.Operation) -> PassError:
 
 
 def cannot_lower(operation: ir.Operation, reason: str) -> PassError:
-    """An error at an operation that has no lowering, to be raised."""
+    """Return an error for an operation without a lowering."""
     return refusal(f"cannot lower '{operation.name}' to StableHLO", reason, operation)
