@@ -62,7 +62,7 @@ CASES: dict[str, Case] = {
         func.func @f(%x: tensor<8xf32>) { return }
         func.func @g(%x: tensor<8xf32>) { return }""",
         Aborts(),
-        Refuses("of several functions one must be called 'main'"),
+        Refuses("a module with several functions must have one called 'main'"),
     ),
     "dead operations": Passes(  # Many: each corrupts memory, and not each ends the process.
         "a dead operation whose sharding has a priority above 0",

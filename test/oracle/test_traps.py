@@ -101,7 +101,7 @@ def test_what_a_dead_operation_propagated_before_it_came_back(ours):
 def test_several_functions_without_main(only_ours, pipeline):
     text = f"func.func @f(%x: {T}) {{\n  return\n}}\nfunc.func @g(%x: {T}) {{\n  return\n}}"
     with pytest.raises(
-        PipelineError, match=r"t\.mlir:1:1: error: of several functions one must be"
+        PipelineError, match=r"t\.mlir:1:1: error: a module with several functions must"
     ):
         only_ours(text, pipeline)
 

@@ -48,7 +48,7 @@ def main_function(module: ir.Module) -> ir.Operation | None:
         if symbol_name(function) == "main":
             return function
     where = location_of(functions[0].location)
-    raise PassError(error("of several functions one must be called 'main'", where))
+    raise PassError(error("a module with several functions must have one called 'main'", where))
 
 
 def original_name(function: ir.Operation) -> str:

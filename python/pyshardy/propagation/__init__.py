@@ -3,18 +3,21 @@
 
 From the values at the bottom to the passes at the top:
 
-| module                          | what it holds                                            |
+| module                          | contents                                                 |
 |---------------------------------|----------------------------------------------------------|
 | `projection`                    | shardings of dimensions as shardings of factors          |
 | `basic`, `aggressive`           | the strategies: one step on a projection                 |
-| `op_priority`, `elementwise`    | which operations go first, and in which direction        |
-| `relation`, `relations`         | what ties tensors together; steps, remembered            |
-| `program`, `data_flow`, `users` | a module as tables                                       |
-| `groups`                        | values that are sharded alike                            |
-| `engine`, `user_priority`       | the driver, and what it is shown first                   |
-| `write_back`, `rule_attributes` | from the tables to the IR                                |
-| `observer`                      | listening to each step                                   |
-| `record`, `flows`, `refusals`, `explanation`, `later_values` | what happened, and why      |
-| `sharding_origins`, `propagation_edges` | the same as attributes, as upstream notes it     |
-| `validation`, `passes`          | what is not supported; the passes                        |
+| `op_priority`, `elementwise`    | order and directions of propagation by kind of operation |
+| `relation`, `relations`         | tensors related by a rule; cached steps                  |
+| `program`, `data_flow`, `users` | tables of the operations and values of a module          |
+| `groups`                        | sharding groups                                          |
+| `engine`                        | the fixed-point iteration over all operations            |
+| `user_priority`                 | rounds of propagation by the priorities of dimensions    |
+| `driver`                        | options and the entry point of the passes                |
+| `write_back`, `rule_attributes` | results written to the IR                                |
+| `observer`                      | callbacks for each step                                  |
+| `record`, `flows`, `refusals`, `explanation`, `later_values` | records and explanations    |
+| `merged_axes`                   | sub-axes merged into larger axes                         |
+| `sharding_origins`, `propagation_edges` | debug attributes, in the format of upstream      |
+| `validation`                    | checks of types                                          |
 """

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The aggressive strategy: where factors or tensors conflict, decide, tensor by tensor.
+"""The aggressive strategy: resolve conflicts between factors and tensors, tensor by tensor.
 
-1. *Compatible axes.* For each factor f the list A(f) of axes on which its tensors agree, as in the
-   basic strategy, all of them before anything is expanded.
+1. *Compatible axes.* For each factor f compute the list A(f) of its compatible axes, as in the
+   basic strategy. All lists are computed before any tensor is expanded.
 
 2. *Preference.* The *sources* of f are the tensors that have f sharded by A(f), or by more. The
    factors are taken in this order:
 
    1. the one with the largest source first, a tensor's size being the product of the sizes of
       its factors;
-   2. of an element-wise operation, the one whose A(f) shards into more pieces;
+   2. of an element-wise operation, the one whose A(f) gives more shards;
    3. the one whose largest source (the first of several) comes first, operands before results;
    4. the one with the lower index.
 
    A factor without a source comes last.
 
-3. *Expansion.* Each result, then each operand, takes of A(f), for each of its factors in that
-   order, what it can take itself: what `within_factor` and `without_other_factors` allow. An
-   operand of an element-wise operation takes no more than each result has by then, so that axes
-   that a result refused don't travel sideways from one operand to another.
+3. *Expansion.* Each result, then each operand, takes for each of its factors in that order the
+   part of A(f) that it can take itself: that `within_factor` and `without_other_factors` allow. An
+   operand of an element-wise operation takes at most the axes that each result has by then, so
+   that axes that a result refused don't travel sideways from one operand to another.
 
 On a mesh `<["a"=2, "b"=2]>`:
 
@@ -26,7 +26,7 @@ On a mesh `<["a"=2, "b"=2]>`:
 |------------------------|----------------------------------|----------------------------------|
 | dot of 8x4 and 4x16    | `[{"a"}, {?}]`, `[{?}, {"a"}]`   | `[{?}, {"a", ?}]`: larger source |
 | dot of 8x8 and 8x8     | `[{"a"}, {?}]`, `[{?}, {"a"}]`   | `[{"a", ?}, {?}]`: first source  |
-| add                    | `[{"a"}, {?}]`, `[{?}, {"a", "b"}]` | `[{?}, {"a", "b", ?}]`: pieces |
+| add                    | `[{"a"}, {?}]`, `[{?}, {"a", "b"}]` | `[{?}, {"a", "b", ?}]`: shards |
 | add                    | `[{"a", "b", ?}]`, `[{"a", "c", ?}]` | `[{"a", ?}]`: real conflict   |
 """
 
@@ -85,7 +85,7 @@ def propagate_aggressive(
     expanded: set[int] = set()
     for position in (*results, *range(projection.num_operands)):
         tensor = projection.tensors[position]
-        # What an operand may take at most.
+        # Upper bounds for operands.
         bounds = projection.results if is_elementwise and position not in results else ()
         for factor in order:
             if factor not in tensor.factors:
@@ -105,7 +105,7 @@ def preferred_order(
     mesh: Mesh,
     is_elementwise: bool,
 ) -> list[int]:
-    """The factors in the order in which they are expanded.
+    """Return the factors in the order in which they are expanded.
 
     Args:
         projection: the shardings before anything is expanded.
@@ -145,7 +145,7 @@ def _fitting_axes(
     mesh: Mesh,
     conservative: bool,
 ) -> AxisTuple:
-    """What of `axes` the tensor can take along `factor`; nothing if it has as much already."""
+    """Return the prefix of `axes` that the tensor can newly take along `factor`."""
     known = tensor.factors[factor].axes
     if not is_strict_prefix(known, axes):
         return ()
@@ -166,7 +166,7 @@ def _fitting_axes(
 
 
 def _bounded(axes: AxisTuple, factor: int, bounds: Iterable[TensorProjection]) -> AxisTuple:
-    """`axes`, but not more of them than each tensor of `bounds` has along `factor`."""
+    """Cut `axes` to those that each tensor of `bounds` has along `factor`."""
     for tensor in bounds:
         known = tensor.factors.get(factor)
         if known is not None and is_strict_prefix(known.axes, axes):

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The basic strategy: along each factor, propagate what no tensor objects to.
+"""The basic strategy: propagate along each factor the axes that all tensors can take.
 
 For each factor f, in order, on the projection as the factors before it left it:
 
 1. *Compatible axes.* The longest list L such that the axes of f in every tensor are a prefix of
-   L, or agree with it up to where they diverge. Forward, only operands can make it longer, and
+   L, or equal to it up to the first difference. Forward, only operands can make it longer, and
    backward, only results.
 
    `{"a"}` and `{"a", "b"}` give `{"a", "b"}`; `{"a", "b"}` and `{"a", "c"}` give `{"a"}`;
    forward, an operand `{}` and a result `{"a"}` give `{}`.
 
 2. *Truncation.* L is cut at the first axis x that some tensor can't take, or shortened to the
-   part of x that all can. A tensor objects
+   part of x that all can take. A tensor can't take
 
-   - whether it has f or not: to what overlaps its axes along other factors;
-   - if it has f: to what overlaps its replicated or unreduced axes; and to any axis beyond those
+   - whether it has f or not: axes that overlap its axes along other factors;
+   - if it has f: axes that overlap its replicated or unreduced axes; and any axis beyond those
      that it has along f if f is closed or has overflow axes, or if f is not the minor-most factor
-     of its dimension and x does not divide what is left of its size.
+     of its dimension and x does not divide the rest of its size.
 
    On a mesh `<["a"=2, "b"=2]>`, an add of `[{"a", "b"}, {?}]` and `[{?}, {?}], replicated={"b"}`
    shards everything as `[{"a", ?}, {?}]`.
 
 3. *Expansion.* Every tensor whose axes along f are a strict prefix of L gets L.
 
-   A dot of `[{"a"}, {?}]` and `[{?}, {"a"}]` propagates nothing: the result could take "a" along
-   either dimension, and each bars the other.
+   A dot of `[{"a"}, {?}]` and `[{?}, {"a"}]` propagates nothing: the two dimensions of the result
+   conflict, since only one of them can take "a".
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from mlir_sdy.model import (
 from pyshardy.propagation.projection import ShardingProjection, TensorProjection
 
 Check = Callable[[AxisRef, int], AxisRef | None]
-"""What of an axis may follow axes of the given total size: all, a leading part, or nothing."""
+"""Return the longest prefix of an axis that fits after axes of the given total size, or None."""
 
 
 def propagate_basic(
@@ -62,7 +62,7 @@ def propagate_basic(
         factor_sizes: the size of each factor.
         mesh: the mesh of all shardings.
         conservative: whether only full axes are propagated.
-        is_elementwise: whether the operation computes element by element; of no matter here.
+        is_elementwise: whether the operation computes element by element; ignored.
 
     Returns:
         The positions of the tensors that were expanded.
@@ -91,7 +91,7 @@ def propagate_basic(
 def compatible_major_axes(
     projection: ShardingProjection, factor: int, direction: PropagationDirection
 ) -> AxisTuple:
-    """The longest list of axes along `factor` that the tensors agree on."""
+    """Return the longest list of compatible axes of the tensors along `factor`."""
     if direction is PropagationDirection.NONE:
         return ()
     first, second = projection.operands, projection.results
@@ -110,7 +110,7 @@ def compatible_major_axes(
 
 
 def combine(old: AxisTuple, new: AxisTuple, can_expand: bool) -> tuple[AxisTuple, bool]:
-    """The common list of those seen so far and of one more, and whether it may still grow.
+    """Combine the common list of axes with that of a tensor; return also whether it may grow.
 
     The lists are compared ref by ref:
 
@@ -146,7 +146,7 @@ def combine(old: AxisTuple, new: AxisTuple, can_expand: bool) -> tuple[AxisTuple
 
 
 def truncate(axes: AxisTuple, check: Check, mesh: Mesh, *, conservative: bool) -> AxisTuple:
-    """Cut `axes` where `check` objects; when conservative, also before the first proper part."""
+    """Cut `axes` at the first one that `check` refuses; if conservative, do not split that one."""
     prev = 1
     for position, axis in enumerate(axes):
         fitting = check(axis, prev)
@@ -166,7 +166,7 @@ def _fits_all(
     prev: int,
     mesh: Mesh,
 ) -> AxisRef | None:
-    """What of `axis` all tensors can take, one after the other."""
+    """Return the longest prefix of `axis` that all tensors can take, or None."""
     fitting: AxisRef | None = axis
     for tensor in tensors:
         fitting = without_other_factors(tensor, factor, fitting)
@@ -178,7 +178,7 @@ def _fits_all(
 
 
 def without_other_factors(tensor: TensorProjection, factor: int, axis: AxisRef) -> AxisRef | None:
-    """What of `axis` the tensor does not use along factors other than `factor`."""
+    """Return the longest prefix of `axis` that other factors of the tensor do not use, or None."""
     fitting: AxisRef | None = axis
     for other, sharding in tensor.factors.items():
         if other == factor:
@@ -193,7 +193,7 @@ def without_other_factors(tensor: TensorProjection, factor: int, axis: AxisRef) 
 def within_factor(
     tensor: TensorProjection, factor: int, size: int, axis: AxisRef, prev: int, mesh: Mesh
 ) -> AxisRef | None:
-    """What of `axis` the tensor, which has `factor`, can take along it."""
+    """Return the longest prefix of `axis` that the tensor can take along `factor`, which it has."""
     fitting = prefix_without_overlap(axis, tensor.replicated_axes)
     if fitting is not None:
         fitting = prefix_without_overlap(fitting, tensor.unreduced_axes)

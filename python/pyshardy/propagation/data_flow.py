@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Data-flow edges: where values pass in and out of the regions of operations unchanged.
+"""Data-flow edges: values that pass unchanged into and out of the regions of operations.
 
 Each edge goes from its sources to its targets, all of which have the same value at some time. The
 first target is the *owner* of the edge: an `sdy.data_flow_edge` on it stands for the edge, and
@@ -32,8 +32,8 @@ class DataFlowEdge:
         sources: the uses of the values that flow in.
         owner: the value that an operation for the edge would have as its operand.
         other_targets: the other values that have the edge's sharding.
-        wakes: whether a new sharding of a source makes the edge's operation be visited again. As
-            in Shardy, that of an operand of a computation does not.
+        wakes: whether the edge's operation is visited again when a source gets a new sharding. As
+            in Shardy, it is not for operands of a computation.
     """
 
     sources: tuple[Use, ...]
@@ -50,7 +50,7 @@ def data_flow_edges(
     terminators: Sequence[int],
     num_operands: Mapping[int, int],
 ) -> Iterator[DataFlowEdge]:
-    """The edges of a data-flow operation, in the order of their owners.
+    """Return the edges of a data-flow operation, in the order of their owners.
 
     Args:
         operation: its number.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The driver of propagation, which the passes in `passes/propagating` share.
+"""The driver shared by the passes in `passes/propagating`.
 
-These differ in how far they go up in the hierarchy
+The passes differ in the number of layers of the hierarchy that they use:
 
     user priorities  >  operation priorities  >  a list of strategies  >  runs of the driver
 
@@ -44,7 +44,7 @@ STRATEGIES: dict[StrategyName, tuple[Strategy, ...]] = {
     "basic": (propagate_basic,),
     "basic-then-aggressive": (propagate_basic, propagate_aggressive),
 }
-"""The strategies that each choice of `propagation-strategy` runs, one after the other."""
+"""The strategies of each choice of `propagation-strategy`, run one after the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +53,16 @@ class PropagationOptions:
 
     Attributes:
         keep_sharding_rules: whether to leave the sharding rules on the operations.
-        module_dump_directory: where to save the module between user priorities; not if empty.
+        module_dump_directory: the directory in which the module is saved between user priorities;
+            empty to save nothing.
         module_dump_index: the number of the first file saved.
         conservative_propagation: whether to propagate full axes only, and not along the
             dimensions of windows and padding.
-        debug_sharding_origins: whether to note for each axis which of the user's shardings it
+        debug_sharding_origins: whether to record for each axis which of the user's shardings it
             comes from, in `sdy.sharding_origins`.
-        debug_propagation_edge_sharding: whether to note for each axis through which operand or
+        debug_propagation_edge_sharding: whether to record for each axis through which operand or
             result it came, in `sdy.propagation_edges`.
-        compatible: whether to do exactly as C++ Shardy does where that is wrong or silent.
+        compatible: whether to reproduce C++ Shardy exactly where it is wrong or lacks a rule.
     """
 
     keep_sharding_rules: bool = False
@@ -97,10 +98,10 @@ class PriorityOptions(StrategyOptions):
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """How runs of the driver follow one another.
+    """Sequence of the runs of the driver.
 
     Attributes:
-        strategies: what runs at each operation priority, one after the other.
+        strategies: the strategies that run at each operation priority, one after the other.
         by_operation: whether operations have priorities.
         by_user: whether dimensions have the priorities that the user gave them.
     """
@@ -114,7 +115,7 @@ class Hierarchy:
 
         Args:
             engine: the shardings of the program.
-            before_next: called before each user priority but the first, with the one that is done.
+            before_next: called before each user priority but the first, with the previous one.
         """
 
         def run(user_priority: int) -> None:
@@ -138,9 +139,9 @@ def propagate(
 
     Args:
         module: the module, which is changed in place.
-        hierarchy: how runs of the driver follow one another.
-        options: what all of the passes have in common.
-        observers: those who want to know of each step, beside those of `observed_by`.
+        hierarchy: the sequence of the runs of the driver.
+        options: the options of all passes.
+        observers: observers of each step, in addition to those of `observed_by`.
 
     Raises:
         PassError: a value has a type that propagation does not support, a rule does not fit its
@@ -201,7 +202,7 @@ def _warn_of_inner_modules(program: Program) -> None:
 def _dump_before(
     module: ir.Module, write: Callable[[], None], options: PropagationOptions
 ) -> Callable[[int], None] | None:
-    """What saves the module before the next user priority, if it is to be saved at all."""
+    """Return a callback that saves the module before the next user priority, or None."""
     if not options.module_dump_directory:
         return None
     numbers = itertools.count(options.module_dump_index)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which operations compute element by element.
+"""The element-wise operations.
 
-The aggressive strategy and the operation priorities treat these apart. Other operations may have
-a pointwise rule and still not be element-wise: a collective, a reverse, a custom call.
+The aggressive strategy and the operation priorities treat these specially. Other operations may
+have a pointwise rule without being element-wise: a collective, a reverse, a custom call.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ELEMENTWISE_OPERATIONS = frozenset(
         ),
     }
 )
-"""Their names."""
+"""Names of the element-wise operations."""
 
 ELEMENTWISE_IF_SHAPES_EQUAL = "stablehlo.bitcast_convert"
 """The operation that is element-wise if its operand and its result have the same shape."""

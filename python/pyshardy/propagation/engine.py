@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The driver: takes steps through a program until nothing changes.
+"""The fixed-point iteration: propagate through operations until nothing changes.
 
-One run goes like this; ties between conflicting shardings depend on the order, so it is fixed:
+The order of one run is fixed, since it decides ties between conflicting shardings:
 
 1. A step for each result of the main function, in order.
 2. A work list, which is a stack without duplicates, holds all operations, the first one on top.
    Take the top one:
 
-   - If it only makes results that nobody uses, it is erased, and the operations that make its
-     operands are put on the list, where at most one other user is left.
+   - If it has no effects and its results have no uses, it is erased, and the operations that
+     define its operands are put on the list if at most one other user is left.
    - Otherwise take its step. For each tensor that it changed, in order, put the operations to be
      visited again on the list (`Users`), but not this one; then do the same for the other members
      of the tensor's sharding group, which get the same sharding. An operation that is on the list
-     keeps its place. With an operation go those around it.
+     keeps its place. The operations around an operation are put on the list with it.
 
 3. As 1.
 
-All of that happens in tables; `write_back` brings the outcome to the IR. An operation that would
-change nothing, as nothing around it has changed since its last visit, is passed over; it keeps its
-place in the work list for that.
+All of this works on tables; `write_back` writes the result to the IR. An operation whose tensors
+have not changed since its last visit is skipped, but keeps its place in the work list.
 """
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ class Change:
     Attributes:
         run: the run that the step belongs to.
         operation: the number of the operation; that of the function for a result of a function.
-        relation: what was stepped through.
-        kind: how.
+        relation: the relation that was stepped through.
+        kind: the kind of the relation in this run.
         state: the shardings of its tensors before, by number.
         updates: the tensors that changed, by position, and their new shardings.
     """
@@ -89,11 +88,11 @@ class Engine:
         table: the shardings that occur.
         stepper: computes steps.
         state: the number of the sharding in each slot.
-        written_state: what `state` was when it was last the same as in the IR.
+        written_state: a copy of `state` from when it was last written to the IR.
         erased: the operations that turned out to be dead, in the order of their erasure.
-        num_erased_in_ir: how many of those the IR has no more.
-        on_change: called with each step that changes something, if anybody wants to know.
-        last_run: the run that is going on, or was the last one.
+        num_erased_in_ir: the number of these that have been erased from the IR.
+        on_change: called with each step that changes something; None without observers.
+        last_run: the current run, or the last one.
     """
 
     def __init__(self, program: Program, reader: RelationReader):
@@ -115,7 +114,7 @@ class Engine:
         self._use_counts = list(program.use_counts)
         counts = self._use_counts
         self._live_uses = [sum(counts[results.start : results.stop]) for results in program.results]
-        # The operations that relate each slot, and the kind by which each would change nothing.
+        # The operations that relate each slot, and the kind for which each is unchanged.
         self._relations_of: list[list[int]] = [[] for _ in self.state]
         for operation, relation in enumerate(self.relations):
             if relation is not None:
@@ -126,7 +125,7 @@ class Engine:
     # --- Shardings ----------------------------------------------------------------------------
 
     def sharding(self, slot: int) -> TensorSharding | None:
-        """The sharding that is in a slot now."""
+        """Return the current sharding in a slot."""
         return self.table[self.state[slot]]
 
     def set_sharding(self, slot: int, sharding: TensorSharding) -> None:
@@ -134,7 +133,7 @@ class Engine:
         self._set(slot, self.table.number(sharding))
 
     def given_shardings(self) -> Iterator[tuple[int, TensorSharding]]:
-        """The shardings in all slots in use, with those."""
+        """Return all slots in use with their shardings."""
         slots, num_values = self.program.slots, len(self.program.values)
         for slot, number in enumerate(self.state):
             if number and (slot >= num_values or slots[slot] == slot):
@@ -143,7 +142,7 @@ class Engine:
                     yield slot, sharding
 
     def live_operations(self) -> Iterator[tuple[int, ir.Operation]]:
-        """The operations that are not erased, with their numbers."""
+        """Yield the operations that are not erased, with their numbers."""
         for number, operation in enumerate(self.program.operations):
             if not self._is_erased[number]:
                 yield number, operation
@@ -151,9 +150,9 @@ class Engine:
     def kind(
         self, relation: Relation, strategy: Strategy, priority: int = ALL_PRIORITIES
     ) -> RelationKind | None:
-        """How a relation is stepped through in a run; None if nothing flows through it.
+        """Return the kind of a relation in a run; None if nothing flows through it.
 
-        At priority 0 the operands of its operation are taken to have no other uses.
+        At priority 0 the operands of its operation are assumed to have no other uses.
         """
         return self._kinds.kind(relation.family, strategy, priority, True)
 
@@ -186,7 +185,7 @@ class Engine:
                         self._put(other, number)
 
     def _kinds_of_run(self, run: Run) -> list[RelationKind | None]:
-        """The kind of each relation, at priority 0 as if no operand had other uses."""
+        """Return the kind of each relation, at priority 0 as if no operand had other uses."""
         key = run.strategy, run.priority, True
         of_family = {id(family): self._kinds.kind(family, *key) for family in self._kinds.families}
         return [
@@ -199,7 +198,7 @@ class Engine:
         at_rest, is_erased, live_uses = self._at_rest, self._is_erased, self._live_uses
         is_queued = bytearray(b"\1") * len(kinds)
         pushed: list[int] = []
-        # The list is a stack with what was pushed on top of the operations not yet reached.
+        # The list is a stack: pushed operations are on top of those not yet reached.
         for operation, kind in enumerate(kinds):
             is_queued[operation] = False
             nothing_to_do = live_uses[operation] if kind is None else kind is at_rest[operation]
@@ -207,7 +206,7 @@ class Engine:
                 continue
             self._visit(operation, run, kinds, pushed, is_queued)
             while pushed:
-                operation = pushed.pop()  # noqa: PLW2901 (the same is done to it)
+                operation = pushed.pop()  # noqa: PLW2901 (repeated for the operation around it)
                 is_queued[operation] = False
                 self._visit(operation, run, kinds, pushed, is_queued)
 
@@ -262,7 +261,7 @@ class Engine:
                 self._push(other, stack, is_queued)
 
     def _put(self, slot: int, number: int) -> None:
-        """Put a sharding into a slot, as setting that of its value would."""
+        """Put a sharding into a slot, with the effects of setting the sharding of its value."""
         if slot == NOWHERE:
             return
         if not self.state[slot]:
@@ -275,7 +274,7 @@ class Engine:
             self._at_rest[operation] = None
 
     def _open_others(self, slot: int, number: int) -> None:
-        """Where a list of shardings begins to exist, its other values become fully open."""
+        """Make the other values of a new list of shardings fully open."""
         together = self.program.held_together(slot)
         sharding = self.table[number]
         if len(together) == 1 or sharding is None:
@@ -297,7 +296,7 @@ class Engine:
     # --- Dead operations ----------------------------------------------------------------------
 
     def _erase_if_dead(self, operation: int, stack: list[int], is_queued: bytearray) -> bool:
-        """Erase an operation without uses if it does nothing else; whether it is erased now."""
+        """Erase an operation without uses or effects; return whether it is erased."""
         if self._is_erased[operation]:
             return True
         if not self.program.results[operation] or not is_removable(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Why a tensor is sharded as it is: the steps from it to the user's annotations.
+"""Explanation of a tensor's sharding: the steps from it back to the user's annotations.
 
 Of `%1` in
 
@@ -9,16 +9,17 @@ Of `%1` in
       %0 = stablehlo.tanh %x : tensor<8x8xf32>
       %1 = stablehlo.add %0, %y : tensor<8x8xf32>
 
-with the basic strategy it tells
+the explanation with the basic strategy is
 
     result 0 of stablehlo.add (t.mlir:5:8): <@m, [{"a", ?}, {?}]>
       dimension 0, "a":
         step 1: result 0 of stablehlo.add (t.mlir:5:8) got "a" from operand 0, forward along
             factor i=8 [basic]
         step 0: result 0 of stablehlo.tanh (t.mlir:4:8) got "a", "b" from operand 0, ...
-        argument 0 of @main (t.mlir:2:17) has it from the program: <@m, [{"a"}, {"b"}]>
+        argument 0 of @main (t.mlir:2:17), given in the program: <@m, [{"a"}, {"b"}]>
       not sharded further:
-        "b" of operand 0 of stablehlo.add (t.mlir:5:8), along factor j=8: operand 1 is closed there
+        "b" of operand 0 of stablehlo.add (t.mlir:5:8), along factor j=8: operand 1 is
+                closed in this dimension
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ from pyshardy.propagation.record import Propagation, Step, Tensor
 from pyshardy.propagation.refusals import Reason
 
 _MAX_STEPS = 50
-"""The longest chain of steps that is told to the end."""
+"""Longest chain of steps that is listed completely."""
 
 
 class Origin(enum.Enum):
-    """Where a tensor has an axis from that no step has brought. The value reads as what it does."""
+    """Origin of an axis that no step propagated. The value is a participle about the tensor."""
 
-    PROGRAM = "has it from the program"
-    PART = "has a part of it from the program"
-    GROUP = "has it as a member of a sharding group"
-    MANUAL = "has it from the manual computation around it"
+    PROGRAM = "given in the program"
+    PART = "given in part in the program"
+    GROUP = "given by its sharding group"
+    MANUAL = "given by the enclosing manual computation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,12 @@ class Gain:
         tensor: the tensor that got them.
         step: the number of the step.
         operation: the name of the operation that was stepped through.
-        location: where that stands in the source.
-        axes: what came.
-        target: the tensor among those of the operation, as in `result 0`.
-        source: the one that they came from; None if several have brought them together.
+        location: the source location of the operation.
+        axes: the propagated axes.
+        target: the tensor as an operand or result of the operation, such as `result 0`.
+        source: the operand or result that the axes came from; None if they came from several.
         direction: forward, backward or sideways; None without a source.
-        factor: the factor that they came along, with its size and kind.
+        factor: the factor along which they were propagated, with its size and kind.
         strategy: the name of the strategy.
         operation_priority: the priority of operations at that time; None if all took part.
         user_priority: the priority of dimensions at that time.
@@ -109,7 +110,7 @@ class Root:
 
     Attributes:
         tensor: the tensor.
-        origin: where it has it from.
+        origin: the origin of the axis.
         given: its sharding before propagation.
     """
 
@@ -119,18 +120,18 @@ class Root:
 
     def __str__(self) -> str:
         written = self.origin in (Origin.PROGRAM, Origin.PART)
-        return f"{self.tensor} {self.origin.value}" + (f": {self.given}" if written else "")
+        return f"{self.tensor}, {self.origin.value}" + (f": {self.given}" if written else "")
 
 
 @dataclass(frozen=True, slots=True)
 class AxisExplanation:
-    """How an axis came to a dimension.
+    """The chain of steps by which an axis came to a dimension.
 
     Attributes:
         dim: the dimension.
         axis: the axis.
-        chain: how it came, the last step first. What was written in the program is at the end.
-        is_cut: whether the chain is longer than is told.
+        chain: the steps, the last one first. The annotation of the program is at the end.
+        is_cut: whether the chain is truncated.
     """
 
     dim: int
@@ -140,26 +141,26 @@ class AxisExplanation:
 
     @property
     def root(self) -> Root | None:
-        """Where the chain begins; None if that is not known."""
+        """The beginning of the chain; None if it is not known."""
         last = self.chain[-1] if self.chain else None
         return last if isinstance(last, Root) else None
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedAxis:
-    """An axis that a tensor could have, but for something.
+    """An axis that a tensor did not get from another tensor of an operation, with the reason.
 
     Attributes:
         axis: the axis.
-        operation: the name of the operation that it would come by.
-        location: where that stands in the source.
-        source: the tensor that has it.
-        source_position: which that is among those of the operation, as in `operand 1`.
-        target_dim: the dimension that it would shard.
-        factor: the factor that it would come along, with its size and kind.
-        reason: what is against it.
-        blocker: the tensor that stands against it; None if no single one does.
-        blocker_position: which that is among those of the operation.
+        operation: the name of the operation that would propagate the axis.
+        location: the source location of the operation.
+        source: the tensor that has the axis.
+        source_position: the source as an operand or result of the operation, such as `operand 1`.
+        target_dim: the dimension that the axis would shard.
+        factor: the factor along which it would be propagated, with its size and kind.
+        reason: the reason of the refusal.
+        blocker: the tensor that causes the refusal; None if no single one does.
+        blocker_position: the blocker as an operand or result of the operation.
     """
 
     axis: AxisRef
@@ -184,15 +185,15 @@ class RefusedAxis:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a tensor is sharded as it is, and why not further. Its `str` tells it.
+    """Origins of a tensor's axes, and the axes that it did not get. `str` formats it as text.
 
     Attributes:
         tensor: the tensor.
         sharding: its sharding after propagation.
-        axes: how each axis came.
-        refused: what did not come, and why.
-        inserted: the operations behind which the value in question stands that propagation did not
-            see, the last one first.
+        axes: the chain of steps of each axis.
+        refused: the axes that the tensor did not get, with reasons.
+        inserted: the operations inserted after propagation between the tensor and the value in
+            question, the last one first.
     """
 
     tensor: Tensor
@@ -208,7 +209,7 @@ class Explanation:
             lines.append(f"  dimension {each.dim}, {each.axis}:")
             lines.extend(f"    {link}" for link in each.chain)
             if each.is_cut:
-                lines.append("    and so on")
+                lines.append("    ... (more steps)")
         if self.refused:
             lines.append("  not sharded further:")
             lines.extend(f"    {refused}" for refused in self.refused)
@@ -216,7 +217,7 @@ class Explanation:
 
 
 def explain(record: Propagation, slot: int, inserted: tuple[str, ...] = ()) -> Explanation:
-    """Tell how each axis came to a tensor, and what did not come, and why.
+    """Explain how each axis came to a tensor, and why others did not.
 
     Args:
         record: the record of the propagation.
@@ -235,7 +236,7 @@ def explain(record: Propagation, slot: int, inserted: tuple[str, ...] = ()) -> E
     )
 
 
-# --- What came ------------------------------------------------------------------------------------
+# --- Propagated axes ------------------------------------------------------------------------------
 
 
 def _explain_axis(record: Propagation, slot: int, dim: int, axis: AxisRef) -> AxisExplanation:
@@ -253,7 +254,7 @@ def _explain_axis(record: Propagation, slot: int, dim: int, axis: AxisRef) -> Ax
 def _link(
     record: Propagation, slot: int, dim: int, axis: AxisRef, before: int
 ) -> tuple[Gain | Root, tuple[int, int] | None, int]:
-    """How an axis came to a dimension before a step; the place that had it, and until when."""
+    """Return the last link of an axis before a step, and the place and the step to go on with."""
     given = record.given(slot)
     axes = () if given is None else given.dim_shardings[dim].axes
     tensor = record.tensor(slot)
@@ -277,7 +278,7 @@ def _link(
 def _last_gain(
     record: Propagation, slot: int, dim: int, axis: AxisRef, before: int
 ) -> tuple[Step, Flow] | None:
-    """The latest step before another one in which a dimension got an axis, or part of it."""
+    """Return the latest step before another one in which a dimension got an axis, or part of it."""
     for number in reversed(record.gained(slot)):
         if number >= before:
             continue
@@ -295,7 +296,7 @@ def _last_gain(
 def _gained_before(
     record: Propagation, slot: int, dim: int, axis: AxisRef, before: int
 ) -> int | None:
-    """The member of a tensor's sharding group that got an axis last, for all of them."""
+    """Return the member of a tensor's sharding group that got an axis last."""
     gains = [
         (found[0].number, member)
         for member in record.members(slot)
@@ -305,7 +306,7 @@ def _gained_before(
 
 
 def gain_of(step: Step, flow: Flow) -> Gain:
-    """A flow of a step, told by itself."""
+    """Describe a flow of a step as a `Gain`."""
     num_operands = len(step.rule.operand_mappings)
     priority = step.run.priority
     return Gain(
@@ -331,7 +332,7 @@ def _direction(source: int, target: int, num_operands: int) -> str:
     return "forward" if is_from_operand else "backward"
 
 
-# --- What did not come ----------------------------------------------------------------------------
+# --- Refused axes ---------------------------------------------------------------------------------
 
 
 def _refused(record: Propagation, slot: int) -> Iterator[RefusedAxis]:
@@ -354,7 +355,7 @@ def _refused(record: Propagation, slot: int) -> Iterator[RefusedAxis]:
 
 
 def dim_of(rule: OpShardingRule, position: int, factor: int) -> int:
-    """The dimension of a tensor that a factor is in."""
+    """Return the dimension of a tensor that has a factor."""
     return next(
         dim
         for dim, mapping in enumerate(rule.mappings[position].dim_mappings)
@@ -362,11 +363,11 @@ def dim_of(rule: OpShardingRule, position: int, factor: int) -> int:
     )
 
 
-# --- Words ----------------------------------------------------------------------------------------
+# --- Text -----------------------------------------------------------------------------------------
 
 
 def _tensor(position: int, rule: OpShardingRule) -> str:
-    """A tensor by its position among operands and results."""
+    """Return the text for a tensor at a position among operands and results."""
     num_operands = len(rule.operand_mappings)
     if position < num_operands:
         return f"operand {position}"
@@ -374,7 +375,7 @@ def _tensor(position: int, rule: OpShardingRule) -> str:
 
 
 def _factor(rule: OpShardingRule, factor: int) -> str:
-    """A factor by its name and size, and its kind if that is a special one."""
+    """Return the text for a factor: its name and size, and its kind unless it is pass-through."""
     kind = rule.factor_type(factor)
     word = "" if kind is FactorType.PASS_THROUGH else f"{kind.name.lower().replace('_', '-')} "
     return f"{word}factor {factor_name(factor)}={rule.factor_sizes[factor]}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What one step of propagation moved: which axes came to which tensor, and from which one."""
+"""Flows of a propagation step: the axes that each tensor gained, and from which tensor."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Flow:
 
     Attributes:
         factor: the factor.
-        axes: what was gained. A part of an axis that grew is there as what it has become, also
-            where it continues the axis of the factor before in the same dimension.
-        source: the first tensor that had all these axes along the factor before; None if they came
-            together from several.
+        axes: the gained axes. A sub-axis that was extended appears in its extended form, also
+            where it continues the axis of the preceding factor in the same dimension.
+        source: the first tensor that had all these axes along the factor before the step; None if
+            several tensors contributed them.
         target: the tensor that gained them.
-        dim: the dimension of the target that the factor is in.
+        dim: the dimension of the target that has the factor.
     """
 
     factor: int
@@ -36,7 +36,7 @@ class Flow:
 def flows(
     rule: OpShardingRule, old: ShardingProjection, new: ShardingProjection, mesh: Mesh
 ) -> Iterator[Flow]:
-    """What the tensors gained between two projections, operands first, by dimension and factor.
+    """Yield the gains of the tensors between two projections, by operand, dimension and factor.
 
     Args:
         rule: the rule of the operation.

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sharding groups: values whose shardings are kept the same.
+"""Sharding groups: values whose shardings are kept equal.
 
 Before propagation the shardings of each group of several members are reconciled:
 
-1. Members without a sharding, or with a fully open one without axes, have no say.
+1. Members without a sharding, or with a fully open one without axes, are ignored.
 2. If all others are equal, every member gets that sharding.
-3. If two differ, each member is constrained to a fully open sharding, which takes its place in the
-   group and all its uses, and a warning says so.
+3. If two differ, each member is constrained to a fully open sharding, which replaces the member in
+   the group and in all its uses, with a warning.
 
 During propagation, each new sharding of a member is copied to the others.
 """
@@ -25,7 +25,7 @@ from pyshardy.propagation.program import NOWHERE, Program
 
 
 def sharding_groups(program: Program) -> list[list[int]]:
-    """The members of each group, in the order of the text; groups in the order of their ids.
+    """Return the members of each group in the order of the text; groups in the order of their ids.
 
     Raises:
         PassError: a value is in two groups, or a group has values of different ranks.
@@ -50,7 +50,7 @@ def sharding_groups(program: Program) -> list[list[int]]:
 
 
 def _check_ranks(first: ir.Operation, other: ir.Operation) -> None:
-    """Members of a group share a sharding, which has one dimension for each of theirs."""
+    """Check that the members of a group have one rank, since they share one sharding."""
     types = [member.operands[0].type for member in (first, other)]
     if rank_of(types[0]) == rank_of(types[1]):
         return
@@ -66,7 +66,7 @@ def _check_ranks(first: ir.Operation, other: ir.Operation) -> None:
 
 
 def slots_in_groups(program: Program) -> dict[int, tuple[int, ...]]:
-    """For the slot of each member of a group those of the other members, in order."""
+    """Map the slot of each member of a group to the slots of the other members, in order."""
     others: dict[int, tuple[int, ...]] = {}
     for members in sharding_groups(program):
         slots = [program.slots[value] for value in members]
@@ -77,7 +77,7 @@ def slots_in_groups(program: Program) -> dict[int, tuple[int, ...]]:
 
 
 def synchronize_groups(program: Program) -> bool:
-    """Reconcile the shardings of each group in the IR; whether anything changed.
+    """Reconcile the shardings of each group in the IR; return whether anything changed.
 
     Raises:
         PassError: a value is in two groups, or a group has values of different ranks.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which tensor of a propagated program a value stands for that later passes have left or made."""
+"""Lookup of values of a module that later passes changed in the record of its propagation."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _REPLACED = {
     "func.func": "sdy.named_computation",
     "sdy.reshard": "sdy.sharding_constraint",
 }
-"""What propagation saw in place of operations that later passes make."""
+"""The operations that propagation saw in place of operations that later passes create."""
 
 
 class LaterValues:
     """Finds the slots of values of a module that has changed since it was propagated.
 
-    1. A value that was there stands for itself. Memory of erased operations is used again, so its
-       operation must also have the name that it had, or take the place of one as in 2, and be at
-       the same place in the source.
-    2. A call stands for the named computation at its place in the source, and a reshard for the
-       constraint. Of several there, as a function called twice has them inside, it is the first
-       that ended with the axes that the value has.
-    3. Nothing stands for any other value.
+    1. A value that propagation saw has its own slot. Memory of erased operations is reused, so the
+       operation must also have its former name, or replace one as in 2, and have the same source
+       location.
+    2. A call has the slot of the named computation at its source location, and a reshard that of
+       the constraint. If there are several, as in a function that is called twice, it is the first
+       one whose final axes are those of the value.
+    3. Other values have no slot.
 
     Args:
         engine: the state after propagation.
-        locations: where each operation was in the source.
+        locations: the source location of each operation.
     """
 
     def __init__(self, engine: Engine, locations: Sequence[ir.Location]):
@@ -44,7 +44,7 @@ class LaterValues:
                 self._by_place[name, str(locations[operation])].append(operation)
 
     def slot(self, value: ir.Value) -> int | None:
-        """The slot of the tensor that a value stands for; None if there is none."""
+        """Return the slot of a value; None if there is none."""
         program = self._program
         operation, index = _origin(value)
         try:
@@ -66,7 +66,7 @@ class LaterValues:
         place = _REPLACED.get(operation.name, ""), str(operation.location)
         for maker in self._by_place.get(place, ()):
             values = program.arguments[maker] if is_argument else program.results[maker]
-            # The operation may be gone, so nothing can be asked of its values.
+            # The operation may be erased, so its values must not be accessed.
             if index < len(values) and program.types[values[index]] == hash(value.type):
                 yield program.slots[values[index]]
 
@@ -76,7 +76,7 @@ class LaterValues:
 
 
 def _origin(value: ir.Value) -> tuple[ir.Operation, int]:
-    """The operation that makes a value, or has it as an argument, and at which index."""
+    """Return the operation that defines a value or has it as a block argument, and its index."""
     if isinstance(value, ir.BlockArgument):
         return value.owner.owner.operation, value.arg_number
     result = ir.OpResult(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Those who want to know what propagation does, step by step."""
+"""Observers of propagation steps."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pyshardy.propagation.engine import Change, Engine
 
 
 class Observer(Protocol):
-    """Is told of each step that changes something. Without observers nothing is kept."""
+    """Callbacks for the steps that change something. Without observers, steps are not recorded."""
 
     def on_start(self, engine: Engine) -> None:
-        """Propagation is about to start."""
+        """Called before propagation starts."""
         ...
 
     def on_step(self, change: Change) -> None:
-        """A step has changed something."""
+        """Called after a step that changed something."""
         ...
 
     def on_end(self, engine: Engine) -> None:
-        """Nothing changes any more; dead operations are still in the IR."""
+        """Called at the fixed point, while dead operations are still in the IR."""
         ...
 
 
@@ -32,7 +32,7 @@ _observers: ContextVar[tuple[Observer, ...]] = ContextVar("pyshardy_observers", 
 
 @contextlib.contextmanager
 def observed_by(*observers: Observer) -> Iterator[None]:
-    """Let observers listen to every propagation inside the `with` block, in pipelines as well."""
+    """Notify observers of every propagation inside the `with` block, in pipelines as well."""
     token = _observers.set((*_observers.get(), *observers))
     try:
         yield
@@ -41,5 +41,5 @@ def observed_by(*observers: Observer) -> Iterator[None]:
 
 
 def current_observers() -> tuple[Observer, ...]:
-    """Those who listen here."""
+    """Return the active observers."""
     return _observers.get()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operation priorities: first the operations through which shardings pass unchanged.
+"""Operation priorities: propagate through pass-through operations first.
 
 Propagation runs once for each of the priorities 0 to 4. In the run for p, axes flow along a factor
 in the directions that row p or a row above it allows:
@@ -12,11 +12,11 @@ in the directions that row p or a row above it allows:
 | 3 | both, for a broadcast backward only, along all factors                                     |
 | 4 | both                                                                                       |
 
-In rows 0 and 1 dynamic slices, and updates of such, count as pass-through, but only forward.
+In rows 0 and 1, dynamic slices and dynamic update slices count as pass-through, but only forward.
 
-So a product in the middle of a chain of element-wise operations gets its say only when those agree
-with each other. Edges, barriers and results of functions have no priority: they take part from the
-first run on. A factor that a rule blocks stays blocked in all runs.
+So a product in the middle of a chain of element-wise operations is propagated only when the
+shardings of these are compatible. Edges, barriers and results of functions have no priority: they
+take part from the first run on. A factor that a rule blocks stays blocked in all runs.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _BOTH = PropagationDirection.BOTH
 
 
 class PriorityClass(enum.Enum):
-    """How an operation behaves under operation priorities."""
+    """Behavior of an operation under operation priorities."""
 
     ALWAYS = enum.auto()
-    """It takes part in every run."""
+    """Takes part in every run."""
 
     PASS_THROUGH = enum.auto()
-    """Its tensors have the same elements, or correspond element by element."""
+    """Has tensors with the same elements, or with elements that correspond one to one."""
 
     DYNAMIC_SLICE = enum.auto()
-    """It takes out or replaces a slice."""
+    """Reads or replaces a slice."""
 
     BROADCAST = enum.auto()
-    """Its result has more dimensions to shard than its operand."""
+    """Has a result with more dimensions to shard than its operand."""
 
     OTHER = enum.auto()
 
@@ -60,7 +60,7 @@ PRIORITY_CLASSES = {
     "stablehlo.dynamic_update_slice": PriorityClass.DYNAMIC_SLICE,
     "stablehlo.broadcast_in_dim": PriorityClass.BROADCAST,
 }
-"""The class of operations by name, element-wise ones (see `elementwise`) and edges aside."""
+"""The class of operations by name, except for element-wise ones (see `elementwise`) and edges."""
 
 PASS_THROUGH_CUSTOM_CALLS = frozenset({"MoveToDevice", "MoveToHost"})
 """Targets of custom calls that count as pass-through operations."""
@@ -70,11 +70,11 @@ PASS_THROUGH_CUSTOM_CALLS = frozenset({"MoveToDevice", "MoveToHost"})
 def directions_at(
     rule: OpShardingRule, priority_class: PriorityClass, priority: int, single_use: bool
 ) -> tuple[PropagationDirection, ...]:
-    """The directions in which axes may flow along each factor of an operation.
+    """Return the directions in which axes may flow along each factor of an operation.
 
     Args:
         rule: the rule of the operation.
-        priority_class: how it behaves.
+        priority_class: the class of the operation.
         priority: the number of the run; with `NUM_PRIORITIES - 1` all are allowed.
         single_use: whether each operand is a scalar or has no other use.
     """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A module as tables: what the driver works on instead of the IR.
+"""A module as tables, on which the engine works instead of the IR.
 
 Operations and values are numbered in the order of the text. Every value has a *slot* for its
 sharding, with the number of the value, but some share that of another: the targets of a data-flow
-edge have the slot of its owner, or of the result of the `sdy.data_flow_edge` on that. Results of
+edge have the slot of its owner, or of the result of the owner's `sdy.data_flow_edge`. Results of
 functions have slots of their own, after those of the values.
 """
 
@@ -32,7 +32,7 @@ NOWHERE = 0
 """The slot of values that can't have a sharding."""
 
 NO_OPERATION = -1
-"""In place of the operation around one that stands directly in the module."""
+"""The parent of operations directly in the module."""
 
 DATA_FLOW_EDGE = "sdy.data_flow_edge"
 SHARDING_GROUP = "sdy.sharding_group"
@@ -52,7 +52,7 @@ _NOTED = frozenset(
     }
     | DATA_FLOW_OPERATIONS
 )
-"""Operations of which reading takes note, beside those with shardings."""
+"""Operations that reading records, in addition to those with shardings."""
 
 
 class Program:
@@ -77,7 +77,7 @@ class Program:
             slot of a function's result the function.
         use_counts: how often each value is used.
         slots: the slot of each value.
-        shardings: what is in each slot.
+        shardings: the sharding in each slot.
         functions: the functions by name.
         calls: the calls of each function by its name.
         with_own_rule: the operations that have their rule as an attribute.
@@ -137,11 +137,11 @@ class Program:
         self.main = self._find_main()
 
     def number_of(self, value: ir.Value) -> int:
-        """The number of a value."""
+        """Return the number of a value."""
         return self._numbers[value]
 
     def operation_number(self, operation: ir.Operation) -> int:
-        """The number of an operation."""
+        """Return the number of an operation."""
         results = operation.results
         if len(results):
             return self.makers[self._numbers[results[0]]]
@@ -154,39 +154,39 @@ class Program:
         return self._without_results[operation]
 
     def callee(self, call: int) -> int:
-        """The function that a `func.call` calls."""
+        """Return the function that a `func.call` calls."""
         return self.functions[self.operations[call].attributes["callee"].value]
 
     def calls_of(self, function: int) -> Sequence[int]:
-        """The calls of a function."""
+        """Return the calls of a function."""
         return self.calls.get(self.operations[function].attributes["sym_name"].value, ())
 
     def inside(self, operation: int) -> range:
-        """All operations in the regions of an operation, however deep."""
+        """Return all operations nested in the regions of an operation."""
         return range(operation + 1, self.ends[operation])
 
     def value(self, number: int) -> ir.Value:
-        """The value of that number, which stands for one."""
+        """Return the value of a number."""
         value = self.values[number]
         if value is None:
             raise ValueError("there is no such value")
         return value
 
     def tensor_type(self, value: int) -> TensorType | None:
-        """The type of a value; None if it isn't a ranked tensor."""
+        """Return the type of a value; None if it isn't a ranked tensor."""
         return self._tensor_type(self.types[value])
 
     def rank(self, value: int) -> int:
-        """The number of dimensions of a value, 0 if it isn't a tensor."""
+        """Return the number of dimensions of a value, 0 if it isn't a tensor."""
         tensor = self.tensor_type(value)
         return 0 if tensor is None else tensor.rank
 
     def is_result_of_function(self, slot: int) -> bool:
-        """Whether the slot is that of a function's result, which is no value."""
+        """Whether the slot is that of a function result, which is not a value."""
         return slot >= len(self.values)
 
     def returned(self, function: int) -> Sequence[int]:
-        """The values that a function returns; none if it has no body."""
+        """Return the values that a function returns; none if it has no body."""
         terminators = self.terminators.get(function)
         return self.operands[terminators[0]] if terminators else ()
 
@@ -196,7 +196,7 @@ class Program:
         return maker if self.names[maker] == ASYNC_START else None
 
     def held_together(self, slot: int) -> Sequence[int]:
-        """The values whose shardings are kept in one list with that in `slot`."""
+        """Return the values whose shardings are in one list with that in `slot`."""
         maker = self.makers[slot]
         results = self.results[maker]
         if slot in results:
@@ -208,7 +208,7 @@ class Program:
     # --- Reading ------------------------------------------------------------------------------
 
     def _read_block(self, block: ir.Block, parent: int) -> None:
-        """Add the operations of a block and all inside them. This is the hot loop of reading."""
+        """Add the operations of a block and nested ones. This is the hot loop of reading."""
         operations, names, parents = self.operations, self.names, self.parents
         ends, results, noted = self.ends, self.results, _NOTED
         for view in block.operations:
@@ -266,7 +266,7 @@ class Program:
         results = operation.results
         if len(results) != 1:
             return self._add_values(results, number)
-        # The list would make the one result with more ado.
+        # Converting to a list is slower for a single result.
         result = operation.result
         at = len(self.values)
         self._numbers[result] = at
@@ -328,7 +328,7 @@ class Program:
                     self.slots[target] = slot
 
     def _place_arguments(self, number: int, arguments: range) -> None:
-        """Find the shardings of the arguments of an operation's regions, or that there are none."""
+        """Set the slots of the arguments of an operation's regions."""
         name = self.names[number]
         operation = self.operations[number]
         if name == "func.func":
@@ -353,7 +353,7 @@ class Program:
             self.function_results[function] = range(first, len(self.shardings))
 
     def _find_main(self) -> int | None:
-        """The only function, or `main`.
+        """Return the only function, or `main`.
 
         Raises:
             PassError: there are several functions, but none is called `main`.
@@ -363,5 +363,7 @@ class Program:
             return next(iter(functions.values()), None)
         if "main" not in functions:
             where = location_of(self.operations[next(iter(functions.values()))].location)
-            raise PassError(error("of several functions one must be called 'main'", where))
+            raise PassError(
+                error("a module with several functions must have one called 'main'", where)
+            )
         return functions["main"]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Shardings of dimensions as shardings of factors, and back.
 
-A sharding rule maps each dimension to factors, so the axes of a dimension can be dealt out to
-them. Seen by factors, the shardings of all operands and results of an operation are comparable:
-that is what propagation and the partitioner work on. Reading the axes back gives the new shardings
-of the dimensions.
+A sharding rule maps each dimension to factors, so the axes of a dimension can be distributed to
+its factors. By factors, the shardings of all operands and results of an operation are comparable;
+propagation and the partitioner work on this projection. Collecting the axes of the factors gives
+the new shardings of the dimensions.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from mlir_sdy.model import (
 
 @dataclass(frozen=True, slots=True)
 class FactorSharding:
-    """How one tensor is sharded along one factor.
+    """The sharding of one tensor along one factor.
 
     Attributes:
-        axes: the axes dealt to the factor, major to minor.
+        axes: the axes of the factor, major to minor.
         is_closed: whether the factor may not be sharded further.
         is_minor_most: whether it is the last factor of its dimension.
         overflow_axes: axes of the dimension that neither this factor nor a later one can take.
@@ -50,7 +50,7 @@ class TensorProjection:
     """The sharding of one tensor by factors.
 
     A factor that is not in `factors` counts as one that the tensor does not have. Propagation
-    changes `factors` only; the rest is carried along.
+    changes only `factors`.
     """
 
     factors: dict[int, FactorSharding] = field(default_factory=dict[int, FactorSharding])
@@ -68,7 +68,7 @@ class TensorProjection:
         *,
         closed_if_missing: bool = False,
     ) -> TensorProjection:
-        """Deal the axes of each dimension to its factors; see `deal_axes`.
+        """Distribute the axes of each dimension to its factors; see `deal_axes`.
 
         Without a sharding no factor has axes, and all are open unless `closed_if_missing`.
         """
@@ -85,12 +85,12 @@ class TensorProjection:
         return tensor
 
     def axes(self, factor: int) -> AxisTuple:
-        """The axes along `factor`; none if the tensor does not have it."""
+        """Return the axes along `factor`; none if the tensor does not have it."""
         known = self.factors.get(factor)
         return () if known is None else known.axes
 
     def expand(self, factor: int, axes: AxisTuple) -> bool:
-        """Shard `factor` by `axes` if those extend what it has; whether they did."""
+        """Shard `factor` by `axes` if these extend its axes; return whether they did."""
         known = self.factors.get(factor)
         if known is None or not is_strict_prefix(known.axes, axes):
             return False
@@ -98,7 +98,7 @@ class TensorProjection:
         return True
 
     def update(self, factor: int, axes: AxisTuple, overflow_axes: AxisTuple = ()) -> bool:
-        """Overwrite the axes of `factor`, if the tensor has it; whether that changed anything."""
+        """Overwrite the axes of `factor`, if the tensor has it; return whether they changed."""
         known = self.factors.get(factor)
         if known is None or (known.axes == axes and known.overflow_axes == overflow_axes):
             return False
@@ -107,11 +107,11 @@ class TensorProjection:
 
     @property
     def has_overflow(self) -> bool:
-        """Whether some axes could not be dealt to any factor."""
+        """Whether some axes could not be assigned to any factor."""
         return any(sharding.overflow_axes for sharding in self.factors.values())
 
     def sharding_size(self, mesh: Mesh) -> int:
-        """The number of pieces of the tensor, overflow axes included."""
+        """The number of shards of the tensor, overflow axes included."""
         return math.prod(
             mesh.axes_size(sharding.axes) * mesh.axes_size(sharding.overflow_axes)
             for sharding in self.factors.values()
@@ -124,13 +124,13 @@ class TensorProjection:
         mesh_or_ref: str | Mesh,
         mesh: Mesh,
     ) -> TensorSharding:
-        """The sharding by dimensions; see `gather_axes`. No priorities come back.
+        """Return the sharding by dimensions, without priorities; see `gather_axes`.
 
         Args:
             mapping: the factors of each dimension.
             factor_sizes: the size of each factor of the rule.
-            mesh_or_ref: how the sharding writes its mesh.
-            mesh: that mesh.
+            mesh_or_ref: the mesh or mesh name to write in the sharding.
+            mesh: the mesh.
         """
         return TensorSharding(
             mesh_or_ref,
@@ -186,7 +186,7 @@ class ShardingProjection:
     def from_factor_axes(
         cls, rule: OpShardingRule, axes_per_factor: Sequence[AxisTuple]
     ) -> ShardingProjection:
-        """All tensors sharded by the given axes along each factor, closed and without overflow."""
+        """Shard all tensors by the given axes along each factor, closed and without overflow."""
         return cls(
             [
                 TensorProjection(
@@ -214,11 +214,11 @@ class ShardingProjection:
         return self.tensors[self.num_operands :]
 
     def expand(self, factor: int, axes: AxisTuple) -> list[int]:
-        """Expand `factor` in every tensor; the positions of those that took the axes."""
+        """Expand `factor` in every tensor; return the positions of those that took the axes."""
         return [at for at, tensor in enumerate(self.tensors) if tensor.expand(factor, axes)]
 
     def update(self, factor: int, axes: AxisTuple, overflow_axes: AxisTuple = ()) -> list[int]:
-        """Overwrite `factor` in every tensor that has it; the positions of those that changed."""
+        """Overwrite `factor` in the tensors that have it; return the positions of changed ones."""
         return [
             at
             for at, tensor in enumerate(self.tensors)
@@ -226,7 +226,7 @@ class ShardingProjection:
         ]
 
     def greatest_common_prefix(self, factor: int) -> AxisTuple:
-        """The longest list of axes with which `factor` begins in every tensor that has it."""
+        """Return the longest common prefix of the axes of `factor` in the tensors that have it."""
         lists = [tensor.factors[factor].axes for tensor in self.having(factor)]
         prefix = lists[0] if lists else ()
         for axes in lists[1:]:
@@ -234,13 +234,13 @@ class ShardingProjection:
         return prefix
 
     def having(self, factor: int) -> Iterator[TensorProjection]:
-        """The tensors that have `factor`."""
+        """Return the tensors that have `factor`."""
         return (tensor for tensor in self.tensors if factor in tensor.factors)
 
     def sharding(
         self, rule: OpShardingRule, index: int, mesh_or_ref: str | Mesh, mesh: Mesh
     ) -> TensorSharding:
-        """The sharding by dimensions of the tensor at `index`."""
+        """Return the sharding by dimensions of the tensor at `index`."""
         mapping = rule.mappings[index]
         return self.tensors[index].sharding(mapping, rule.factor_sizes, mesh_or_ref, mesh)
 
@@ -248,12 +248,12 @@ class ShardingProjection:
 def deal_axes(
     dim: DimensionSharding, factors: Sequence[int], factor_sizes: Sequence[int], mesh: Mesh
 ) -> dict[int, FactorSharding]:
-    """Deal the axes of a dimension to its factors, major to minor.
+    """Distribute the axes of a dimension to its factors, major to minor.
 
     1. The last factor takes all axes that are left, whether they divide it or not.
-    2. Any other factor takes axes while they share a divisor with what is left of its size. Of
-       an axis that does not divide that, it takes the leading part of the greatest common size,
-       and the rest of the axis goes on.
+    2. Any other factor takes axes while they share a divisor with the rest of its size. Of an
+       axis that does not divide the rest, it takes the major sub-axis of the greatest common
+       size; the minor sub-axis is next.
     3. If such a factor is not full when it stops, the axes left are its *overflow*: the next
        factor has no axes and is closed, and factors after that get no entry.
 
@@ -281,7 +281,7 @@ def deal_axes(
 
 
 def _take_axes(rest: list[AxisRef], size: int, mesh: Mesh) -> tuple[AxisTuple, bool]:
-    """Take from the front of `rest` what divides `size`, and say whether that is used up."""
+    """Take axes that divide `size` from the front of `rest`; return whether `size` is used up."""
     taken: list[AxisRef] = []
     while rest:
         axis_size = rest[0].size(mesh)
@@ -298,7 +298,7 @@ def _take_axes(rest: list[AxisRef], size: int, mesh: Mesh) -> tuple[AxisTuple, b
 
 
 def split_axis(axis: AxisRef, size: int, mesh: Mesh) -> tuple[AxisRef, AxisRef]:
-    """The leading part of `axis` with the given size, which divides that of `axis`, and the rest.
+    """Split `axis` into a major sub-axis of `size`, which divides its size, and the minor rest.
 
     `"p"` of size 8 split at 2 gives `"p":(1)2` and `"p":(2)4`.
     """
@@ -314,14 +314,14 @@ def gather_axes(
     factor_sizes: Sequence[int],
     mesh: Mesh,
 ) -> DimensionSharding:
-    """The sharding of a dimension from those of its factors, major to minor.
+    """Return the sharding of a dimension from those of its factors, major to minor.
 
-    1. The axes of a factor follow those of the one before; parts of one axis that meet there
-       become one.
+    1. The axes of a factor follow those of the one before; adjacent sub-axes of one axis are
+       merged.
     2. After a factor with overflow axes, which follow its own, the dimension ends.
-    3. After a factor that is not sharded fully it ends as well: the axes of later factors would
-       be strided, which shardings can't express.
-    4. The dimension is closed if one of the factors gone through is.
+    3. After a factor that is not sharded fully it ends as well: axes of later factors would need
+       a strided sharding, which shardings cannot express.
+    4. The dimension is closed if one of the factors visited is.
 
     A dimension of factors 4 and 6 with `{"p":(1)4}` and `{"p":(4)2, "q"}` gets `{"p", "q"}`; with
     `{}` and `{"q"}` it gets `{}`.
@@ -349,12 +349,12 @@ def _append_axes(axes: AxisTuple, more: AxisTuple, mesh: Mesh) -> AxisTuple:
 def deal_axes_first(
     axes: Iterable[AxisRef], sizes: Sequence[int], mesh: Mesh
 ) -> tuple[list[AxisTuple], AxisTuple]:
-    """Deal axes to factors of the given sizes, each axis to whichever factors can take it.
+    """Distribute axes to factors of the given sizes, each axis to the factors that can take it.
 
     Every axis is offered to the factors in order. A factor takes the greatest part of it that
-    divides what is left of its size, and the rest is offered to those after it. When an axis is
-    used up, the next one starts at the first factor again. Once a whole round places nothing,
-    what is left is the overflow of the last factor.
+    divides the rest of its size, and the remaining sub-axis is offered to those after it. When an
+    axis is used up, the next one starts at the first factor again. When no factor can take any of
+    the axis, the remaining axes are the overflow of the last factor.
 
     Returns:
         The axes of each factor, and the overflow of the last one.

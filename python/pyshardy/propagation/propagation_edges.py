@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy.propagation_edges`: by which steps axes came to the operands and results of an operation.
+"""`sdy.propagation_edges`: the steps that propagated axes to and from the tensors of an operation.
 
-Every step that changes something has a number. Those of an earlier pass are left in peace: numbers
-go on after the highest one in the module. A part of an axis is not told of where the tensor that it
-came to has more of the axis in the end.
+Every step that changes something has a number. Numbers of earlier passes are kept: numbering
+continues after the highest one in the module. A sub-axis is omitted if the tensor has a larger part
+of the axis in the end.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from pyshardy.propagation.merged_axes import is_merged_away
 EDGES = "sdy.propagation_edges"
 
 Edge = tuple[AxisRef, EdgeValueRef, EdgeValueRef]
-"""An axis, the operand or result that had it, and the one that got it."""
+"""An axis, the operand or result that had it, and the one that it came to."""
 
 
 class PropagationEdgesRecorder:
-    """Follows the steps, as an observer, and writes at the end what each operation saw of them.
+    """Observer that writes the steps that concern each operation to its attributes at the end.
 
     Args:
-        cache: makes attributes.
-        compatible: whether parts of axes that have become larger are told of, as in C++ Shardy.
+        cache: the cache of attributes.
+        compatible: whether sub-axes that were merged into larger ones are kept, as in C++ Shardy.
     """
 
     def __init__(self, cache: AttributeCache, *, compatible: bool = False):
@@ -56,7 +56,7 @@ class PropagationEdgesRecorder:
         self._next_step = first_free_step(engine.program.operations)
 
     def on_step(self, change: Change) -> None:
-        """Keep the edges of a step."""
+        """Record the edges of a step."""
         if self._engine is None:
             return
         rule = change.kind.rule
@@ -97,7 +97,7 @@ class PropagationEdgesRecorder:
 
 
 def first_free_step(operations: Iterable[ir.Operation]) -> int:
-    """One more than the highest number of a step that an operation knows of."""
+    """Return the successor of the highest step number in the module."""
     highest = -1
     for operation in operations:
         attributes = operation.attributes
@@ -108,7 +108,7 @@ def first_free_step(operations: Iterable[ir.Operation]) -> int:
 
 
 def edges_attribute(edges: dict[Edge, int]) -> PropagationEdges:
-    """The edges by step, axis and source, with the targets of each in order."""
+    """Return the edges by step, axis and source, with the targets of each in order."""
     by_step: defaultdict[int, defaultdict[tuple[AxisRef, EdgeValueRef], list[EdgeValueRef]]]
     by_step = defaultdict(lambda: defaultdict(list))
     for (axis, source, target), step in edges.items():
@@ -134,7 +134,7 @@ def _order(reference: EdgeValueRef) -> tuple[int, int]:
 
 
 def _reference(position: int, rule: OpShardingRule, is_edge: bool) -> EdgeValueRef:
-    """The operand or result at a position of a relation.
+    """Return the operand or result at a position of a relation.
 
     All sources of a data-flow edge are the one operand of the operation that stands for it.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The record of a propagation: which step gave which tensor which axes, and what it refused."""
+"""The record of a propagation: its steps, with the axes that each one propagated or refused."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from pyshardy.propagation.explanation import Explanation
 
 _INSERTED = OWN_SHARDING.keys() - {"sdy.sharding_constraint", "sdy.data_flow_edge"}
-"""Operations that bring a value to a sharding: reshards and collectives."""
+"""Operations that change the sharding of a value: reshards and collectives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor of the program, as it was when propagation started.
+    """A tensor of the program at the start of propagation.
 
     Attributes:
         slot: its number.
-        description: what it is, such as `result 0 of stablehlo.add` or `argument 1 of @main`.
-        location: where it is made, if the program says so.
+        description: a description, such as `result 0 of stablehlo.add` or `argument 1 of @main`.
+        location: the source location of its definition, if the program has locations.
     """
 
     slot: int
@@ -54,14 +54,14 @@ class Step:
         number: its place in the order of steps.
         name: the name of the operation that was stepped through; `func.func` for a result of a
             function.
-        location: where that stands in the source.
+        location: the source location of the operation.
         run: the strategy and the priorities at that time.
         rule: the rule that was applied.
         tensors: the operands of the operation, then its results.
-        before: their shardings before the step, as the rule sees them.
-        after: those after it.
-        flows: which axes came to which tensor along which factor.
-        refusals: which did not, and why.
+        before: their shardings by factors before the step.
+        after: their shardings by factors after the step.
+        flows: the axes that each tensor gained, with the factor.
+        refusals: the axes that tensors did not get, with reasons.
     """
 
     number: int
@@ -77,9 +77,9 @@ class Step:
 
 
 class Propagation:
-    """The steps of a propagation in their order, for whoever listens to it as an observer.
+    """Observer that records the steps of a propagation in order.
 
-    Only the bare changes are kept; what each step did in detail is worked out when asked for.
+    Only the changes are recorded; the details of a step are computed on demand.
     """
 
     def __init__(self) -> None:
@@ -120,19 +120,19 @@ class Propagation:
         )
 
     def explain(self, value: ir.Value) -> str:
-        """Why a value is sharded as it is, and why not further, as text: see `explanation`."""
+        """Explain a value's sharding as text: see `explanation`."""
         return str(self.explanation(value))
 
     def explanation(self, value: ir.Value) -> Explanation:
-        """Why a value is sharded as it is, and why not further.
+        """Explain why a value is sharded as it is, and why not further.
 
         Args:
-            value: a value of the module, as it was when propagation started, or as passes that
-                ran later made it. Of one that a reshard or a collective makes, it is told what
-                that has been inserted behind.
+            value: a value of the module, as it was when propagation started, or as later passes
+                created it. For the result of a reshard or a collective, the explanation is that
+                of the value before these operations.
 
         Raises:
-            ValueError: propagation has not seen the value, nor what it stands for.
+            ValueError: propagation saw neither the value nor one that it replaces.
         """
         from pyshardy.propagation.explanation import explain  # noqa: PLC0415 (imports this module)
 
@@ -152,24 +152,24 @@ class Propagation:
     # --- Observer -----------------------------------------------------------------------------
 
     def on_start(self, engine: Engine) -> None:
-        """Remember how the program was."""
+        """Record the program before propagation."""
         self._engine = engine
         self._initial = list(engine.state)
         self._groups = slots_in_groups(engine.program)
 
     def on_step(self, change: Change) -> None:
-        """Keep a step."""
+        """Record a step."""
         self._changes.append(change)
 
     def on_end(self, engine: Engine) -> None:
-        """Keep what could not be asked of operations once they are gone."""
+        """Record the names and locations of operations, which later passes may erase."""
         program = engine.program
         self._locations = [operation.location for operation in program.operations]
         for number in program.functions.values():
             for block in list(program.operations[number].regions[0].blocks)[:1]:
                 self._argument_locations[number] = [each.location for each in block.arguments]
 
-    # --- What explanations are made of --------------------------------------------------------
+    # --- Data of explanations -----------------------------------------------------------------
 
     @property
     def engine(self) -> Engine:
@@ -179,22 +179,22 @@ class Propagation:
         return self._engine
 
     def given(self, slot: int) -> TensorSharding | None:
-        """The sharding of a tensor before propagation."""
+        """Return the sharding of a tensor before propagation."""
         return self.engine.table[self._initial[slot]]
 
     def tensor(self, slot: int) -> Tensor:
-        """The tensor of a number."""
+        """Return the tensor of a slot."""
         program = self.engine.program
         maker = program.makers[slot]
         if maker < 0:
             return Tensor(slot, "a value that can't be sharded", None)
         edge = program.edges.get(maker)
-        if edge is not None:  # Its operation is there for the sake of propagation only.
+        if edge is not None:  # Its operation exists only during propagation.
             return replace(self._made(edge.owner), slot=slot)
         return self._made(slot)
 
     def _made(self, slot: int) -> Tensor:
-        """The tensor by what makes it."""
+        """Return the tensor, described by the operation that defines it."""
         program = self.engine.program
         maker = program.makers[slot]
         name = program.names[maker]
@@ -214,27 +214,27 @@ class Propagation:
 
     @property
     def changes(self) -> Sequence[Change]:
-        """The bare changes of all steps, in order."""
+        """Return the changes of all steps, in order."""
         return self._changes
 
     def location(self, number: int) -> ir.Location:
-        """Where the operation of a number stands, with all that its location says."""
+        """Return the full location of the operation of a number."""
         return self._locations[number]
 
     def operation(self, number: int) -> tuple[str, SourceLocation | None]:
-        """The operation of a number: its name, and where it stands if the program says so."""
+        """Return the name of the operation of a number, and its source location if there is one."""
         return self.engine.program.names[number], location_of(self._locations[number])
 
     def members(self, slot: int) -> Sequence[int]:
-        """The other members of the sharding group that a tensor is in."""
+        """Return the other members of the sharding group of a tensor."""
         return self._groups.get(slot, ())
 
     def gained(self, slot: int) -> list[int]:
-        """The steps that changed a tensor, in order."""
+        """Return the steps that changed a tensor, in order."""
         return self._steps_by_slot.get(slot, [])
 
     def still_refused(self, slot: int) -> list[tuple[int, Refusal, Relation]]:
-        """What a tensor could still get but for something, with the operation it would come by."""
+        """Yield the refused axes of a tensor in the final state, with operations and relations."""
         engine = self.engine
         found: list[tuple[int, Refusal, Relation]] = []
         for operation in self._operations_by_slot.get(slot, []):
@@ -280,7 +280,7 @@ class Propagation:
         tuple[Flow, ...],
         tuple[Refusal, ...],
     ]:
-        """Shardings before and after, what flowed, and what was refused."""
+        """Return the shardings before and after a step, its flows and its refusals."""
         trace = self.engine.stepper.trace(kind, state)
         if trace is None:
             shardings = tuple(self.engine.stepper.shardings(kind, state))

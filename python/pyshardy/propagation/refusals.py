@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Why axes that one tensor has did not come to another tensor of the same operation."""
+"""Refusals: axes of one tensor that did not propagate to another tensor of the operation."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from pyshardy.propagation.relation import RelationKind
 
 
 class Reason(enum.Enum):
-    """Why an axis was refused. The value reads as what the blocker does or is."""
+    """Reason of a refusal. The value is a predicate about the blocker, or a sentence."""
 
-    DIRECTION = "axes may not flow this way along the factor"
+    DIRECTION = "axes may not propagate in this direction along the factor"
     CONFLICT = "is sharded differently along the factor"
-    CLOSED = "is closed there"
+    CLOSED = "is closed in this dimension"
     REPLICATED = "keeps the axis replicated"
     UNREDUCED = "is unreduced along the axis"
     IN_USE = "uses the axis along another dimension"
-    OVERFLOW = "has axes there that don't divide the dimension evenly"
-    SIZE = "can't be split by the axis there"
-    PART_OF_AXIS = "conservative propagation takes full axes only"
-    ELSEWHERE = "did not take the axis, so the operands of this operation don't either"
-    NOT_EXPRESSIBLE = "would be sharded with a stride, which no sharding can say"
-    MESH = "the tensors here are on different meshes, so that nothing propagates"
+    OVERFLOW = "has axes in this dimension that do not divide it evenly"
+    SIZE = "has a size in this dimension that the axis does not divide"
+    PART_OF_AXIS = "conservative propagation does not split axes"
+    ELSEWHERE = "did not take the axis, and operands of this operation only take axes of the result"
+    NOT_EXPRESSIBLE = "would need a strided sharding, which shardings cannot express"
+    MESH = "the tensors of this operation are on different meshes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class Refusal:
         axis: the first of the source's axes that the target does not get.
         source: the tensor that has it.
         target: the tensor that does not get it.
-        reason: why not.
-        blocker: the tensor that stands against it; None if no single tensor does.
+        reason: the reason.
+        blocker: the tensor that causes the refusal; None if no single tensor does.
     """
 
     factor: int
@@ -70,14 +70,14 @@ def refusals(
     updated: set[int],
     mesh: Mesh,
 ) -> Iterator[Refusal]:
-    """What a step refused: for each tensor and factor one axis that another tensor has.
+    """Yield the refusals of a step: for each tensor and factor one axis that another tensor has.
 
     Args:
-        kind: how the operation was stepped through.
+        kind: the kind of the operation's relation in this run.
         before: the shardings of its tensors before the step.
-        after: those that the strategy came to.
-        updated: the tensors whose new sharding could be written.
-        mesh: the mesh of all of them.
+        after: the shardings that the strategy computed.
+        updated: the tensors whose new sharding could be expressed.
+        mesh: the mesh of all tensors.
     """
     judge = _Judge(kind, before, after, mesh)
     for target, tensor in enumerate(after.tensors):
@@ -92,9 +92,9 @@ def refusals(
                 continue
             shared = common_prefix(has, wanted)
             if shared != wanted:
-                # It may end with a part of the axis that is in question.
-                is_whole = shared == wanted[: len(shared)]
-                shared = shared if is_whole else shared[:-1]
+                # It may end with a sub-axis of the axis in question.
+                ends_with_full_axis = shared == wanted[: len(shared)]
+                shared = shared if ends_with_full_axis else shared[:-1]
                 axis = wanted[len(shared)]
                 reason, blocker = judge.verdict(factor, axis, shared, source, target)
                 yield Refusal(factor, axis, source, target, reason, blocker)
@@ -103,7 +103,7 @@ def refusals(
 def refusals_of_meshes(
     rule: OpShardingRule, shardings: Sequence[TensorSharding | None]
 ) -> Iterator[Refusal]:
-    """What does not propagate as there is no mesh in common: for each tensor one axis of another.
+    """Yield refusals for lack of a common mesh: for each tensor one axis of another one.
 
     Args:
         rule: the rule of the operation.
@@ -119,7 +119,7 @@ def refusals_of_meshes(
 def _leading_axes(
     rule: OpShardingRule, shardings: Sequence[TensorSharding | None]
 ) -> Iterator[tuple[int, int, AxisRef]]:
-    """The first axis of each dimension, with its tensor and the major factor."""
+    """Yield the first axis of each dimension, with its tensor and the major factor."""
     for position, (mapping, sharding) in enumerate(zip(rule.mappings, shardings, strict=True)):
         dims = () if sharding is None else sharding.dim_shardings
         for dim_mapping, dim in zip(mapping.dim_mappings, dims, strict=False):
@@ -130,7 +130,7 @@ def _leading_axes(
 def _longest(
     projection: ShardingProjection, factor: int, target: int
 ) -> tuple[AxisTuple, int | None]:
-    """The longest list of axes along `factor` of another tensor, and which tensor that is."""
+    """Return the longest list of axes along `factor` in tensors except `target`, and its tensor."""
     longest: AxisTuple = ()
     source = None
     for position, tensor in enumerate(projection.tensors):
@@ -142,15 +142,15 @@ def _longest(
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """Finds the reason of one refusal: the first of these that applies.
+    """Determines the reason of a refusal: the first of these that applies.
 
     1. Axes may not flow from the source at all.
     2. The target, or another tensor, has other axes along the factor.
     3. The target can't take the axis.
-    4. Conservative propagation does not take it.
+    4. It is a sub-axis, and propagation is conservative.
     5. Another tensor can't take it: with the basic strategy any one; with the aggressive one a
        result, if the operation is element-wise and the target an operand.
-    6. The tensors agree on the axes before it only.
+    6. The compatible axes of the tensors end before it.
     """
 
     kind: RelationKind
@@ -197,7 +197,7 @@ class _Judge:
     def _objection(
         self, factor: int, axis: AxisRef, shared: AxisTuple, position: int
     ) -> Reason | None:
-        """Why a tensor can't take the axis; None if it can."""
+        """Return the reason why a tensor can't take the axis; None if it can."""
         tensor = self.after.tensors[position]
         if without_other_factors(tensor, factor, axis) != axis:
             return Reason.IN_USE

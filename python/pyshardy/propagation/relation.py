@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What ties the shardings of several tensors together, and one step of propagation through it.
+"""Relations between the shardings of several tensors, and steps of propagation through them.
 
 A *relation* is a rule and the tensors that it relates: the operands and results of an operation, a
 returned value and the result of its function, the sources and the target of a data-flow edge.
-Programs repeat themselves, so relations that differ in their tensors only share a *family*. A
+Programs are repetitive, so relations that differ only in their tensors share a *family*. A
 step depends on the strategy, on the directions that the operation's priority allows, and on the
-shardings of the tensors. It is computed once for each combination of those.
+shardings of the tensors. It is computed once for each combination of these.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from pyshardy.propagation.op_priority import NUM_PRIORITIES, PriorityClass, dire
 from pyshardy.propagation.projection import ShardingProjection
 
 Strategy = Callable[..., set[int]]
-"""Expands a projection in place and says which tensors it expanded; see `propagate_basic`."""
+"""Expands a projection in place and returns the tensors that it expanded; see `propagate_basic`."""
 
 Updates = tuple[tuple[int, int], ...]
-"""What a step changes: positions of tensors in the relation, and their new shardings' numbers."""
+"""Changes of a step: positions of tensors in the relation, and the numbers of new shardings."""
 
 ALL_PRIORITIES = NUM_PRIORITIES - 1
-"""The priority at which axes may flow as the rules say."""
+"""The priority at which the rules alone restrict the directions of axes."""
 
 
 class ShardingTable:
     """Numbers for shardings, so that states are compared and looked up as tuples of integers.
 
-    0 stands for having no sharding.
+    0 means no sharding.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class ShardingTable:
         self._numbers: dict[TensorSharding | None, int] = {None: 0}
 
     def number(self, sharding: TensorSharding | None) -> int:
-        """The number of a sharding."""
+        """Return the number of a sharding."""
         number = self._numbers.get(sharding)
         if number is None:
             number = self._numbers[sharding] = len(self._shardings)
@@ -59,7 +59,7 @@ class ShardingTable:
 
 @dataclass(frozen=True, slots=True)
 class ManualView:
-    """How the edge of a manual computation's argument or result sees the sharding it holds.
+    """Conversion between the sharding of a manual computation's edge and that of its source.
 
     The edge of an argument holds the sharding inside of the body, but its source is outside; with
     the edge of a result it is the other way round.
@@ -75,11 +75,11 @@ class ManualView:
     is_argument: bool
 
     def seen(self, held: TensorSharding) -> TensorSharding:
-        """The sharding on the side of the source, given the one that the edge holds."""
+        """Return the sharding on the side of the source, given the one that the edge holds."""
         return self._outside(held) if self.is_argument else self._inside(held)
 
     def held(self, seen: TensorSharding) -> TensorSharding:
-        """The sharding that the edge holds, given the one on the side of the source."""
+        """Return the sharding that the edge holds, given the one on the side of the source."""
         return self._inside(seen) if self.is_argument else self._outside(seen)
 
     def _inside(self, sharding: TensorSharding) -> TensorSharding:
@@ -91,16 +91,16 @@ class ManualView:
 
 @dataclass(eq=False, slots=True)
 class RelationKind:
-    """All that the steps of relations have in common in one run.
+    """Properties of relations that determine their steps in one run.
 
     Attributes:
-        rule: how the tensors' dimensions correspond.
-        strategy: what decides which axes to propagate.
-        directions: the ways in which axes may flow along each factor.
+        rule: the sharding rule of the tensors.
+        strategy: the strategy that selects the axes to propagate.
+        directions: the directions in which axes may flow along each factor.
         conservative: whether only full axes are propagated.
         is_elementwise: whether the operation computes element by element.
-        view: how the last tensor sees its sharding, if not as it is.
-        outcomes: what steps from the shardings seen so far change.
+        view: the conversion of the last tensor's sharding, if any.
+        outcomes: the changes of steps from the shardings seen so far.
     """
 
     rule: OpShardingRule
@@ -114,16 +114,16 @@ class RelationKind:
 
 @dataclass(eq=False, slots=True)
 class RelationFamily:
-    """All that relations of equal behaviour have in common.
+    """Properties shared by relations of equal behavior.
 
     Attributes:
-        rule: how the tensors' dimensions correspond.
-        priority_class: how the operation behaves under operation priorities.
-        direction: the direction in which axes may flow at most.
+        rule: the sharding rule of the tensors.
+        priority_class: the behavior of the operation under operation priorities.
+        direction: the directions in which axes may flow at most.
         conservative: whether only full axes are propagated.
         is_elementwise: whether the operation computes element by element.
-        view: how the last tensor sees its sharding, if not as it is.
-        kinds: the kinds for the strategies, priorities and counts of uses met so far.
+        view: the conversion of the last tensor's sharding, if any.
+        kinds: the kinds for the strategies, priorities and counts of uses seen so far.
     """
 
     rule: OpShardingRule
@@ -138,18 +138,18 @@ class RelationFamily:
 
     @property
     def depends_on_uses(self) -> bool:
-        """Whether it matters at priority 0 how often the operands are used."""
+        """Whether steps at priority 0 depend on the number of uses of the operands."""
         return self.priority_class in (PriorityClass.PASS_THROUGH, PriorityClass.DYNAMIC_SLICE)
 
 
 @dataclass(eq=False, slots=True)
 class Relation:
-    """Tensors that are tied together.
+    """Tensors related by a sharding rule.
 
     Attributes:
-        family: what it has in common with others.
+        family: the properties shared with other relations.
         tensors: the slots of the tensors: operands first, then results.
-        is_of_rule: whether it comes from the rule of an operation, not from an edge.
+        is_of_rule: whether it comes from the rule of an operation instead of an edge.
     """
 
     family: RelationFamily
@@ -166,7 +166,7 @@ class RelationTable:
 
     @property
     def families(self) -> Iterable[RelationFamily]:
-        """All families met so far."""
+        """All families seen so far."""
         return self._families.values()
 
     def family(
@@ -179,7 +179,7 @@ class RelationTable:
         is_elementwise: bool = False,
         view: ManualView | None = None,
     ) -> RelationFamily:
-        """The family with these properties."""
+        """Return the family with these properties."""
         key = rule, priority_class, direction, conservative, is_elementwise, view
         family = self._families.get(key)
         if family is None:
@@ -189,7 +189,7 @@ class RelationTable:
     def kind(
         self, family: RelationFamily, strategy: Strategy, priority: int, single_use: bool
     ) -> RelationKind | None:
-        """The kind of a family's relations in one run; None if nothing flows through them.
+        """Return the kind of a family's relations in one run; None if nothing flows through them.
 
         Args:
             family: the family.
@@ -226,13 +226,13 @@ class RelationTable:
 
 @dataclass(slots=True)
 class Trace:
-    """A step in full.
+    """A step with all its details.
 
     Attributes:
-        mesh: the mesh that the shardings have in common.
-        shardings: those of the tensors before the step, as the relation sees them.
-        after: what the strategy came to.
-        updates: the new shardings of the tensors that change, as the relation sees them.
+        mesh: the common mesh of the shardings.
+        shardings: the shardings of the tensors before the step, after conversion by the view.
+        after: the projection that the strategy computed.
+        updates: the new shardings of the tensors that change, before conversion by the view.
     """
 
     mesh: Mesh
@@ -241,21 +241,21 @@ class Trace:
     updates: dict[int, TensorSharding]
 
     def before(self, rule: OpShardingRule) -> ShardingProjection:
-        """What the strategy started from."""
+        """The projection before the strategy ran."""
         return ShardingProjection.of(rule, self.shardings, self.mesh)
 
 
 class Stepper:
-    """Takes steps: from the shardings of a relation's tensors to what changes."""
+    """Computes steps: the changes that follow from the shardings of a relation's tensors."""
 
     def __init__(self, table: ShardingTable, meshes: Mapping[str, Mesh]):
         self._table = table
         self._meshes = meshes
 
     def step(self, kind: RelationKind, state: tuple[int, ...]) -> Updates:
-        """What a step changes, computed and remembered with the kind.
+        """Return the changes of a step, computed once for each kind and state.
 
-        1. The shardings must have a mesh in common, which has axes; otherwise nothing changes.
+        1. The shardings must have a common mesh, which has axes; otherwise nothing changes.
         2. The strategy expands their projection.
         3. A tensor is updated if it was expanded and its sharding by dimensions differs from the
            one it had; a first sharding must have axes. It is written with the name of the mesh
@@ -265,14 +265,14 @@ class Stepper:
         return updates
 
     def shardings(self, kind: RelationKind, state: Sequence[int]) -> list[TensorSharding | None]:
-        """The shardings of a state as the relation sees them."""
+        """Return the shardings of a state, after conversion by the view."""
         shardings = [self._table[number] for number in state]
         if kind.view is not None and (held := shardings[-1]) is not None:
             shardings[-1] = kind.view.seen(held)
         return shardings
 
     def trace(self, kind: RelationKind, state: Sequence[int]) -> Trace | None:
-        """A step with all that `step` leaves out; None if there is no mesh in common."""
+        """Return a step with all its details; None if there is no common mesh."""
         if not any(state):
             return None
         shardings = self.shardings(kind, state)

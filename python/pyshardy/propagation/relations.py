@@ -23,26 +23,26 @@ _CUSTOM_CALL = "stablehlo.custom_call"
 
 
 class RelationReader:
-    """Finds what each operation of a program relates.
+    """Finds the relation of each operation of a program.
 
     - An operation with a rule: its operands and results.
     - `sdy.propagation_barrier`: its input and result, in the direction that it allows.
-    - `sdy.data_flow_edge`: the sources of the edge that it stands for, and itself.
-    - `stablehlo.async_done`: what the region of the `stablehlo.async_start` returns, and its
-      results.
+    - `sdy.data_flow_edge`: the sources of its edge, and its result.
+    - `stablehlo.async_done`: the values that the region of the `stablehlo.async_start` returns,
+      and its results.
     - `sdy.func_data_flow_edge` on an argument of a function: the operands of all its calls, and
-      the edge. On a result of a call: what the function returns, and the edge.
+      the edge. On a result of a call: the returned value of the function, and the edge.
     """
 
     def __init__(self, program: Program, lookup: ShardingRuleLookup):
         self.table = RelationTable()
         self._program = program
         self._lookup = lookup
-        # By the identity of rules: those who hand them out keep them, one for all equal ones.
+        # Keyed by identity: look-ups keep one object for equal rules alive.
         self._families: dict[tuple[int, str], RelationFamily] = {}
 
     def read(self) -> list[Relation | None]:
-        """The relation of each operation, None where there is none.
+        """Return the relation of each operation, None where there is none.
 
         Raises:
             PassError: a type that propagation does not support, or a rule that does not fit.
@@ -76,7 +76,7 @@ class RelationReader:
         return relations
 
     def function_results(self) -> list[Relation]:
-        """For each result of the main function, what ties it to the value returned."""
+        """Return for each result of the main function its relation to the returned value."""
         program = self._program
         if program.main is None:
             return []
@@ -143,7 +143,7 @@ class RelationReader:
         return self._tie(family, sources, results[0])
 
     def _view(self, owner: int) -> ManualView | None:
-        """How the edge of a manual computation sees the sharding it holds."""
+        """Return the conversion of the sharding that an edge of a manual computation holds."""
         program = self._program
         maker = program.makers[owner]
         if program.names[maker] != "sdy.manual_computation":
@@ -156,7 +156,7 @@ class RelationReader:
         return ManualView(outer.shardings[index], manual_axes(operation), is_argument)
 
     def _wait(self, _: int, operands: Sequence[int], results: range) -> Relation | None:
-        """Tie the results of an `async_done` to what the region of the `async_start` returns."""
+        """Relate the results of an `async_done` to the values that the `async_start` returns."""
         program = self._program
         start = program.started_by(operands[0])
         if start is None or self._lookup.compatible:

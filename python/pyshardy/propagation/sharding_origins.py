@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`sdy.sharding_origins`: from which of the user's shardings each axis of a value comes.
+"""`sdy.sharding_origins`: the user's shardings from which the axes of a value come.
 
-An origin is named by what the user sharded:
+An origin is named by the sharded value or operation of the user:
 
-| name                                   | what it is                                           |
+| name                                   | origin                                               |
 |----------------------------------------|------------------------------------------------------|
 | `input: 1`, `output: 0`                | an argument, a result of a function                  |
 | `constraint_0`                         | the first `sdy.sharding_constraint`                  |
 | `mc_0_input: 1`, `mc_0_output: 0`      | an operand, a result of the first manual computation |
 | `stablehlo.add: 0`                     | a result of an operation                             |
-| `self`                                 | the very place where it is written                   |
+| `self`                                 | the value itself                                     |
 
-Constraints and manual computations bear their name in `sdy.sharding_origin_name`.
+Constraints and manual computations have their name in `sdy.sharding_origin_name`.
 
 1. At the start an axis of a value has the first origin that applies: a constraint whose result or
    input the value is; a manual computation likewise; the argument or result of a function; else the
    value itself.
-2. An axis that a step brings inherits the origin that it has in the tensor it comes from, or that
-   of an axis there of which it is part, or which is part of it.
-3. In the end a part of an axis has no origin of its own where the value has come to be sharded by
-   more of the axis. If that came together from several tensors, it has the origin of the part.
+2. An axis that a step propagates inherits the origin that it has in the source tensor, or that of
+   an axis there that contains it or that it contains.
+3. In the end, a sub-axis has no origin of its own if the value is sharded by a larger part of the
+   axis. If several tensors contributed the larger part, it has the origin of the sub-axis.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _MANUAL_COMPUTATION = "sdy.manual_computation"
 
 
 class ShardingOrigins:
-    """Follows where axes come from, as an observer, and writes it down at the end.
+    """Observer that tracks the origins of axes and writes them to attributes at the end.
 
     Args:
-        compatible: whether parts of axes that have become larger keep their origins, as in C++
+        compatible: whether sub-axes that were merged into larger ones keep their origins, as in C++
             Shardy.
     """
 
@@ -57,13 +57,13 @@ class ShardingOrigins:
         self._engine: Engine | None = None
         # By slot: the origin of each axis.
         self._origins: defaultdict[int, dict[AxisRef, str]] = defaultdict(dict)
-        # By slot: what the place itself is called as an origin.
+        # By slot: the name of the place itself as an origin.
         self._names: dict[int, str] = {}
         # By operation: its name as an origin.
         self._origin_names: dict[int, str] = {}
 
     def on_start(self, engine: Engine) -> None:
-        """Find the origins that the program gives."""
+        """Find the origins in the program."""
         self._engine = engine
         program = engine.program
         for slot, sharding in self._given(engine):
@@ -73,7 +73,7 @@ class ShardingOrigins:
                     origins.setdefault(axis, self._names[slot])
 
     def on_step(self, change: Change) -> None:
-        """Hand origins on."""
+        """Propagate origins along a step."""
         if self._engine is None:
             return
         trace = self._engine.stepper.trace(change.kind, change.state)
@@ -93,7 +93,7 @@ class ShardingOrigins:
                     target.setdefault(axis, origin)
 
     def on_end(self, engine: Engine) -> None:
-        """Write the origins to the places of the shardings."""
+        """Write the origins to the operations, arguments and results with the shardings."""
         program = engine.program
         context = program.module.context
         for operation, name in self._origin_names.items():
@@ -113,10 +113,10 @@ class ShardingOrigins:
                 self._dictionaries(program, program.function_results[function]),
             )
 
-    # --- Where shardings come from ------------------------------------------------------------
+    # --- Origins in the program ---------------------------------------------------------------
 
     def _given(self, engine: Engine) -> Iterator[tuple[int, TensorSharding]]:
-        """The shardings that are origins, and after each constraint that of its input."""
+        """Yield the shardings that are origins, and after each constraint that of its input."""
         program = engine.program
         for number, name in self._numbered(program, _CONSTRAINT, "constraint"):
             slot = program.results[number][0]
@@ -153,7 +153,7 @@ class ShardingOrigins:
                 yield slot, sharding
 
     def _numbered(self, program: Program, kind: str, word: str) -> Iterator[tuple[int, str]]:
-        """The operations of one kind with their names as origins, inside out as in a post-order."""
+        """Return the operations of one kind with their names as origins, in post-order."""
         numbers = [number for number, name in enumerate(program.names) if name == kind]
         numbers.sort(key=lambda number: (program.ends[number], -number))
         for index, number in enumerate(numbers):
@@ -175,7 +175,7 @@ class ShardingOrigins:
                 origins.setdefault(axis, name)
 
     def _holder(self, program: Program, slot: int) -> int:
-        """The slot whose origins a result of a function shares: that of the returned value."""
+        """Return the slot whose origins a function result shares: that of the returned value."""
         if not program.is_result_of_function(slot):
             return slot
         function = program.makers[slot]
@@ -227,7 +227,7 @@ class ShardingOrigins:
 def _without_merged_axes(
     origins: Mapping[AxisRef, str], sharding: TensorSharding | None
 ) -> dict[AxisRef, str]:
-    """The origins of the axes that a tensor has in the end."""
+    """Return the origins of the axes that a tensor has in the end."""
     kept = {axis: origin for axis, origin in origins.items() if not is_merged_away(axis, sharding)}
     for axis in final_axes(sharding):
         origin = None if axis in kept else _origin_of(axis, origins)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""User priorities: dimensions of a lower priority number are propagated before the others see them.
+"""User priorities: dimensions of a lower priority number are propagated first.
 
 1. Every sharding with priorities is hidden (`hidden`): its dimensions of a priority above 0 have no
-   axes and are closed, and their axes are replicated, so that nothing else takes them.
+   axes and are closed, and their axes are replicated, so that no other dimension takes them.
 2. Propagate.
 3. For each priority that occurs, in order: restore the dimensions of that priority (`restored`) in
-   what the shardings have become, and propagate.
+   the propagated shardings, and propagate.
 
 No priorities are left afterwards.
 """
@@ -22,7 +22,7 @@ _HIDDEN = DimensionSharding(is_closed=True)
 
 
 def hidden(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
-    """The sharding with only its dimensions of priority 0, without priorities.
+    """Return the sharding with only its dimensions of priority 0, without priorities.
 
     The axes of the other dimensions are added to the replicated ones, in the order of the mesh.
 
@@ -41,7 +41,7 @@ def hidden(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
 
 
 def restored(current: TensorSharding, original: TensorSharding, priority: int) -> TensorSharding:
-    """What a sharding has become, with the dimensions of one priority as they were at first.
+    """Restore the dimensions of one priority of the original in a propagated sharding.
 
     The axes of these dimensions are no longer replicated.
 
@@ -61,12 +61,12 @@ def restored(current: TensorSharding, original: TensorSharding, priority: int) -
 def run_by_user_priority(
     engine: Engine, run: Callable[[int], None], before_next: Callable[[int], None] | None = None
 ) -> None:
-    """Call `run` for each priority that occurs, with what is visible then.
+    """Call `run` for each priority that occurs, with the dimensions up to it visible.
 
     Args:
         engine: the shardings of the program.
         run: propagates; called with the priority.
-        before_next: called before each priority but the first, with the one that is done.
+        before_next: called before each priority but the first, with the previous one.
     """
     places = _hide(engine)
     run(0)
@@ -83,7 +83,7 @@ def run_by_user_priority(
 
 
 def _hide(engine: Engine) -> dict[int, list[tuple[int, TensorSharding]]]:
-    """Hide all shardings with priorities, and say where those of each priority were."""
+    """Hide all shardings with priorities; return the slots of each priority."""
     places: defaultdict[int, list[tuple[int, TensorSharding]]] = defaultdict(list)
     meshes = engine.program.meshes
     for slot, sharding in engine.given_shardings():

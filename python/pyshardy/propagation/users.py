@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which operations have to be visited again when the sharding of a value changes."""
+"""The operations to visit again when the sharding of a value changes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ class Users:
     """Finds the operations to notify, in order, and remembers them for each slot.
 
     1. For an `sdy.data_flow_edge`: the users of the edge's targets other than the owner.
-    2. The operation that makes the value, or around it.
+    2. The operation that defines the value, or that is around it.
     3. The users of the value, in the order of the use list.
 
-    Where a value is used as the source of a data-flow edge, its operation stands for the user.
-    Instead of a return come the users of the results of all calls of the function, instead of a
-    call those of the function's argument, and instead of another operation that ends a block the
-    one around it.
+    If a value is the source of a data-flow edge, the user is replaced by the edge's operation; a
+    return by the users of the results of all calls of the function; a call by the users of the
+    function's argument; and any other terminator by the operation around it.
     """
 
     def __init__(self, program: Program):
@@ -33,14 +32,14 @@ class Users:
                 self._last_users[value] = operation
 
     def notified(self, slot: int) -> Sequence[int]:
-        """The operations to visit again, functions left out."""
+        """Return the operations to visit again, without functions."""
         known = self._notified.get(slot)
         if known is None:
             known = self._notified[slot] = self._find(slot)
         return known
 
     def of(self, value: int) -> set[int]:
-        """The operations that use a value, as they were at first."""
+        """Return the operations that used a value at the start."""
         return {user for user, _ in self._uses(value)}
 
     def _find(self, slot: int) -> list[int]:
@@ -83,7 +82,7 @@ class Users:
                 found.append(program.parents[user])
 
     def _uses(self, value: int) -> list[tuple[int, int]]:
-        """The users of a value, in the order of its use list, and at which operand they have it."""
+        """Yield the users of a value in the order of its use list, with the operand's position."""
         program = self._program
         count = program.use_counts[value]
         if not count:

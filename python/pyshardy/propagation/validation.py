@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What propagation does not support."""
+"""Checks for types that propagation does not support."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pyshardy.rules import ShardingRuleLookup
 
 
 def check_types(program: Program, lookup: ShardingRuleLookup) -> None:
-    """Check that the results of all operations have static shapes and are no tuples.
+    """Check that the results of all operations have static shapes and are not tuples.
 
     Arguments of functions may have any type.
 
     Raises:
-        PassError: some have not; one error for the first such operation.
+        PassError: a result has an unsupported type; reports the first such operation.
     """
     doubtful = {
         key

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Bringing the outcome of propagation from the tables to the IR."""
+"""Writing the results of propagation from the tables to the IR."""
 
 from __future__ import annotations
 

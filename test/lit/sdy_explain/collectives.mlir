@@ -33,8 +33,8 @@ func.func @main(
 // WHY:      all_reduce along x at {{.*}}collectives.mlir:18:8: 256 bytes sent
 // WHY-NEXT:   result 0 of stablehlo.dot_general is a reduction over a dimension sharded along x
 // WHY-NEXT:   definition: result 0 of stablehlo.dot_general ({{.*}}): replicated
-// WHY-NEXT:     argument 0 of @main ({{.*}}15:5) has it from the program: <@mesh, [{}, {"x"}]>
-// WHY-NEXT:     argument 1 of @main ({{.*}}16:5) has it from the program: <@mesh, [{"x"}, {}]>
+// WHY-NEXT:     argument 0 of @main ({{.*}}15:5), given in the program: <@mesh, [{}, {"x"}]>
+// WHY-NEXT:     argument 1 of @main ({{.*}}16:5), given in the program: <@mesh, [{"x"}, {}]>
 // WHY:      all_gather along x at {{.*}}collectives.mlir:15:5: 64 bytes sent
 // WHY:        use: result 1 of @main ({{.*}}): <@mesh, [{}, {}]>
 

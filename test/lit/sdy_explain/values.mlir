@@ -20,7 +20,7 @@ func.func @main(
 // CHECK:      %product is result 0 of stablehlo.dot_general ({{.*}}values.mlir:14:14): <@mesh, [{"data", ?}, {?}]>
 // CHECK-NEXT:   dimension 0, "data":
 // CHECK-NEXT:     step {{[0-9]+}}: result 0 of stablehlo.dot_general ({{.*}}) got "data" from operand 0, forward along factor i=8
-// CHECK-NEXT:     argument 0 of @main ({{.*}}values.mlir:11:5) has it from the program: <@mesh, [{"data"}, {}]>
+// CHECK-NEXT:     argument 0 of @main ({{.*}}values.mlir:11:5), given in the program: <@mesh, [{"data"}, {}]>
 // CHECK-NEXT:   not sharded further:
 // CHECK-NEXT:     "data" of operand 1 of stablehlo.dot_general ({{.*}}), along factor j=8: result 0 uses the axis along another dimension
 // CHECK-NEXT:   to change this:

@@ -32,10 +32,10 @@ def test_in_full(recorded):
         "factor i=8 [basic]",
         '    step 0: result 0 of stablehlo.tanh (t.mlir:6:8) got "a" from operand 0, forward along '
         "factor i=8 [basic]",
-        '    argument 0 of @main (t.mlir:3:17) has it from the program: <@m, [{"a"}, {"b"}]>',
+        '    argument 0 of @main (t.mlir:3:17), given in the program: <@m, [{"a"}, {"b"}]>',
         "  not sharded further:",
         '    "b" of operand 0 of stablehlo.add (t.mlir:7:8), along factor j=8: operand 1 is closed '
-        "there",
+        "in this dimension",
     ]
 
 
@@ -51,7 +51,7 @@ def test_priorities_and_directions(recorded):
     said = found.record.explain(argument)
     assert 'operand 0 of stablehlo.dot (t.mlir:5:12) got "a" from result 0, backward along' in said
     assert "[aggressive, operation priority 2, user priority 1]" in said
-    assert 'result 0 of @main (t.mlir:3:5) has it from the program: <@m, [{"a"}p1, {?}]>' in said
+    assert 'result 0 of @main (t.mlir:3:5), given in the program: <@m, [{"a"}p1, {?}]>' in said
 
 
 def test_kind_of_factor(recorded):
@@ -91,7 +91,7 @@ def test_manual_axes(recorded):
     found = recorded(text, before="sdy-add-data-flow-edges")
     said = found.record.explain(found.main.regions[0].blocks[0].arguments[0])
     assert "argument 0 of sdy.manual_computation (t.mlir:4:12)" in said
-    assert said.endswith("has it from the manual computation around it")
+    assert said.endswith(", given by the enclosing manual computation")
 
 
 def test_no_sharding(recorded):
@@ -107,7 +107,7 @@ def test_no_sharding(recorded):
 
 def test_the_docstring_tells_the_truth(recorded):
     """Its program gives its explanation, line breaks aside."""
-    docstring = inspect.getdoc(explanation)
+    docstring = " ".join(inspect.getdoc(explanation).split())
     said = recorded(CHAIN, "basic").explain("stablehlo.add").replace("t.mlir:7", "t.mlir:5")
     first, *_, last = [line.strip() for line in said.splitlines()]
     assert first in docstring
@@ -150,7 +150,7 @@ def test_a_call_stands_for_the_computation_that_it_was(after_pipeline):
       return %0 : tensor<8xf32>
     }""")
     call = operation_named(functions[0], "func.call")
-    assert 'argument 0 of @main (t.mlir:2:21) has it from the program: <@m, [{"a"}]>' in (
+    assert 'argument 0 of @main (t.mlir:2:21), given in the program: <@m, [{"a"}]>' in (
         record.explain(call.results[0])
     )
     argument = functions[1].regions[0].blocks[0].arguments[0]
@@ -203,7 +203,7 @@ def test_every_value_of_a_random_program_is_explained(context, seed):
             for line, following in zip(lines, (*lines[1:], "  dimension"), strict=True)
             if line.startswith("    ") and following.startswith("  dimension")
         ]
-        assert all("has it from" in line for line in ends)
+        assert all(", given " in line for line in ends)
         assert len(ends) == sum(line.startswith("  dimension") for line in lines)
 
 

@@ -178,7 +178,9 @@ def test_operands_of_element_wise_operations_take_no_more_than_results(recorded)
 
 def test_with_the_basic_strategy_anybody_may_object(recorded):
     text = program(ADD, T, (T, '@m, [{"a"}, {?}]'), (T, "@m, [{}, {?}]"))
-    assert "operand 1 is closed there" in recorded(text, "basic").explain("stablehlo.add")
+    assert "operand 1 is closed in this dimension" in recorded(text, "basic").explain(
+        "stablehlo.add"
+    )
     assert "not sharded further" not in recorded(text, "aggressive").explain("stablehlo.add")
 
 

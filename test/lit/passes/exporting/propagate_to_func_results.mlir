@@ -34,7 +34,7 @@ func.func private @declaration(tensor<8xf32>)
 
 // -----
 
-// expected-error@+1 {{of several functions one must be called 'main'}}
+// expected-error@+1 {{a module with several functions must have one called 'main'}}
 func.func @f(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   return %arg0 : tensor<8xf32>
 }

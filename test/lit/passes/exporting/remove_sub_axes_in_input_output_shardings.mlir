@@ -19,7 +19,7 @@ func.func private @f(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 
 // -----
 
-// expected-error@+1 {{of several functions one must be called 'main'}}
+// expected-error@+1 {{a module with several functions must have one called 'main'}}
 func.func @f() {
   return
 }

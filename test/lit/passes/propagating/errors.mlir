@@ -8,7 +8,7 @@ func.func @dynamic(%arg0: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
-// expected-error@below {{of several functions one must be called 'main'}}
+// expected-error@below {{a module with several functions must have one called 'main'}}
 func.func @f() {
   return
 }

@@ -67,7 +67,7 @@ function chainOf(slot, dim, axis) {
     const holder = data.values[slots.get(slot)?.[0]];
     const given = holder ? data.shardings[holder.given].dims[dim] ?? [] : [];
     if (given.some((each) => nameOfAxis(each) === axis)) {
-      told.push(`${holder.name}${holder.place ? ` (${holder.place})` : ""} has it from the program: ${data.shardings[holder.given].text}`);
+      told.push(`${holder.name}${holder.place ? ` (${holder.place})` : ""}, given in the program: ${data.shardings[holder.given].text}`);
       return told;
     }
     const found = gainBefore(slot, dim, axis, before);
