@@ -375,7 +375,7 @@ func.func @main(%a: tuple<tensor<8xf32>> {{{name} = {value}}}) -> tensor<8xf32> 
     except sdy.SdyError as failure:
         (first, *_) = failure.diagnostics
         assert first.location.line == 2
-        assert "has a tuple that can't be taken apart" in first.message
+        assert "has a tuple that can't be flattened" in first.message
     else:
         assert name != "tf.aliasing_output"
 

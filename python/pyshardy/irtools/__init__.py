@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""IR helpers that every layer uses: walks, functions, symbols, constants, types."""
+"""IR helpers of all layers: walks, functions, symbols, constants, types."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What passes find out about a module, kept for the next ones.
+"""Analyses of a module, cached between passes.
 
-While a pipeline runs, an analysis of a module is made once and kept until a pass may have changed
-what it says. Any pass may have, but for those that say that they preserve analyses: they only copy,
-move and erase operations, or change what analyses leave out, and call `forget_analyses` if they
-have changed something else after all.
+While a pipeline runs, an analysis of a module is computed once and kept until a pass invalidates
+it. Every pass does, except those that declare that they preserve analyses: they only copy, move and
+erase operations, or change properties that no analysis reads, and call `forget_analyses` after any
+other change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from mlir_sdy.host import ir
 
 PRESERVING_HOST_PASSES = frozenset({"symbol-dce"})
-"""Passes of the host after which all analyses hold."""
+"""Passes of the host that preserve all analyses."""
 
 Result = TypeVar("Result")
 Pass = TypeVar("Pass", bound=Callable[..., None])
@@ -29,7 +29,7 @@ _known: ContextVar[_Known | None] = ContextVar("analyses", default=None)
 
 
 def module_analysis(analyse: Callable[[ir.Operation], Result]) -> Callable[[ir.Operation], Result]:
-    """Let the results of a function of a module be kept as long as they hold."""
+    """Cache the results of a function of a module until they are invalidated."""
 
     @wraps(analyse)
     def kept(module: ir.Operation) -> Result:
@@ -37,7 +37,7 @@ def module_analysis(analyse: Callable[[ir.Operation], Result]) -> Callable[[ir.O
         if known is None:
             return analyse(module)
         made = known.get(analyse)
-        if made is None or made[0] != module:  # Modules may be in modules.
+        if made is None or made[0] != module:  # Modules may be nested.
             made = known[analyse] = module, analyse(module)
         return made[1]
 
@@ -45,19 +45,19 @@ def module_analysis(analyse: Callable[[ir.Operation], Result]) -> Callable[[ir.O
 
 
 def preserves_analyses(function: Pass) -> Pass:
-    """Say of a pass that analyses hold after it, unless it calls `forget_analyses`."""
+    """Declare that a pass preserves analyses unless it calls `forget_analyses`."""
     _preserving.add(function)
     return function
 
 
 def are_preserved_by(function: Callable[..., None]) -> bool:
-    """Whether a pass has said so."""
+    """Whether a pass preserves analyses."""
     return function in _preserving
 
 
 @contextmanager
 def analyses_kept() -> Iterator[None]:
-    """Keep analyses inside the block."""
+    """Cache analyses inside the block."""
     token = _known.set({})
     try:
         yield
@@ -66,7 +66,7 @@ def analyses_kept() -> Iterator[None]:
 
 
 def forget_analyses() -> None:
-    """Say that analyses may not hold any more."""
+    """Invalidate all analyses."""
     known = _known.get()
     if known is not None:
         known.clear()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`stablehlo.async_start` and `async_done` as the operation that they start and wait for.
+"""Conversion of `stablehlo.async_start` and `async_done` to the synchronous operation.
 
     %0 = "stablehlo.async_start"(%a) ({
     ^bb0(%b: tensor<8xf32>):
@@ -8,7 +8,7 @@
     }) : (tensor<8xf32>) -> !stablehlo.future<tensor<16xf32>>
     %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<16xf32>>) -> tensor<16xf32>
 
-is
+becomes
 
     %1 = "stablehlo.all_gather"(%a) ... : (tensor<8xf32>) -> tensor<16xf32>
 """
@@ -21,10 +21,10 @@ from pyshardy.irtools.walks import operations_named
 
 
 def make_synchronous(root: ir.Operation | ir.OpView | ir.Module) -> None:
-    """Run asynchronous operations where they start.
+    """Replace asynchronous operations by synchronous ones at their start.
 
-    A future that is not the operand of an `async_done` alone, such as one that a function returns,
-    stays with its operation.
+    An `async_start` whose future has a use other than one `async_done`, such as a return, is not
+    changed.
     """
     for start in operations_named({ASYNC_START}, root, ir.WalkOrder.POST_ORDER):
         waits = [use.owner.operation for use in start.results[0].uses]

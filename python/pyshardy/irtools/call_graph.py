@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which functions call which."""
+"""The call graph of a module."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from pyshardy.irtools.walks import operations_named
 
 
 def callee_of(call: ir.Operation) -> str:
-    """The name of the function that a `func.call` calls."""
+    """Return the name of the function that a `func.call` calls."""
     return call.attributes["callee"].value
 
 
 def retarget(call: ir.Operation, callee: str) -> None:
-    """Let a `func.call` call another function."""
+    """Change the function that a `func.call` calls."""
     call.attributes["callee"] = ir.FlatSymbolRefAttr.get(callee, call.context)
 
 
 class CallGraph:
     """The functions of a module that have a body, and the calls in them.
 
-    It is a picture of the module at the time it is made.
+    It is a snapshot of the module at the time of its construction.
 
     Attributes:
-        functions: the functions by their names, in the order of the module. Declarations are not
-            among them.
+        functions: the functions by their names, in the order of the module, without declarations.
         calls: for each function its calls, in the order of the text, those in regions included.
     """
 
@@ -48,34 +47,34 @@ class CallGraph:
 
     @property
     def post_order(self) -> list[str]:
-        """The functions, each after those that it calls.
+        """Yield the functions, each after those that it calls.
 
-        Functions are taken in the order of the module and, depth first, what they call in the
+        Functions are visited in the order of the module and, depth first, their callees in the
         order of the calls. With functions `main`, `a` and `b` in this order, where `main` calls
-        `b` and that `a`, this is `a`, `b`, `main`.
+        `b` and `b` calls `a`, the result is `a`, `b`, `main`.
 
-        A function that calls itself, through others or not, comes when all else that it calls has.
+        A recursive function comes after all its other callees.
         """
         return self._post_order
 
     def calls_in_post_order(self) -> Iterator[ir.Operation]:
-        """All calls, function by function, each function after those that it calls."""
+        """Yield all calls, function by function, each function after those that it calls."""
         for name in self._post_order:
             yield from self.calls[name]
 
     @property
     def is_recursive(self) -> bool:
-        """Whether a function calls itself, through others or not."""
+        """Whether a function calls itself, directly or indirectly."""
         return bool(self._cycle)
 
     def check_not_recursive(self, purpose: str) -> None:
-        """Refuse a module with a function that calls itself.
+        """Check that no function of the module calls itself.
 
         Args:
-            purpose: what can't be done with such a function: "flattened".
+            purpose: the participle that the error message uses, such as "flattened".
 
         Raises:
-            PassError: there is one.
+            PassError: a function is recursive.
         """
         if self._cycle:
             first, *others = self._cycle
@@ -94,7 +93,7 @@ class CallGraph:
             if root in seen:
                 continue
             seen.add(root)
-            # The way to the function looked at: its name, the call that led there, calls to follow.
+            # The path to the current function: names, the calls on the path, and calls to follow.
             path: list[tuple[str, ir.Operation | None, Iterator[ir.Operation]]] = [
                 (root, None, iter(self.calls[root]))
             ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The channels by which collectives are told apart."""
+"""Channel ids of collectives."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _HANDLE = "channel_handle"
 
 
 def channel_of(operation: ir.Operation) -> int:
-    """The channel id of a collective; 0 for operations without a channel."""
+    """Return the channel id of a collective; 0 for operations without a channel."""
     if _HANDLE not in operation.attributes:
         return 0
     try:
         return stablehlo.ChannelHandle(operation.attributes[_HANDLE]).handle
     except ValueError:
-        return 0  # another attribute of that name, on another operation
+        return 0  # an unrelated attribute of another operation
 
 
 def set_channel(operation: ir.Operation, channel: int) -> None:
-    """Give a collective that has a channel another one, negative if it has a negative one."""
+    """Set the channel id of a collective with a channel; its sign is kept."""
     old = stablehlo.ChannelHandle(operation.attributes[_HANDLE])
     channel = -channel if old.handle < 0 else channel
     operation.attributes[_HANDLE] = stablehlo.ChannelHandle.get(
@@ -29,6 +29,6 @@ def set_channel(operation: ir.Operation, channel: int) -> None:
 
 
 def first_free_channel(module: ir.Module) -> int:
-    """The least channel id, from 1, such that it and all above it are free, negative ones alike."""
+    """Return the least positive channel id above the absolute values of all ids in use."""
     channels = map(channel_of, operations_with(_HANDLE, module))
     return 1 + max(map(abs, channels), default=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Copies of functions with all that they call."""
+"""Copies of functions and their callees."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from pyshardy.irtools.walks import operations_named
 
 
 class FunctionCloner:
-    """Copies functions of a module, so that each copy is called from one place.
+    """Copies functions of a module, so that each copy has one call.
 
     1. A copy has all attributes of its function, and in `sdy.original_func_name` the name of the
-       function that it is, maybe through other copies, a copy of.
-    2. What it calls is copied likewise, call by call, and called instead. Declarations are not
-       copied.
-    3. Copies go to the end of the module, those that are called before the one that calls them,
-       and are named after the function they copy by `FreshNames`.
+       function that it is a direct or indirect copy of.
+    2. Its callees are copied likewise, once for each call. Declarations are not copied.
+    3. Copies are appended to the module, callees before callers, and named after the copied
+       function by `FreshNames`.
 
     If `f` calls `g`, a copy of `f` is called `f_1` and calls `g_0`.
     """
@@ -40,8 +39,8 @@ class FunctionCloner:
         self._fresh = FreshNames(module)
 
     def clone(self, name: str) -> str:
-        """Copy the function of that name, which must not be recursive; give the copy's name."""
-        # The copies begun, from the outermost one inwards: their calls, and the one dealt with.
+        """Copy the function of that name, which must not be recursive; return the copy's name."""
+        # The unfinished copies, outermost first: their calls, and the current call.
         begun: list[tuple[str, ir.Operation, Iterator[ir.Operation]]] = [self._begin(name)]
         pending: list[ir.Operation] = []
         while True:

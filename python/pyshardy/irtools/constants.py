@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Constants: those that MLIR doesn't merge, and integers that are known."""
+"""Constants: `sdy.constant`, which MLIR does not merge, and known integers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pyshardy.irtools.walks import operations_named
 Integers = npt.NDArray[np.int64]
 
 MAX_KNOWN = 1024
-"""The most integers that `known_integers` computes, so that it stays cheap."""
+"""Largest number of integers that `known_integers` computes, which bounds its cost."""
 
 
 def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> None:
-    """Make an `sdy.constant` of each `stablehlo.constant`.
+    """Replace each `stablehlo.constant` by an `sdy.constant`.
 
-    MLIR merges equal constants of its dialects, however they are sharded.
+    MLIR would merge equal `stablehlo.constant` operations of different shardings.
     """
     for constant in operations_named({"stablehlo.constant"}, root):
         converted = ir.Operation.create(
@@ -36,7 +36,7 @@ def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> None:
 
 
 def known_integers(value: ir.Value) -> Integers | None:
-    """Return the integers in a tensor that is made of constants; None if they aren't known.
+    """Return the integers in a tensor computed from constants; None if they aren't known.
 
     1. A constant of at most `MAX_KNOWN` integers is known.
     2. So is a `broadcast_in_dim`, `reshape`, `concatenate` or `convert` to integers of at least 32
@@ -75,7 +75,7 @@ _FOLDS: dict[str, Fold] = {
     ),
     "stablehlo.broadcast_in_dim": lambda operation, operands: _broadcast(operation, operands[0]),
 }
-"""What the operations that `known_integers` looks through make of known operands."""
+"""The evaluation of the operations that `known_integers` supports, on known operands."""
 
 
 def _broadcast(operation: ir.Operation, operand: Integers) -> Integers:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What rules observe of the operations that define operands."""
+"""Properties of the operations that define operands, which rules observe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CONSTANTS = frozenset({"arith.constant", "chlo.constant", "sdy.constant", "stab
 
 
 def defining_operation(value: ir.Value) -> ir.Operation | None:
-    """The operation that a value is a result of; None for arguments of regions."""
+    """Return the operation that a value is a result of; None for arguments of regions."""
     return None if isinstance(value, ir.BlockArgument) else value.owner.operation
 
 
@@ -22,13 +22,13 @@ def is_constant(value: ir.Value) -> bool:
 
 
 def is_one_value(constant: ir.Operation) -> bool:
-    """Whether all elements of a constant are equal, as far as the bindings can tell."""
+    """Whether a constant is a splat."""
     literal = constant.attributes["value"]
     return isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
 
 
 def constant_integers(value: ir.Value) -> tuple[int, ...] | None:
-    """The numbers in an integer constant; None if the value is none."""
+    """Return the numbers in an integer constant; None for other values."""
     operation = defining_operation(value)
     if operation is None or "value" not in operation.attributes:
         return None
@@ -40,7 +40,7 @@ def constant_integers(value: ir.Value) -> tuple[int, ...] | None:
 
 
 def behind_slice(value: ir.Value) -> tuple[ir.Value, bool]:
-    """What a value is a slice of, or the value itself, and whether it is a slice."""
+    """Return the operand of a slice, or the value itself, and whether it is a slice."""
     operation = defining_operation(value)
     if operation is not None and operation.name == "stablehlo.slice":
         return operation.operands[0], True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The data-flow edges of an operation, and giving their shardings to the operation."""
+"""The data-flow edges of an operation, whose shardings are moved to the operation."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _Write = Callable[[ir.Operation, Mapping[int, TensorSharding], AttributeCache], 
 
 @dataclass(frozen=True, slots=True)
 class EdgeGroup:
-    """Owners of data-flow edges whose shardings are kept in one list.
+    """Owners of data-flow edges whose shardings form one list.
 
     Attributes:
-        operation: the operation that keeps the list.
+        operation: the operation with the list.
         owners: the arguments of its body, or its results.
         write: writes shardings to the list, by index.
     """
@@ -36,15 +36,15 @@ class EdgeGroup:
     write: _Write
 
     def edges(self) -> list[ir.Operation | None]:
-        """The edge operation of each owner; None for an owner without one."""
+        """Return the edge operation of each owner; None for an owner without one."""
         return [edge_operation(owner) for owner in self.owners]
 
     def sink_shardings(self, cache: AttributeCache) -> None:
-        """Give the owners the shardings of their edges.
+        """Set the shardings of the owners to those of their edges.
 
         1. If no edge has a sharding, nothing happens.
-        2. Otherwise each owner gets the sharding of its edge, whatever it had before, or if that
-           has none a fully open one on the mesh of the first that has.
+        2. Otherwise each owner gets the sharding of its edge or, if that has none, a fully open
+           one on the mesh of the first edge with a sharding.
 
         Results with edges without a sharding and with `<@mesh, [{"x"}]>` get
         `[<@mesh, [{?}]>, <@mesh, [{"x"}]>]`.
@@ -61,7 +61,7 @@ class EdgeGroup:
 
 
 def argument_edges(operation: ir.Operation) -> EdgeGroup:
-    """The edges on the arguments of the body: only computations have any."""
+    """Return the edges on the arguments of the body, which only computations have."""
     arguments: Sequence[ir.Value] = ()
     if operation.name in COMPUTATIONS:
         arguments = list(operation.regions[0].blocks[0].arguments)
@@ -69,12 +69,12 @@ def argument_edges(operation: ir.Operation) -> EdgeGroup:
 
 
 def result_edges(operation: ir.Operation) -> EdgeGroup:
-    """The edges on the results."""
+    """Return the edges on the results."""
     return EdgeGroup(operation, list(operation.results), set_result_shardings_of)
 
 
 def remove_edge(edge: ir.Operation) -> None:
-    """Let what `edge` takes in be used in its place."""
+    """Replace `edge` by its input."""
     edge.results[0].replace_all_uses_with(edge.operands[0])
     edge.erase()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How large the elements of tensors are."""
+"""Sizes of tensor elements."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from mlir_sdy.host import ir
 
 
 def element_bytes(value: ir.Value) -> int:
-    """The bytes of an element of a tensor, at least one; none of what isn't a tensor.
+    """Return the bytes of an element of a tensor, at least one; 0 for other types.
 
-    Those of `tensor<4xbf16>` have two, those of `tensor<4xcomplex<f32>>` eight.
+    They are 2 for `tensor<4xbf16>`, and 8 for `tensor<4xcomplex<f32>>`.
     """
     value_type = value.type
     is_tensor = isinstance(value_type, ir.RankedTensorType)
@@ -17,7 +17,7 @@ def element_bytes(value: ir.Value) -> int:
 
 
 def bytes_of(element: ir.Type) -> int:
-    """The bytes of an element type, at least one."""
+    """Return the bytes of an element type, at least one."""
     if isinstance(element, ir.ComplexType):
         return 2 * bytes_of(element.element_type)
     is_number = isinstance(element, ir.IntegerType | ir.FloatType)

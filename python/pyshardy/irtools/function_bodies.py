@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which functions compute the same, however they are sharded."""
+"""Comparison of functions, regardless of shardings."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pyshardy.irtools.call_graph import CallGraph, callee_of
 
 
 def body_numbers(graph: CallGraph, names: Iterable[str]) -> dict[str, int]:
-    """Numbers for functions, and those that they call: those that compute the same share one.
+    """Number functions and their callees so that functions with equal bodies have equal numbers.
 
-    1. Two bodies are the same if they have the same operations in the same order, with the same
-       operands, types and attributes.
-    2. What the dialect says of shardings doesn't count. Of a manual computation its manual axes
-       do: its body works on the part that they leave.
-    3. The functions that they call compute the same in turn, whatever their names. Where functions
-       call each other in a circle, names count.
+    1. Two bodies are equal if they have equal operations in the same order, with equal operands,
+       types and attributes.
+    2. Shardings are ignored, except for the manual axes of manual computations, since these
+       determine the local types of the body.
+    3. Callees are compared by their bodies in turn, not by names. In recursive functions, names
+       are compared.
     """
     wanted: set[str] = set()
     waiting = list(names)
@@ -38,7 +38,7 @@ def body_numbers(graph: CallGraph, names: Iterable[str]) -> dict[str, int]:
 
 
 class _BodyReader:
-    """Reads what a body consists of, with values and blocks numbered as they are met."""
+    """Reads the content of a body, with values and blocks numbered in order of appearance."""
 
     def __init__(self, functions: Mapping[str, int]):
         self._functions = functions
@@ -59,7 +59,7 @@ class _BodyReader:
                     if inner.successors:
                         yield tuple(map(self._block, inner.successors))
                     yield from self.parts(inner)
-        yield None  # the end, so that what follows isn't taken for a part of this
+        yield None  # marks the end of the nested content
 
     def _value(self, value: ir.Value) -> int:
         return self._values.setdefault(value, len(self._values))
@@ -85,7 +85,7 @@ class _BodyReader:
 
 
 def _manual_parts(computation: ir.Operation) -> Iterator[Hashable]:
-    """The manual axes of a computation, and which of them split what."""
+    """Return the manual axes of a computation, and those of each operand and result dimension."""
     manual = manual_axes(computation)
     yield frozenset(manual)
     in_shardings = value_of(computation.attributes["in_shardings"]).shardings

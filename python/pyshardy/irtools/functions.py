@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Functions and calls, as the passes need them."""
+"""Functions and calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.irtools.symbols import symbol_name
 
 ORIGINAL_FUNCTION_NAME = "sdy.original_func_name"
-"""The attribute of a function that says what function of the user it was made of."""
+"""The attribute of a copied function with the name of the user's function."""
 
 NO_INLINE = "no_inline"
 """The attribute of a function or a call that keeps the call from being inlined."""
@@ -19,24 +19,24 @@ FUNCTION_NO_INLINE = "sdy.func_no_inline"
 
 
 def functions_of(module: ir.Module) -> list[ir.Operation]:
-    """The functions directly in a module, in order."""
+    """Return the functions directly in a module, in order."""
     operations = (view.operation for view in module.body.operations)
     return [operation for operation in operations if operation.name == "func.func"]
 
 
 def has_body(function: ir.Operation) -> bool:
-    """Whether a function is more than a declaration."""
+    """Whether a function has a body; declarations have none."""
     return len(function.regions[0].blocks) > 0
 
 
 def is_private(function: ir.Operation) -> bool:
-    """Whether only the module itself can call a function."""
+    """Whether a function can be called only within its module."""
     attributes = function.attributes
     return "sym_visibility" in attributes and attributes["sym_visibility"].value == "private"
 
 
 def main_function(module: ir.Module) -> ir.Operation | None:
-    """The only function of a module, or the one named `main`; None without any function.
+    """Return the only function of a module, or the one named `main`; None without any function.
 
     Raises:
         PassError: there are several functions, but none is called `main`.
@@ -48,23 +48,24 @@ def main_function(module: ir.Module) -> ir.Operation | None:
         if symbol_name(function) == "main":
             return function
     where = location_of(functions[0].location)
-    raise PassError(error("a module with several functions must have one called 'main'", where))
+    message = "a module with several functions must have one called 'main'"
+    raise PassError(error(message, where))
 
 
 def original_name(function: ir.Operation) -> str:
-    """The name of the user's function that a function was made of; its own if it is one."""
+    """Return the name of the user's function that a function was copied from, or its own."""
     original = text_of(function.attributes, ORIGINAL_FUNCTION_NAME)
     return symbol_name(function) if original is None else original
 
 
 def entry_block(function: ir.Operation) -> ir.Block | None:
-    """The first block of a function; None for a declaration."""
+    """Return the first block of a function; None for a declaration."""
     blocks = function.regions[0].blocks
     return blocks[0] if len(blocks) else None
 
 
 def returned_values(function: ir.Operation) -> list[ir.Value] | None:
-    """What the entry block of a function returns; None if it doesn't end in `func.return`."""
+    """Return the operands of the entry block's `func.return`; None if it doesn't end in one."""
     block = entry_block(function)
     if block is None or not len(block.operations):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Facts about loops that count."""
+"""Trip counts of loops."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _COUNTING = {"LT": 0, "LE": 1}
 
 
 def trip_count(loop: ir.Operation) -> int | None:
-    """How often the body of a `stablehlo.while` runs; None if that can't be seen.
+    """Return the number of iterations of a `stablehlo.while`; None if it is not known.
 
-    1. The condition compares a value that the loop carries with a constant, by LT or LE.
-    2. That value begins as a constant, and each trip adds the same constant to it.
+    1. The condition compares a loop-carried value with a constant, by LT or LE.
+    2. The value starts as a constant, and each iteration adds the same constant to it.
 
     `while(%i = 2) : %i < 9` with `%i + 3` runs its body for 2, 5 and 8: 3 times.
     """
@@ -46,7 +46,7 @@ def _producer(value: ir.Value) -> ir.Operation | None:
 
 
 def _number(value: ir.Value, loop: ir.Operation) -> int | None:
-    """The integer that a scalar always is; what a loop carries unchanged is what it began with."""
+    """Return the constant integer of a scalar, also if a loop carries it unchanged, or None."""
     if isinstance(value, ir.BlockArgument):
         if value.owner.owner.operation != loop:
             return None

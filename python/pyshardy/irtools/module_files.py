@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Files that passes write modules to."""
+"""Files to which passes save modules."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ def save_module(
 ) -> None:
     """Write `module` to `<directory>/<index>.<name>.mlir`, the index in two digits.
 
-    A file that can't be written is a warning: what is saved is there to be looked at, and nothing
-    depends on it.
+    A file that can't be written causes a warning only, since saved modules are for debugging.
 
     Args:
         module: the module to save.
         directory: where to write; nothing is written if it is empty.
-        name: what the module is at this place of the pipeline.
+        name: the name of the stage of the pipeline.
         index: the number of the file in its pipeline.
     """
     if not directory:

@@ -7,7 +7,7 @@ from mlir_sdy.host import ir
 
 
 def copy_of(module: ir.Module) -> ir.Module:
-    """A copy of `module` with its attributes and locations."""
+    """Copy `module` with its attributes and locations."""
     copy = ir.Module.create(module.operation.location)
     for name, attribute in module.operation.attributes.items():
         copy.operation.attributes[name] = attribute

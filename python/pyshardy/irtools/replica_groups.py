@@ -22,13 +22,13 @@ COLLECTIVES_WITH_GROUPS = (
 
 
 def mesh_of_groups(collective: ir.Operation) -> str | Mesh | None:
-    """The mesh along whose axes a collective communicates, or its name; None if it has none.
+    """Return the mesh along whose axes a collective communicates, or its name; None if it has none.
 
     Raises:
-        PassError: the collective holds a mesh that can't be.
+        PassError: the mesh in the attribute is invalid.
     """
-    # The bindings hand out attributes of StableHLO as plain ones, about which `isinstance` says
-    # nothing.
+    # The bindings return attributes of StableHLO as plain attributes, so `isinstance` does not
+    # distinguish them.
     attribute = collective.attributes[REPLICA_GROUPS]
     if not stablehlo.ReplicaGroupMeshAxesAttr.isinstance(attribute):
         return None
@@ -49,19 +49,19 @@ def mesh_of_groups(collective: ir.Operation) -> str | Mesh | None:
 
 
 def name_mesh_of_groups(collective: ir.Operation, name: str) -> None:
-    """Let the groups of a collective, which has them by axes, refer to a mesh by its name."""
+    """Make the mesh axes of a collective's groups refer to a mesh by its name."""
     _set_mesh_of_groups(collective, ir.FlatSymbolRefAttr.get(name, collective.context))
 
 
 def inline_mesh_of_groups(collective: ir.Operation, mesh: Mesh) -> None:
-    """Let the groups of a collective, which has them by axes, hold a mesh."""
+    """Replace the mesh name in a collective's groups by the mesh."""
     _set_mesh_of_groups(collective, _mesh_attribute(mesh, collective.context))
 
 
 def groups_along(
     mesh_or_name: str | Mesh, axes: Iterable[str], context: ir.Context
 ) -> ir.Attribute:
-    """The `replica_groups` of a collective along whole axes of a mesh."""
+    """Return the `replica_groups` of a collective along full axes of a mesh."""
     if isinstance(mesh_or_name, str):
         mesh: ir.Attribute = ir.FlatSymbolRefAttr.get(mesh_or_name, context)
     else:

@@ -15,15 +15,15 @@ def complete_list(
     types: Sequence[ir.Type],
     meshes: Mapping[str, Mesh],
 ) -> TensorShardingPerValue | None:
-    """The shardings of values, where those without one are fully open; None if nothing is given.
+    """Return the shardings of values, fully open ones for values without; None if no value has one.
 
     1. The mesh of the open ones is that of the first sharding that is not on a maximal mesh.
     2. If there is no such sharding, there is no list.
 
-    No sharding and `<@mesh, [{"x"}]>` make `[<@mesh, [{?}]>, <@mesh, [{"x"}]>]`.
+    No sharding and `<@mesh, [{"x"}]>` give `[<@mesh, [{?}]>, <@mesh, [{"x"}]>]`.
 
     Args:
-        shardings: what is given for each value.
+        shardings: the sharding of each value, or None.
         types: the types of the values.
         meshes: the meshes of the module by their names.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Asking whether a module has shardings of some kind, at a cost that depends on what it has."""
+"""Fast look-up of the shardings in a module."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MODULE_SHARDING_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
 def sharded_operations(
     root: ir.Operation | ir.OpView, *, leaving_out: Collection[str] = SCALAR_BODIES
 ) -> Iterator[tuple[ir.Operation, str, Hashable]]:
-    """The operations with `sdy.sharding` in `root`, with their names.
+    """Yield the operations with `sdy.sharding` in `root`, with their names and a key.
 
-    And with what is equal for those whose results have the same types and shardings.
+    The key is equal for operations whose results have the same types and shardings.
 
     Args:
         root: the operation to begin with.
-        leaving_out: the names of operations whose regions are left out.
+        leaving_out: the names of operations whose regions are skipped.
     """
     for operation, name in named_operations_in(root, leaving_out=leaving_out):
         attribute = operation.attributes.get(SHARDING)
@@ -43,7 +43,7 @@ def sharded_operations(
 
 
 class ResultKind(NamedTuple):
-    """What operations have in common whose results have the same shardings and types.
+    """The common shardings and types of the results of several operations.
 
     Attributes:
         shardings: their `sdy.sharding`.
@@ -56,9 +56,9 @@ class ResultKind(NamedTuple):
 
 @module_analysis
 def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
-    """The different kinds of results in a module, but for those of calls.
+    """Return the different kinds of results in a module, except those of calls.
 
-    After passes that copy or erase operations there may be fewer.
+    Passes that copy or erase operations preserve this analysis, so some kinds may no longer occur.
     """
     found: dict[Hashable, ResultKind] = {}
     for operation, name, key in sharded_operations(module, leaving_out=()):
@@ -71,9 +71,9 @@ def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
 def any_sharding(
     root: ir.Operation | ir.OpView | ir.Module, test: Callable[[TensorSharding], bool]
 ) -> bool:
-    """Whether a sharding written in `root` passes a test, which is asked once for equal lists.
+    """Whether a sharding in `root` passes a test, which is called once for equal lists.
 
-    In a module, while a pipeline runs, it may be one that was written there before.
+    For a module, while a pipeline runs, shardings may be from the cached analysis.
     """
     if root.operation.name == "func.func" and _any_in_interface(root.operation, test):
         return True

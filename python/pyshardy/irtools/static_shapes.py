@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that take sizes as operands, as those that have them in attributes or types.
+"""Conversion of operations with sizes as operands to those with sizes in attributes or types.
 
-Sizes in operands are those of whole tensors. Where all types are static, and where numbers that
-types don't tell are constants, there is an operation without these operands:
+Sizes in operands are those of global tensors. If all types are static, and numbers that do not
+follow from the types are constants, there is an equivalent operation without these operands:
 
     %sizes = stablehlo.constant dense<[8, 4]> : tensor<2xi32>
     %0 = stablehlo.dynamic_broadcast_in_dim %a, %sizes, dims = [1]
         : (tensor<4xf32>, tensor<2xi32>) -> tensor<8x4xf32>
 
-is
+becomes
 
     %0 = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<4xf32>) -> tensor<8x4xf32>
 """
@@ -28,13 +28,13 @@ from pyshardy.irtools.walks import operations_named
 
 @dataclass(frozen=True)
 class StaticForm:
-    """What may take the place of an operation.
+    """The static form of an operation.
 
     Attributes:
-        name: the operation without its dialect.
-        num_operands: how many of the operands it has, the first ones.
-        attributes: those that it has besides.
-        dropped: those of the operation that it has not.
+        name: the name of the operation without its dialect.
+        num_operands: the number of leading operands that it keeps.
+        attributes: additional attributes.
+        dropped: the attributes of the operation that it drops.
     """
 
     name: str
@@ -46,11 +46,11 @@ class StaticForm:
 FormFunction = Callable[[ir.Operation], StaticForm | None]
 
 FORMS: dict[str, FormFunction] = {}
-"""What finds the static form of an operation, by its name."""
+"""The functions that find the static form of an operation, by its name."""
 
 
 def make_static(function: ir.OpView | ir.Operation) -> None:
-    """Put static forms in the place of all operations of a function that have one."""
+    """Replace all operations of a function that have static forms by these."""
     for operation in operations_named(FORMS, function):
         values = (*operation.operands, *operation.results)
         if not all(_is_static(value.type) for value in values):
@@ -79,7 +79,7 @@ def _replace(operation: ir.Operation, form: StaticForm) -> None:
 
 
 def _form_of(name: str) -> Callable[[FormFunction], FormFunction]:
-    """Register what finds the static form of an operation."""
+    """Register the function that finds the static form of an operation."""
 
     def register(function: FormFunction) -> FormFunction:
         FORMS[f"stablehlo.{name}"] = function
@@ -143,7 +143,7 @@ def _dimension_size(operation: ir.Operation) -> StaticForm:
 
 @_form_of("set_dimension_size")
 def _resized(operation: ir.Operation) -> StaticForm | None:
-    """A dimension that keeps its size: the reshape does nothing."""
+    """Return the form for a dimension that keeps its size: a reshape to the same shape."""
     size = constant_integers(operation.operands[1])
     if size != (_size(operation),):
         return None
@@ -153,7 +153,7 @@ def _resized(operation: ir.Operation) -> StaticForm | None:
 def _with_constants(
     operation: ir.Operation, name: str, num_operands: int, attributes: tuple[str, ...]
 ) -> StaticForm | None:
-    """A form with attributes in place of the operands behind the first ones, if constant."""
+    """Return a form with attributes instead of the operands after the first ones, if constant."""
     numbers = [constant_integers(value) for value in list(operation.operands)[num_operands:]]
     arrays: dict[str, ir.Attribute] = {}
     for attribute, values in zip(attributes, numbers, strict=True):

@@ -7,11 +7,10 @@ from mlir_sdy.host import ir
 
 
 class FreshNames:
-    """Hands out names that no symbol of a module has.
+    """Generates names that no symbol of a module has.
 
-    A name that is free is taken as it is; otherwise a number is appended. The numbers of all names
-    come from one counter that never goes back: clashes of `f`, `g` and `f` give `f_0`, `g_1` and
-    `f_2`.
+    A free name is used unchanged; otherwise a number is appended. One counter that is never reset
+    numbers all names: clashes of `f`, `g` and `f` give `f_0`, `g_1` and `f_2`.
     """
 
     def __init__(self, module: ir.Module):
@@ -23,7 +22,7 @@ class FreshNames:
         }
 
     def name(self, base: str) -> str:
-        """A free name that begins with `base`, which is taken from now on."""
+        """Return a free name that begins with `base`, and mark it as used."""
         name = base
         while name in self._taken:
             name = f"{base}_{self._counter}"
@@ -33,5 +32,5 @@ class FreshNames:
 
 
 def symbol_name(operation: ir.Operation) -> str:
-    """The name of a symbol, without the `@`."""
+    """Return the name of a symbol, without the `@`."""
     return operation.attributes["sym_name"].value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The padded shape of a tensor: each dimension rounded up to a multiple of its pieces."""
+"""Shapes of tensors, and padded shapes: dimensions rounded up to multiples of their shards."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Shape = tuple[int, ...]
 
 
 def shape_of(value_type: ir.Type) -> Shape:
-    """The sizes of a type, negative if dynamic; none of what is not a ranked tensor."""
+    """Return the sizes of a type, negative if dynamic; none if it is not a ranked tensor."""
     return tuple(ir.RankedTensorType(value_type).shape) if rank_of(value_type) else ()
 
 
 def with_shape(value_type: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType:
-    """A tensor type with other sizes."""
+    """Return a tensor type with other sizes."""
     tensor = ir.RankedTensorType(value_type)
     location = ir.Location.unknown(value_type.context)
     return ir.RankedTensorType.get(list(shape), tensor.element_type, tensor.encoding, loc=location)
@@ -27,7 +27,7 @@ def with_shape(value_type: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType
 def padded_shape(
     shape: Shape, sharding: TensorSharding | None, meshes: Mapping[str, Mesh]
 ) -> Shape:
-    """The shape of all shards together, which are of equal size.
+    """Return the shape of all shards together, which are of equal size.
 
     Example: on a mesh `<["x"=4]>`, (7, 3) with `[{"x"}, {}]` is padded to (8, 3).
     """
@@ -40,6 +40,6 @@ def padded_shape(
 
 
 def padded_shape_of(value: ir.Value, meshes: Mapping[str, Mesh]) -> Shape:
-    """The padded shape of a value that is not padded yet."""
+    """Return the padded shape of a value that is not padded yet."""
     shape = shape_of(value.type)
     return padded_shape(shape, get_sharding(value), meshes) if shape else shape

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Putting operations that were not found one after the other in the order of the text."""
+"""Sorting operations in the order of the text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mlir_sdy.host import ir
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An operation within `root`: the operations around it, outermost first, and itself."""
+    """An operation nested in `root`: the operations around it, outermost first, and itself."""
 
     path: tuple[ir.Operation, ...]
 
     @classmethod
     def of(cls, operation: ir.Operation, root: ir.Operation) -> Place:
-        """The place of an operation somewhere in the regions of `root`."""
+        """Return the place of an operation nested in `root`."""
         path = [operation]
         while (parent := path[-1].parent) is not None and parent.operation != root:
             path.append(parent.operation)
@@ -43,4 +43,4 @@ def _is_before(one: ir.Operation, other: ir.Operation) -> bool:
 
 
 textual_order = functools.cmp_to_key(_compare)
-"""The key by which places are sorted as they are in the text, an operation before its regions."""
+"""The key by which places are sorted in the order of the text, operations before their regions."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tokens, by which StableHLO orders effects: functions and programs without them."""
+"""Removal of tokens, by which StableHLO orders effects, from functions and programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_token(value_type: ir.Type) -> bool:
 
 
 def users_of_tokens(module: ir.Module) -> list[ir.Operation]:
-    """Return the operations that take or give tokens, inner ones first."""
+    """Return the operations with tokens as operands or results, inner ones first."""
     found: list[ir.Operation] = []
 
     def visit(operation: ir.Operation) -> ir.WalkResult:
@@ -32,13 +32,13 @@ def users_of_tokens(module: ir.Module) -> list[ir.Operation]:
 
 
 def close_entry(function: ir.Operation) -> None:
-    """Let a function begin with tokens of its own, and return none.
+    """Remove tokens from the arguments and results of an entry function, which creates its own.
 
-    Whoever calls the function has nothing to hand over for a token, and calls follow each other
-    anyway. Attributes of the other arguments and results stay.
+    Callers from outside of the program have no tokens, and their calls are ordered. Attributes of
+    the other arguments and results are kept.
 
     Args:
-        function: a `func.func` with one block, which nobody in the program calls.
+        function: a `func.func` with one block, without calls in the program.
     """
     block = function.regions[0].blocks[0]
     if not _has_tokens(function):
@@ -55,11 +55,11 @@ def close_entry(function: ir.Operation) -> None:
 
 
 def drop_tokens(module: ir.Module) -> None:
-    """Remove all tokens from a program that somebody runs in the order of its text.
+    """Remove all tokens from a program that is executed in the order of its text.
 
     Args:
-        module: a program in which nothing but functions, calls, control flow and custom calls
-            takes tokens. It is changed.
+        module: a program in which only functions, calls, control flow and custom calls have
+            tokens. It is changed in place.
     """
     blocks: list[ir.Block] = []
     # Users come before producers, and operations before those in their regions.
@@ -85,7 +85,7 @@ def _has_tokens(operation: ir.Operation) -> bool:
 
 
 def _rebuilt(operation: ir.Operation) -> ir.Operation:
-    """Put an operation without tokens in the place of one whose tokens nobody uses any more."""
+    """Replace an operation whose tokens are unused by one without tokens."""
     kept = [not is_token(result.type) for result in operation.results]
     attributes = {
         name: value for name, value in operation.attributes.items() if name not in _LAYOUTS

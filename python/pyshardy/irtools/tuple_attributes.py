@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Attributes of arguments and results that are tuples, as those of their parts.
+"""Attributes of tuple arguments and results, split into those of the elements.
 
-| attribute            | of each part                                                       |
+| attribute            | attribute of each element                                          |
 |----------------------|--------------------------------------------------------------------|
-| `mhlo.sharding`      | its part of `"{{replicated},{devices=[2]<=[2]}}"`; all of another  |
-| `jax.result_info`    | with its path behind it: `out[0][1]`                               |
-| `tf.aliasing_output` | the result of that part, which has to have the same type           |
-| any other            | the same: it says the same of all parts                            |
+| `mhlo.sharding`      | its part of `"{{replicated},{devices=[2]<=[2]}}"`; otherwise equal |
+| `jax.result_info`    | with its path appended: `out[0][1]`                                |
+| `tf.aliasing_output` | the result for that element, which must have the same type         |
+| any other            | equal for all elements                                             |
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _RESULT_INFO = "jax.result_info"
 
 
 class UnfitAttributeError(Exception):
-    """An attribute can't be split. Its text says why."""
+    """An attribute can't be split. Its text is the reason."""
 
 
 def split_sharding(text: str, count: int) -> list[str]:
-    """The sharding of each of `count` parts, as XLA writes those of tuples.
+    """Return the sharding of each of `count` parts from XLA's sharding of a tuple.
 
     Example: `{{replicated}, {maximal device=1}}` for two parts is `{replicated}` and
     `{maximal device=1}`; `{manual}` is `{manual}` for both.
 
     Raises:
-        UnfitAttributeError: there are more or fewer.
+        UnfitAttributeError: the sharding has another number of parts.
     """
     inner = text.strip().removeprefix("{").removesuffix("}").strip()
     if inner and not inner.startswith("{"):
@@ -49,12 +49,13 @@ def split_sharding(text: str, count: int) -> list[str]:
             if depth == 0:
                 parts.append(inner[start : position + 1])
     if len(parts) != count:
-        raise UnfitAttributeError(f"'{_GSPMD}' is that of {len(parts)} parts, not {count}: {text}")
+        message = f"'{_GSPMD}' has a length of {len(parts)}, but the tuple of {count}: {text}"
+        raise UnfitAttributeError(message)
     return parts
 
 
 def path_text(path: Path) -> str:
-    """A path as it is written in Python: `[0][1]`."""
+    """Return a path as Python subscripts: `[0][1]`."""
     return "".join(f"[{index}]" for index in path)
 
 
@@ -64,7 +65,7 @@ def split_attributes(
     result_types: Sequence[ir.Type],
     context: ir.Context,
 ) -> list[dict[str, ir.Attribute]]:
-    """The attributes of each part of an argument or a result of a function.
+    """Return the attributes of each part of an argument or a result of a function.
 
     Args:
         attributes: those of the value.
@@ -93,7 +94,8 @@ def split_attributes(
             raise UnfitAttributeError(message)
         types, aliased = part_types([value_type]), part_types([result_types[alias]])
         if types != aliased:
-            message = f"'{ALIAS}' is of another type: {result_types[alias]} and {value_type}"
+            alias_type = result_types[alias]
+            message = f"'{ALIAS}' refers to a result of type {alias_type}, not {value_type}"
             raise UnfitAttributeError(message)
         first = len(part_types(result_types[:alias]))
         for index, part in enumerate(split):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Functions, and operations that call them, with the parts of tuples in their place."""
+"""Replacement of tuples by their elements in functions and in operations that call them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENTRIES = ("arg_attrs", "res_attrs")
 
 
 def attributes_in_parts(owner: ir.Operation, signature: ir.FunctionType) -> dict[str, ir.Attribute]:
-    """The attributes of arguments and results of a function or a call, for each of their parts.
+    """Return the attributes of all parts of the arguments and results of a function or a call.
 
     Raises:
         PassError: one of them can't be split.
@@ -30,7 +30,7 @@ def attributes_in_parts(owner: ir.Operation, signature: ir.FunctionType) -> dict
             try:
                 split = split_attributes(attributes, value_type, signature.results, owner.context)
             except UnfitAttributeError as reason:
-                message = f"'{owner.name}' op has a tuple that can't be taken apart: {reason}"
+                message = f"'{owner.name}' op has a tuple that can't be flattened: {reason}"
                 raise PassError(error(message, location_of(owner.location))) from None
             dictionaries += [ir.DictAttr.get(part, owner.context) for part in split]
         changed[entry] = ir.ArrayAttr.get(dictionaries, owner.context)
@@ -38,7 +38,7 @@ def attributes_in_parts(owner: ir.Operation, signature: ir.FunctionType) -> dict
 
 
 def take_function_apart(function: ir.Operation, attributes: dict[str, ir.Attribute]) -> None:
-    """Let a function take and return the parts of its tuples.
+    """Replace the tuples among a function's arguments and results by their parts.
 
     Args:
         function: the function, which may be a declaration.
@@ -63,11 +63,11 @@ def take_function_apart(function: ir.Operation, attributes: dict[str, ir.Attribu
 def take_operation_apart(
     operation: ir.Operation, attributes: dict[str, ir.Attribute]
 ) -> ir.Operation:
-    """Put an operation on the parts of its tuples in the place of one without regions.
+    """Replace an operation without regions by one on the parts of its tuples.
 
     Args:
         operation: the operation.
-        attributes: those that the new one has otherwise.
+        attributes: attributes that replace those of the operation.
     """
     kept = {name: operation.attributes[name] for name in operation.attributes}
     with operation.location, ir.InsertionPoint(operation):
@@ -85,7 +85,7 @@ def take_operation_apart(
 
 
 def signature_of(operation: ir.Operation) -> ir.FunctionType:
-    """What an operation takes and makes, or a function does."""
+    """Return the types of the operands and results of an operation or a function."""
     if "function_type" in operation.attributes:
         return operation.attributes["function_type"].value
     return ir.FunctionType.get(
@@ -96,7 +96,7 @@ def signature_of(operation: ir.Operation) -> ir.FunctionType:
 
 
 def has_tuples(operation: ir.Operation) -> bool:
-    """Whether an operation takes or makes a tuple, or a function does."""
+    """Whether an operation or a function has tuples as operands or results."""
     signature = signature_of(operation)
     return holds_tuples([*signature.inputs, *signature.results])
 
@@ -121,7 +121,7 @@ def _take_arguments_apart(block: ir.Block) -> None:
 
 
 def _locations_of_parts(argument: ir.BlockArgument) -> Sequence[ir.Location]:
-    """The places of the parts; a name that a place has gets the path of the part."""
+    """Return the locations of the parts; the path of the part is appended to named locations."""
     location, paths = argument.location, paths_of(argument.type)
     if not isinstance(location, ir.NameLoc):
         return [location] * len(paths)

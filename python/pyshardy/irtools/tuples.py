@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Types and values of tuples, and the parts that they are made of in the end: what is no tuple."""
+"""Types and values of tuples and their parts: the elements of nested tuples that are no tuples."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from mlir_sdy.host import ir
 TUPLE, ELEMENT = "stablehlo.tuple", "stablehlo.get_tuple_element"
 
 Path = tuple[int, ...]
-"""Where a part is: the index in the tuple, in the tuple that is there, and so on."""
+"""Position of a part: the index in the outermost tuple, in the next one, and so on."""
 
 
 def paths_of(value_type: ir.Type) -> list[Path]:
-    """Where the parts of a type are; one empty path if it is no tuple.
+    """Return the paths of the parts of a type; one empty path if it is not a tuple.
 
-    Example: those of `tuple<i1, tuple<i2, i4>>` are (0,), (1, 0) and (1, 1).
+    Example: the paths of `tuple<i1, tuple<i2, i4>>` are (0,), (1, 0) and (1, 1).
     """
     if not isinstance(value_type, ir.TupleType):
         return [()]
@@ -28,7 +28,7 @@ def paths_of(value_type: ir.Type) -> list[Path]:
 
 
 def part_types(value_types: Sequence[ir.Type]) -> list[ir.Type]:
-    """The types of the parts of values of some types, in order."""
+    """Return the types of the parts of values of some types, in order."""
     types: list[ir.Type] = []
     for value_type in value_types:
         if isinstance(value_type, ir.TupleType):
@@ -45,7 +45,7 @@ def holds_tuples(value_types: Sequence[ir.Type]) -> bool:
 
 
 def parts_of(values: Sequence[ir.Value]) -> list[ir.Value]:
-    """The parts of some values, in order; taken from tuples at the current place."""
+    """Return the parts of some values, in order, extracted at the current insertion point."""
     parts: list[ir.Value] = []
     for value in values:
         if isinstance(value.type, ir.TupleType):
@@ -57,7 +57,7 @@ def parts_of(values: Sequence[ir.Value]) -> list[ir.Value]:
 
 
 def put_together(value_type: ir.Type, parts: Iterator[ir.Value]) -> ir.Value:
-    """A value of a type, made of the next parts; built at the current place."""
+    """Build a value of a type from the next parts, at the current insertion point."""
     if not isinstance(value_type, ir.TupleType):
         return next(parts)
     types = [value_type.get_type(index) for index in range(value_type.num_types)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finding operations before any of them is changed."""
+"""Walks that collect operations before any of them is changed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def operations_named(
     root: ir.Module | ir.Operation | ir.OpView,
     order: ir.WalkOrder = ir.WalkOrder.PRE_ORDER,
 ) -> list[ir.Operation]:
-    """The operations of these names in `root`, without itself, in the order of the text.
+    """Return the operations of these names in `root`, without itself, in the order of the text.
 
-    In post-order an operation comes after those in its regions, otherwise before them. Blocks that
-    are never reached are left out.
+    In post-order an operation comes after those in its regions, otherwise before them. Unreachable
+    blocks are skipped.
 
-    The cost is that of the operations found. A walk of the bindings calls back for each operation
-    there is, which takes a microsecond; the driver of rewrite patterns looks at names in C++, so
-    here patterns that never match take note of what they are offered.
+    The cost depends only on the operations found. A walk of the bindings calls back for every
+    operation, which takes a microsecond each. The driver of rewrite patterns compares names in C++,
+    so patterns that never match record the operations that they are called with.
     """
     found: list[ir.Operation] = []
 
@@ -40,9 +40,9 @@ def operations_named(
 def operations_with(
     attribute: str, root: ir.Module | ir.Operation | ir.OpView
 ) -> list[ir.Operation]:
-    """The operations in `root`, without itself, that have an attribute, inner ones first.
+    """Return the operations in `root`, without itself, that have an attribute, inner ones first.
 
-    The cost is that of the operations found, as for `operations_named`.
+    The cost depends only on the operations found, as for `operations_named`.
     """
     found: list[ir.Operation] = []
     _note_attribute(attribute, "%operation : !pdl.operation", found.append, root)
@@ -52,7 +52,7 @@ def operations_with(
 def values_of_attribute(
     attribute: str, root: ir.Module | ir.Operation | ir.OpView
 ) -> list[ir.Attribute]:
-    """The different values that an attribute has in `root`, which itself is left out."""
+    """Return the different values of an attribute of operations in `root`, without itself."""
     found: dict[int, ir.Attribute] = {}  # by their address
 
     def note(value: ir.Attribute) -> None:
@@ -80,23 +80,23 @@ def _note_attribute(
     note: Callable[[Any], None],
     root: ir.Module | ir.Operation | ir.OpView,
 ) -> None:
-    """Call `note` with what `noted` names in `_PATTERN`, for each operation with an attribute.
+    """Call `note` with the value named `noted` in `_PATTERN`, for each operation with an attribute.
 
-    C++ matches the pattern. What takes the place of a rewrite changes nothing.
+    C++ matches the pattern. The rewrite changes nothing.
     """
 
     def rewritten(_: rewrite.PatternRewriter, __: rewrite.PDLResultList, match: list[Any]) -> None:
         note(match[0])
 
     text = _PATTERN.format(attribute=json.dumps(attribute), noted=noted)
-    module = ir.Module.parse(text, root.context)  # lives as long as the patterns are in use
+    module = ir.Module.parse(text, root.context)  # must live as long as the patterns are in use
     patterns = rewrite.PDLModule(module)
     patterns.register_rewrite_function("note", rewritten)
     rewrite.walk_and_apply_patterns(root.operation, patterns.freeze())
 
 
 def _outer_first(post_order: list[ir.Operation]) -> list[ir.Operation]:
-    """Operations in post-order, put before those that are in their regions."""
+    """Reorder operations in post-order so that each one precedes those in its regions."""
     ordered: list[ir.Operation] = []
     for operation in post_order:
         place = len(ordered)

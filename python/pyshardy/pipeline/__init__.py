@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pass pipelines: their text, the passes they can name, and running them.
+"""Pass pipelines: syntax, registration of passes, and execution.
 
     from pyshardy.pipeline import register_pass, run_pipeline
 

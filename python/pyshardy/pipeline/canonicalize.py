@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `canonicalize`: the host's, together with the patterns of the dialect.
+"""The pass `canonicalize`: the host's pass together with the patterns of the dialect.
 
-The host's pass knows the patterns of the dialects written in C++ only. The options
-`enable-patterns` and `disable-patterns` choose among the dialect's patterns by label, as
-`sdy-reshard`, or by name, as `merge-reshards`; `top-down` is about both. The other options are
-about the host's part.
+The host's pass only has the patterns of dialects written in C++. The options `enable-patterns` and
+`disable-patterns` select the dialect's patterns by label, such as `sdy-reshard`, or by name, such
+as `merge-reshards`; `top-down` applies to both. The other options apply to the host's pass.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ NAME = "canonicalize"
 
 
 def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], None]) -> None:
-    """Run the host's pass and the dialect's patterns in turn, until these find nothing to do."""
+    """Alternate the host's pass and the dialect's patterns until the patterns change nothing."""
     patterns = selected_patterns(step)
     top_down = "false" not in _names(step, "top-down")
     changed = [True]
@@ -31,7 +30,7 @@ def run_canonicalize(step: Step, module: ir.Module, run_host_pass: Callable[[], 
 
 
 def selected_patterns(step: Step) -> tuple[Pattern, ...]:
-    """The patterns of the dialect that the options of `step` leave in."""
+    """Return the patterns of the dialect that the options of `step` enable."""
     enabled = _names(step, "enable-patterns")
     disabled = _names(step, "disable-patterns")
     return tuple(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pausing Python's search for cycles while a pipeline runs."""
+"""Pausing Python's cyclic garbage collector while a pipeline runs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def collection_paused() -> Iterator[None]:
-    """Keep the collector of cycles off inside the `with` block, if it is on.
+    """Disable the cyclic garbage collector inside the `with` block, if it is enabled.
 
-    The tables of a pass are many objects that live as long as it does. Going through them again
-    and again takes a fifth of the time, and finds nothing.
+    The tables of a pass are many objects that live as long as the pass. Collections would take a
+    fifth of the run time and free nothing.
     """
     if not gc.isenabled():
         yield

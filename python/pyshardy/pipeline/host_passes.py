@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The passes written in C++ that the host brings: where each may run, and its options checked.
+"""The C++ passes of the host: their anchors, and checks of their options.
 
-The host has no list of its passes to ask for, only its pipeline parser: every question is put as
-a small pipeline, and the answer read from the error.
+The host provides no list of its passes, only its pipeline parser: each query is a small pipeline,
+and the answer is read from the error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BAD_VALUE = re.compile(r"for the --?(\S+) option: (.*)")
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What the host says on a pass in a pipeline of one anchor; all empty when it agrees."""
+    """The host's errors for a pass in a pipeline of one anchor; all empty if it is accepted."""
 
     unknown: bool = False
     restricted_to: str = ""
@@ -42,7 +42,7 @@ def knows(name: str) -> bool:
 
 
 def anchor_for(use: PassUse, anchor: str) -> str:
-    """The operation that `use` must run on: `anchor` when the pass may run there.
+    """Return the operation that `use` must run on: `anchor` if the pass may run on it.
 
     Raises:
         UsageError: the host refuses the options.
@@ -61,7 +61,7 @@ def anchor_for(use: PassUse, anchor: str) -> str:
 
 @functools.cache
 def _ask(anchor: str, element: str) -> _Answer:
-    # The reason why a value is refused is printed, and isn't in the exception.
+    # The reason why a value is refused is printed, not in the exception.
     with host.ir.Context(load_on_create_dialects=[]), _captured_stderr() as printed:
         try:
             host.passmanager.PassManager.parse(f"{anchor}({element})")
@@ -83,7 +83,7 @@ def _ask(anchor: str, element: str) -> _Answer:
 
 @contextlib.contextmanager
 def _captured_stderr() -> Iterator[list[str]]:
-    """Gather what C++ code prints to standard error inside the `with` block."""
+    """Capture the output of C++ code to standard error inside the `with` block."""
     printed: list[str] = []
     sys.stderr.flush()
     with tempfile.TemporaryFile() as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What may watch a pipeline run without the passes knowing."""
+"""Instrumentation of pipeline runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Instrumentation:
-    """Told before and after each step; override what is of interest."""
+    """Callbacks before and after each step; override the relevant ones."""
 
     def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
         """Called once, before the first step."""
@@ -25,7 +25,7 @@ class Instrumentation:
         """Called after each step that succeeded and whose result verified."""
 
     def after_failed_pass(self, step: Step, module: ir.Module) -> None:
-        """Called after a step that failed; `module` is as that step left it."""
+        """Called after a step that failed, with the module as that step left it."""
 
     def after_pipeline(self, module: ir.Module) -> None:
         """Called once, after the last step, when all succeeded."""

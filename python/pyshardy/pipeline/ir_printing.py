@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints the IR before and after passes, under the headers that MLIR prints."""
+"""Printing of the IR before and after passes, under the headers that MLIR prints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Everything(Container[str]):
 
 @dataclass
 class IRPrinting(Instrumentation):
-    """Prints the operations that a pass ran on, around the passes chosen.
+    """Prints the operations that a pass ran on, before or after the selected passes.
 
     Attributes:
         before: the passes to print before.
@@ -50,19 +50,19 @@ class IRPrinting(Instrumentation):
     _texts_before: list[str] = field(default_factory=list[str], init=False, repr=False)
 
     def before_pass(self, step: Step, module: ir.Module) -> None:
-        """Print, and remember the text if changes are to be found."""
+        """Print, and store the text if `only_changed` is set."""
         if step.argument in self.before:
             self._print("Before", "", step, module)
         if self.only_changed and step.argument in self.after:
             self._texts_before = [_plain_text(target) for target in _targets(step, module)]
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
-        """Print if this pass was chosen and, if asked, changed something."""
+        """Print if this pass was selected and, with `only_changed`, changed something."""
         if step.argument in self.after:
             self._print("After", "", step, module, unless=self._texts_before)
 
     def after_failed_pass(self, step: Step, module: ir.Module) -> None:
-        """Print the state that the failure left."""
+        """Print the state at the failure."""
         if self.after_failure or step.argument in self.after:
             self._print("After", " Failed", step, module)
 
@@ -71,7 +71,7 @@ class IRPrinting(Instrumentation):
     ) -> None:
         stream = self.stream or sys.stderr
         for index, target in enumerate(_targets(step, module)):
-            # A pass may add or remove operations; then there is nothing to compare with.
+            # A pass may add or remove operations; these cannot be compared.
             if unless and index < len(unless) and unless[index] == _plain_text(target):
                 continue
             scope = ""

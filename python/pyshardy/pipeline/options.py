@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Options of passes: their declared type and default, and reading them from text.
+"""Options of passes: types, defaults and parsing.
 
 An option is declared once, either in `td/` or as a keyword parameter of a Python function; the
-help, the check of a pipeline and the keyword arguments that a pass gets all come from there.
+help, the checks of pipelines and the keyword arguments of passes are derived from it.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class OptionType:
         return f"list of {own}" if self.is_list else own
 
     def read(self, text: str) -> OptionValue:
-        """The value that `text` stands for.
+        """Parse a value.
 
         Raises:
-            ValueError: `text` isn't of this type; says what is expected.
+            ValueError: `text` is not of this type; the message has the expected form.
         """
         if self.is_list:
             return tuple(self._scalar(piece.strip()) for piece in text.split(",") if piece.strip())
@@ -77,11 +77,11 @@ class Option:
     """One option of a pass or of a named pipeline.
 
     Attributes:
-        name: as in a pipeline, words joined by dashes.
+        name: the name in pipelines, words joined by dashes.
         type: the type of its value.
-        default: the value when it isn't given.
+        default: the default value.
         description: one sentence for the help.
-        release: where it comes from if that isn't where its pass does, as in `PassDecl`.
+        release: its release if it differs from that of the pass, as in `PassDecl`.
     """
 
     name: str
@@ -92,12 +92,12 @@ class Option:
 
     @property
     def keyword(self) -> str:
-        """The name of the keyword argument that carries it."""
+        """The name of the keyword argument."""
         return self.name.replace("-", "_")
 
 
 def option_text(value: OptionValue) -> str:
-    """`value` as it is written in a pipeline."""
+    """Return the text of `value` in a pipeline."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
@@ -106,7 +106,7 @@ def option_text(value: OptionValue) -> str:
 
 
 def pass_text(argument: str, /, **options: OptionValue) -> str:
-    """A pass with options as it is written in a pipeline; those that are off or empty are left out.
+    """Return the text of a pass with options in a pipeline, without options that are off or empty.
 
     `pass_text("a-pass", keep_rules=True, directory="")` is `a-pass{keep-rules=true}`.
     """
@@ -119,7 +119,7 @@ def pass_text(argument: str, /, **options: OptionValue) -> str:
 
 
 def pass_use(argument: str, options: Mapping[str, OptionValue]) -> PassUse:
-    """A pass or a named pipeline with options by their keywords, underscores for dashes."""
+    """Return a pass or a named pipeline with options by their keywords, underscores for dashes."""
     written = tuple(
         OptionText(keyword.replace("_", "-"), option_text(value))
         for keyword, value in options.items()
@@ -128,9 +128,9 @@ def pass_use(argument: str, options: Mapping[str, OptionValue]) -> PassUse:
 
 
 def read_options(use: PassUse, declared: Iterable[Option]) -> dict[str, OptionValue]:
-    """The keyword arguments that the options written in `use` stand for.
+    """Convert the options written in `use` to keyword arguments.
 
-    Options that aren't written are left out: their defaults apply.
+    Options that are not written are omitted, so that their defaults apply.
 
     Raises:
         UsageError: an unknown option, one given twice, or a value of the wrong type.
@@ -173,7 +173,7 @@ def _either(names: Iterable[str], word: str = "or") -> str:
 
 
 def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
-    """The options that the keyword-only parameters of `function` declare.
+    """Return the options that the keyword-only parameters of `function` declare.
 
     A parameter is annotated with `bool`, `int`, `float`, `str`, a `Literal` of strings, or a
     `tuple[..., ...]` of these, and has a default. The section `Args:` of the docstring describes
@@ -230,7 +230,7 @@ def _described_arguments(docstring: str) -> dict[str, str]:
 
 
 def declared_option(declaration: OptionDecl) -> Option:
-    """The option that the declaration of a pass in `td/` describes."""
+    """Return the option of a declaration in `td/`."""
     scalar = declaration.type.removeprefix("list:")
     option_type = OptionType(
         "str" if scalar == "string" else scalar,
@@ -247,7 +247,7 @@ def declared_option(declaration: OptionDecl) -> Option:
 
 
 def origin_text(release: str) -> str:
-    """Return a note on where a pass or an option comes from; none for Shardy's oldest release."""
+    """Return a note on the release of a pass or an option; none for Shardy's oldest release."""
     notes = {"": "", "0.10.2": "", "pyshardy": " [pyshardy only]"}
     return notes.get(release, f" [Shardy from jaxlib {release} on]")
 

@@ -15,15 +15,15 @@ _PASSES = "pyshardy.passes"
 
 
 class PassPackage(ModuleType):
-    """A package whose attributes are the pass functions in its files, and not the modules.
+    """A package whose attributes are the pass functions in its files instead of the modules.
 
-    Passes are imported when first used. Python sets a submodule that it imports as an attribute of
-    its package; that of a pass would hide the function.
+    Passes are imported when first used. Python sets an imported submodule as an attribute of its
+    package, which would hide the pass function of the same name.
     """
 
     @property
     def __all__(self) -> list[str]:
-        """The names of the passes, which are those of the files."""
+        """The names of the passes, which are the names of the files."""
         return [module.name for module in pkgutil.iter_modules(self.__path__)]
 
     def __getattr__(self, name: str) -> Any:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""From the text of a pipeline to the steps that run: names looked up, options and places checked.
+"""Conversion of a textual pipeline to steps: look-up of names, checks of options and anchors.
 
-Named pipelines are replaced by what they stand for. As in upstream's tools, a pass that needs
-another operation than the module is nested without being told to: `builtin.module(close-funcs)`
-means `builtin.module(func.func(close-funcs))` when the pass runs on functions.
+Named pipelines are expanded. As in upstream's tools, a pass on another operation than the module is
+nested implicitly: `builtin.module(close-funcs)` means `builtin.module(func.func(close-funcs))` if
+the pass runs on functions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Step:
     Attributes:
         use: the pass as written.
         nesting: the operations to descend through from the module, often ("func.func",).
-        info: the pass, or None for one of the host's.
+        info: the pass, or None for a pass of the host.
         keywords: the options that were set, for a pass written in Python.
         is_inside: whether more passes of the same named pipeline follow.
     """
@@ -56,7 +56,7 @@ class Step:
 
     @property
     def pipeline(self) -> PassPipeline:
-        """The pipeline of just this step."""
+        """The pipeline of only this step."""
         element: PassUse | PassPipeline = self.use
         for anchor in reversed(self.nesting):
             element = PassPipeline(anchor, (element,))
@@ -64,10 +64,10 @@ class Step:
 
 
 def plan_pipeline(pipeline: str | PassPipeline) -> tuple[Step, ...]:
-    """The steps that `pipeline` consists of, in the order they run.
+    """Return the steps of `pipeline` in the order of execution.
 
     Raises:
-        UsageError: an unknown pass, a bad option, a pass where it can't run.
+        UsageError: an unknown pass, an invalid option, or a pass that cannot run on its anchor.
     """
     if isinstance(pipeline, str):
         pipeline = parse_pipeline(pipeline)
@@ -117,10 +117,10 @@ def _host_step(use: PassUse, nesting: tuple[str, ...]) -> Step:
 
 
 def _place(use: PassUse, nesting: tuple[str, ...], required: str) -> tuple[str, ...]:
-    """The nesting at which a pass on `required` operations runs when written at `nesting`."""
+    """Return the nesting at which a pass on `required` operations runs if written at `nesting`."""
     if not nesting:
         return () if required == MODULE_ANCHOR else (required,)
-    # A pass on the module gets an `ir.Module`, which only the outermost one is.
+    # A pass on the module gets an `ir.Module`, which exists only for the outermost one.
     if nesting[-1] == required and required != MODULE_ANCHOR:
         return nesting
     message = f"pass '{use.name}' runs on '{required}', not within '{nesting[-1]}(...)'"

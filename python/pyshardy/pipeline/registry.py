@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The passes and named pipelines that a textual pipeline can name.
+"""The registry of passes and named pipelines.
 
-The project's own passes are declared in `td/`. The file `passes/<stage>/<name>.py` holds the
-function that implements the pass of that name (see `pass_package`). Nothing is imported before a
-pass runs, so that listing them is cheap. Users add their own with the decorators `register_pass`
-and `register_pipeline`.
+The project's own passes are declared in `td/`. The file `passes/<stage>/<name>.py` contains the
+function that implements the pass of that name (see `pass_package`). Passes are imported when they
+run, so that listing them is cheap. Users add their own with the decorators `register_pass` and
+`register_pipeline`.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class PassInfo:
     Attributes:
         argument: its name in pipelines.
         summary: one line for the help.
-        description: the whole documentation.
+        description: the full documentation.
         anchor: the operation it runs on. A pass on "builtin.module" gets the `ir.Module`; any
             other gets, one by one, the operations of that name directly in the module.
-        options: what can be set, each handed over as a keyword argument.
-        implementation: the function, or where it is: `module:function`.
+        options: the options, each passed as a keyword argument.
+        implementation: the function, or its location: `module:function`.
         display_name: the name in IR dumps and timing reports: `BasicPropagatePass`.
-        release: where it comes from; see `PassDecl`.
+        release: the release of its origin; see `PassDecl`.
     """
 
     argument: str
@@ -59,7 +59,7 @@ class PassInfo:
     release: str = ""
 
     def load(self) -> PassFunction:
-        """The function that does the work."""
+        """Return the function that implements the pass."""
         if not isinstance(self.implementation, str):
             return self.implementation
         module, _, function = self.implementation.partition(":")
@@ -77,14 +77,14 @@ class PassInfo:
 
 @dataclass(frozen=True, slots=True)
 class PipelineInfo:
-    """A named pipeline: options in, the text of a pipeline out.
+    """A named pipeline, which converts options to the text of a pipeline.
 
     Attributes:
         argument: its name in pipelines.
         summary: one line for the help.
-        options: what can be set, each handed over as a keyword argument.
-        text: writes the pipeline that it stands for.
-        release: where it comes from; see `PassDecl`.
+        options: the options, each passed as a keyword argument.
+        text: the function that returns the text of the pipeline.
+        release: the release of its origin; see `PassDecl`.
     """
 
     argument: str
@@ -94,12 +94,12 @@ class PipelineInfo:
     release: str = ""
 
     def default_steps(self) -> list[str]:
-        """The passes that it stands for when no option is given."""
+        """The passes of the pipeline with default options."""
         return [str(element) for element in parse_pipeline(self.text()).elements]
 
 
 def display_name(argument: str) -> str:
-    """`argument` in camel case: `sdy-close-shardings` becomes `SdyCloseShardings`."""
+    """The argument in camel case: `sdy-close-shardings` becomes `SdyCloseShardings`."""
     return "".join(word[:1].upper() + word[1:] for word in argument.split("-"))
 
 
@@ -112,7 +112,7 @@ _added_pipelines: dict[str, PipelineInfo] = {}
 
 @functools.cache
 def _own_passes() -> Mapping[str, PassInfo]:
-    """The project's passes: those that are declared and have an implementation."""
+    """Return the project's passes: those that are declared and have an implementation."""
     from mlir_sdy.ods import tables  # noqa: PLC0415 - only needed to run or list passes
 
     modules = pass_modules()
@@ -135,12 +135,12 @@ def _own_passes() -> Mapping[str, PassInfo]:
 
 
 def passes() -> Mapping[str, PassInfo]:
-    """All passes written in Python, by name; the host's own are not among them."""
+    """Return all passes written in Python by name, without those of the host."""
     return MappingProxyType({**_own_passes(), **_added_passes})
 
 
 def pipelines() -> Mapping[str, PipelineInfo]:
-    """All named pipelines, by name."""
+    """Return all named pipelines by name."""
     importlib.import_module(PIPELINES)
     return MappingProxyType(_added_pipelines)
 
@@ -148,7 +148,7 @@ def pipelines() -> Mapping[str, PipelineInfo]:
 def register_pass(
     argument: str, *, summary: str = "", anchor: str = MODULE_ANCHOR, replace: bool = False
 ) -> Callable[[_Function], _Function]:
-    """Make a function a pass that pipelines can name.
+    """Register a function as a pass for use in pipelines.
 
     The options of the pass are the keyword-only parameters of the function:
 
@@ -157,7 +157,7 @@ def register_pass(
 
         run_pipeline(module, "func.func(count-ops{only-sdy=true})")
 
-    The function changes what it is given in place. It fails by raising an `SdyError`, and warns
+    The function changes its argument in place. It fails by raising an `SdyError`, and warns
     through `mlir_sdy.diagnostics.emit`.
 
     Args:
@@ -165,11 +165,11 @@ def register_pass(
         summary: one line for the help; the first line of the docstring by default.
         anchor: the operation the pass runs on. On "builtin.module" the function gets the
             `ir.Module`; else it gets each operation of that name directly in the module.
-        replace: take the place of a pass of that name, of the project's own too.
+        replace: whether to replace a pass of that name, including those of the project.
 
     Raises:
         ValueError: the name is taken.
-        TypeError: an option has no default, or a type that text can't stand for.
+        TypeError: an option has no default, or an unsupported type.
     """
 
     def register(function: _Function) -> _Function:
@@ -197,10 +197,10 @@ def register_pipeline(
     release: str = "",
     option_releases: Mapping[str, str] | None = None,
 ) -> Callable[[_Function], _Function]:
-    """Give a pipeline a name.
+    """Register a named pipeline.
 
-    The function writes the text of the pipeline, or raises a `ValueError` that says why it refuses
-    its options; these are its keyword-only parameters:
+    The function returns the text of the pipeline, or raises a `ValueError` with the reason why it
+    refuses its options. The options are its keyword-only parameters:
 
         @register_pipeline("tidy", summary="Cleans up")
         def tidy(*, rounds: int = 1) -> str:
@@ -209,13 +209,13 @@ def register_pipeline(
     Args:
         argument: the name in pipelines.
         summary: one line for the help; the first line of the docstring by default.
-        replace: take the place of a pipeline of that name.
-        release: where it comes from, for those that Shardy has; see `PassDecl`.
-        option_releases: where options come from, by their keywords, if that is elsewhere.
+        replace: whether to replace a pipeline of that name.
+        release: the release of its origin, for pipelines of Shardy; see `PassDecl`.
+        option_releases: the releases of options that differ from it, by their keywords.
 
     Raises:
         ValueError: the name is taken.
-        TypeError: an option has no default, or a type that text can't stand for.
+        TypeError: an option has no default, or an unsupported type.
     """
 
     def register(function: _Function) -> _Function:
@@ -235,7 +235,7 @@ def register_pipeline(
 
 
 def unregister(argument: str) -> None:
-    """Take back what `register_pass` or `register_pipeline` added under that name."""
+    """Remove the pass or pipeline that was registered under a name."""
     _added_passes.pop(argument, None)
     _added_pipelines.pop(argument, None)
 

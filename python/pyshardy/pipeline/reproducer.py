@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Files that reproduce the failure of a pipeline: the module before it, and the pipeline.
 
-The file is a module with MLIR's `mlir_reproducer` resource behind it, as upstream's tools write.
+The file is a module followed by MLIR's `mlir_reproducer` resource, as upstream's tools write it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VERIFY_EACH = re.compile(r"\bverify_each:\s*(true|false)")
 
 @dataclass(frozen=True, slots=True)
 class Reproducer:
-    """What a reproducer file says: the module's text and how to run it."""
+    """The content of a reproducer file: the module's text, the pipeline and its settings."""
 
     module_text: str
     pipeline: str
@@ -54,7 +54,7 @@ class Reproducer:
 
 
 def read_reproducer(text: str) -> Reproducer | None:
-    """The reproducer that `text` is, or None when it holds no pipeline."""
+    """Parse a reproducer; return None if `text` contains no pipeline."""
     trailer = _TRAILER.search(text)
     pipeline = trailer and _PIPELINE.search(trailer["entries"])
     if not trailer or not pipeline:
@@ -69,11 +69,11 @@ def read_reproducer(text: str) -> Reproducer | None:
 
 @dataclass
 class CrashReproducer(Instrumentation):
-    """Writes a reproducer when a pass fails, and tells how to run it.
+    """Writes a reproducer when a pass fails, and adds a note on its use to the error.
 
     Attributes:
         path: the file to write.
-        verify_each: what the run was told, to be told again.
+        verify_each: the setting of the run, stored in the file.
     """
 
     path: Path
@@ -82,13 +82,13 @@ class CrashReproducer(Instrumentation):
     _pipeline: PassPipeline | None = field(default=None, init=False, repr=False)
 
     def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
-        """Keep a copy of the module; that is much cheaper than writing it."""
+        """Copy the module, which is much cheaper than printing it."""
         self._before = module.operation.clone()
         elements = tuple(element for step in steps for element in step.pipeline.elements)
         self._pipeline = PassPipeline(MODULE_ANCHOR, elements)
 
     def after_failed_pipeline(self, failure: PipelineError) -> None:
-        """Write the file and say so in the failure."""
+        """Write the file and add a note to the failure."""
         from mlir_sdy.assembly import asm  # noqa: PLC0415 - reading a file needs no host
 
         assert self._before is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs pipelines that mix passes written in Python with the C++ passes of the host."""
+"""Execution of pipelines that mix passes written in Python with the C++ passes of the host."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def run_pipeline(
         instrumentation: observers, told in this order before a pass and in reverse order after.
         verify_each: verify the module after every pass; a named pipeline counts as one.
         verify_inside: verify it also between the passes of a named pipeline.
-        restore_on_failure: put the operations back as they were when a pass fails. That needs a
-            copy of the module up front, which costs less than verifying it once. Views of
-            operations taken before stay with `PipelineError.module_at_failure`. When False, a
-            failure leaves the module in whatever state the failing pass left it.
+        restore_on_failure: restore the operations when a pass fails. This requires a copy of the
+            module, which costs less than one verification. References to operations from before
+            the run then refer to `PipelineError.module_at_failure`. If False, a failure leaves
+            the module as the failing pass left it.
 
     Raises:
         UsageError: the pipeline has an error; nothing was run.
-        PipelineError: a pass failed, or the module doesn't verify after it.
+        PipelineError: a pass failed, or the module is invalid after it.
     """
     steps = plan_pipeline(pipeline)
     before = module.operation.clone() if restore_on_failure and steps else None
@@ -130,7 +130,7 @@ def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> None:
 
 
 def _run_python_pass(step: Step, module: ir.Module) -> None:
-    """Run a pass on each operation that it applies to; report the errors of all of them."""
+    """Run a pass on each operation that it applies to; report all their errors."""
     assert step.info is not None
     targets = list(operations_at(module, step.nesting)) if step.nesting else [module]
     failures: list[SdyError | ir.MLIRError] = []
@@ -174,7 +174,7 @@ def _diagnostics_of(
 
 
 def _reported(failure: ir.MLIRError, step: Step, module: ir.Module) -> tuple[Diagnostic, ...]:
-    """The diagnostics of `failure`, or one that names the pass when it failed without a word."""
+    """Return the diagnostics of `failure`, or one with the name of the pass if there are none."""
     if failure.error_diagnostics:
         return host.diagnostics_of(failure)
     location = host.location_of(module.operation.location)
@@ -182,7 +182,7 @@ def _reported(failure: ir.MLIRError, step: Step, module: ir.Module) -> tuple[Dia
 
 
 def _put_back(module: ir.Module, before: ir.Operation) -> ir.Module:
-    """Make `module` what it was `before`; returns a module with what it held instead."""
+    """Restore `module` from the copy `before`; return a module with its current content."""
     with module.operation.location:
         replaced = ir.Module.create()
     _move_contents(module.operation, replaced.operation)
@@ -191,7 +191,7 @@ def _put_back(module: ir.Module, before: ir.Operation) -> ir.Module:
 
 
 def _move_contents(source: ir.Operation, target: ir.Operation) -> None:
-    """Move the attributes and the body of a module to another one, which has an empty body."""
+    """Move the attributes and the body of a module to another one with an empty body."""
     for name in list(target.attributes):
         del target.attributes[name]
     for name, attribute in source.attributes.items():

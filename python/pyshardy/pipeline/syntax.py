@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The text of a pass pipeline, as upstream MLIR writes it, and the values it stands for.
+"""The syntax of pass pipelines, which is that of MLIR, and its syntax tree.
 
     pipeline ::= anchor `(` elements `)` | elements
     elements ::= element (`,` element)*
     element  ::= pass-name (`{` options `}`)? | anchor `(` elements? `)`
     options  ::= (name (`=` value)?)*            separated by spaces
 
-A value with spaces is wrapped in quotes or in braces. The parser knows no pass: whether a name
-exists and takes such an option is decided in `plan`.
+A value with spaces is enclosed in quotes or in braces. The parser does not look up passes: `plan`
+checks that names exist and take the options.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PassUse:
 
 @dataclass(frozen=True, slots=True)
 class PassPipeline:
-    """Passes that run one after the other on each `anchor` operation.
+    """Passes that run in order on each `anchor` operation.
 
     `str(pipeline)` is the canonical text; `parse_pipeline` reads it back as an equal value.
     """
@@ -68,7 +68,7 @@ class PassPipeline:
         return f"{self.anchor}({','.join(map(str, self.elements))})"
 
     def passes(self) -> Iterator[PassUse]:
-        """All passes in the order they run, whatever their nesting."""
+        """All passes in the order of execution, at any nesting."""
         for element in self.elements:
             if isinstance(element, PassPipeline):
                 yield from element.passes()
@@ -99,7 +99,7 @@ def parse_pipeline(text: str, source_name: str = SOURCE_NAME) -> PassPipeline:
 
 
 def parse_options(text: str, source_name: str = SOURCE_NAME) -> tuple[OptionText, ...]:
-    """Read what stands between the braces after the name of a pass: `a=1 b={x y}`."""
+    """Parse the options between the braces after the name of a pass: `a=1 b={x y}`."""
     parser = _Parser(text, source_name)
     options = parser.options()
     if not parser.at_end:
@@ -190,7 +190,7 @@ class _Parser:
         return PassUse(name, (), location)
 
     def options(self) -> tuple[OptionText, ...]:
-        """Read options up to a closing brace, which is left, or the end."""
+        """Read options up to the end or a closing brace, which is not consumed."""
         found: list[OptionText] = []
         while True:
             self.skip_space()
@@ -233,7 +233,7 @@ class _Parser:
 
 
 def _closing_brace(text: str, opening: int) -> int | None:
-    """The offset of the brace that closes the one at `opening`."""
+    """Return the offset of the brace that closes the one at `opening`."""
     depth = 0
     for offset in range(opening, len(text)):
         if text[offset] == "{":
@@ -246,7 +246,7 @@ def _closing_brace(text: str, opening: int) -> int | None:
 
 
 def _unwrapped(written: str) -> str:
-    """The value that `written` stands for: the quotes or braces around all of it go."""
+    """Return the value of `written`, without enclosing quotes or braces."""
     if len(written) < 2:
         return written
     first, last = written[0], len(written) - 1
@@ -260,7 +260,7 @@ def _unwrapped(written: str) -> str:
 
 
 def _spelled(value: str) -> str:
-    """The shortest spelling that reads back as `value`."""
+    """Return the shortest spelling that parses as `value`."""
     for spelling in (value, f"{{{value}}}", f'"{value}"', f"'{value}'"):
         if _stands_for(spelling, value):
             return spelling

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Measures how long each pass takes; the report looks like MLIR's."""
+"""Measurement of the run time of each pass, with a report in the format of MLIR."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class _Row:
 
 @dataclass
 class Timing(Instrumentation):
-    """Adds up the time of each step over all runs of the same pipeline.
+    """Sums the time of each step over all runs of the same pipeline.
 
-    `measure` times what isn't a pass; `report` writes the table.
+    `measure` times other work than passes; `report` formats the table.
     """
 
     _started: float = field(default_factory=time.perf_counter, init=False)
@@ -75,7 +75,7 @@ class Timing(Instrumentation):
         self.after_pass(step, module)
 
     def report(self) -> str:
-        """The table, ending in a line break."""
+        """Return the table, ending in a line break."""
         total = time.perf_counter() - self._started
         rows = [*self._before.values(), *self._nested_steps(), *self._after.values()]
         measured = sum(row.seconds for row in rows if not row.name.startswith("  "))
@@ -94,7 +94,7 @@ class Timing(Instrumentation):
         return "\n".join(lines) + "\n"
 
     def _nested_steps(self) -> Iterator[_Row]:
-        """The rows of the steps; those on nested operations indented under a row of their own."""
+        """Return the rows of the steps; those on nested operations are indented."""
         for nesting, group in itertools.groupby(self._steps, key=lambda row: row.nesting):
             rows = list(group)
             if not nesting:

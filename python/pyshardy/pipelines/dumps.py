@@ -9,10 +9,10 @@ from pyshardy.pipeline.options import pass_text
 
 
 class Dumps:
-    """Writes the steps that save a module, and numbers them in the order they come.
+    """Generates the steps that save a module, numbered in order.
 
     Args:
-        directory: where to save; there are no steps if it is empty.
+        directory: the directory of the files; there are no steps if it is empty.
         first: the number of the first.
     """
 
@@ -21,7 +21,7 @@ class Dumps:
         self._numbers = count(first)
 
     def save(self, name: str) -> list[str]:
-        """The step that saves the module under its number and `name`, if anything is saved."""
+        """Return the step that saves the module as `name`, if modules are saved."""
         index = next(self._numbers)
         if not self._directory:
             return []

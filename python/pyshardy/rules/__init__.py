@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sharding rules: how the dimensions of an operation's operands and results correspond.
+"""Sharding rules: the correspondence between dimensions of an operation's operands and results.
 
 Each family of operations has a module that registers its rules; users register theirs likewise:
 
@@ -9,14 +9,18 @@ Each family of operations has a module that registers its rules; users register 
     def attention_rule(op):
         return rule("b s h d, b t h d -> b s h d", reduction="t")
 
-| module      | what it holds                                                       |
+| module      | contents                                                            |
 |-------------|---------------------------------------------------------------------|
-| `signature` | what a rule sees of an operation                                    |
-| `notation`  | rules as text                                                       |
-| `builder`   | rules factor by factor                                              |
-| `registry`  | rules by operation                                                  |
+| `signature` | input of rules: name, types and attributes of an operation          |
+| `notation`  | rules written as text                                               |
+| `builder`   | rules built factor by factor                                        |
+| `fit`       | check that a rule fits its operation                                |
+| `registry`  | registration of rules by operation or custom call target            |
 | `lookup`    | the rule of each operation of a program                             |
+| `modes`     | context managers for operations without rules                       |
 | `loader`    | rules from files of users                                           |
+| `reports`, `errors` | diagnostics                                                 |
+| `operation_view` | operations with their operands and results read once           |
 | `families`  | the rules of the project, by family of operations                   |
 """
 

@@ -27,8 +27,8 @@ class RuleBuilder:
         builder.factor(k, (1, 0), (None,), REDUCTION)
         builder.build()
 
-    Factors are numbered as they are added. Dimensions that get none have, in the end, a factor of
-    size 1 of their own, along which nothing ever propagates to another tensor.
+    Factors are numbered as they are added. Each dimension without a factor finally gets one of
+    size 1 of its own, along which nothing propagates to other tensors.
     """
 
     def __init__(self, op: OperationSignature):
@@ -56,18 +56,18 @@ class RuleBuilder:
     ) -> RuleBuilder:
         """Add a factor to at most one dimension of each tensor.
 
-        A factor of size 1 is left out of dimensions that have another factor already: there it
-        would say nothing.
+        A factor of size 1 is omitted from dimensions that already have another factor, where it
+        would have no effect.
 
         Args:
             size: the size of the factor.
             operands: the dimension of each operand; operands left out at the end have none.
             results: the dimension of each result, likewise.
-            kind: what sharding along the factor means.
+            kind: the kind of the factor.
             blocked: whether nothing may propagate along the factor.
 
         Raises:
-            RuleError: a tensor or a dimension is not there.
+            RuleError: a tensor or a dimension does not exist.
         """
         factor = self._new(size, kind, blocked)
         for first, dims in ((0, operands), (self._num_operands, results)):
@@ -93,13 +93,13 @@ class RuleBuilder:
         Args:
             dim: the dimension.
             size: the size of the factor.
-            kind: what sharding along the factor means.
+            kind: the kind of the factor.
             blocked: whether nothing may propagate along the factor.
             on_operands: whether operands have it.
             on_results: whether results have it.
 
         Raises:
-            RuleError: a tensor has dimensions, but not that one.
+            RuleError: a tensor that is not a scalar lacks the dimension.
         """
         factor = self._new(size, kind, blocked)
         first = 0 if on_operands else self._num_operands
@@ -123,12 +123,12 @@ class RuleBuilder:
         *,
         blocked: bool = False,
     ) -> RuleBuilder:
-        """Add a point factor for each dimension: pass-through where both shapes have one size.
+        """Add a point factor for each dimension, pass-through where both shapes have equal sizes.
 
         Args:
             shape: the sizes of the factors.
             other: the shape to compare with.
-            kind: what sharding a dimension means that has another size there.
+            kind: the kind of factors of dimensions whose sizes differ.
             blocked: whether nothing may propagate along such a dimension.
 
         Raises:
@@ -144,9 +144,9 @@ class RuleBuilder:
         return self
 
     def whole_operands(self, *operands: int) -> RuleBuilder:
-        """Add a factor of its own to each dimension of some operands: all devices need all of it.
+        """Add a need-replication factor to each dimension of some operands.
 
-        That is for operands that say what to compute, such as sizes and offsets.
+        These are parameters of the operation that all devices need, such as sizes and offsets.
         """
         for operand in operands:
             for dim, size in enumerate(self._operand_shape(operand)):
@@ -203,12 +203,12 @@ class RuleBuilder:
 
 
 def pointwise(op: OperationSignature) -> OpShardingRule | None:
-    """One factor for each dimension of the first result, the same in all tensors."""
+    """Return the rule with one factor for each dimension of the first result, in all tensors."""
     result = op.results[0] if op.results else None
     return None if result is None else RuleBuilder(op).pointwise(result.shape).build()
 
 
 def identity_rule(shape: Sequence[int], num_operands: int = 1) -> OpShardingRule:
-    """The rule of something that ties tensors of one shape, dimension by dimension."""
+    """Return the rule that relates tensors of one shape dimension by dimension."""
     mapping = TensorMapping(tuple(DimMapping((dim,)) for dim in range(len(shape))))
     return OpShardingRule(tuple(shape), (mapping,) * num_operands, (mapping,))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What is wrong with a sharding rule."""
+"""Errors of sharding rules."""
 
 
 class RuleError(ValueError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Whether what a rule function returns is a rule, and fits the operation."""
+"""Check that a rule function returns a rule that fits the operation."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pyshardy.rules.signature import OperationSignature
 def checked_rule(
     returned: OpShardingRule | RuleNotation | str | None, op: OperationSignature
 ) -> OpShardingRule | None:
-    """The rule of `op` that its rule function has returned, in whatever form.
+    """Convert the value that a rule function returned for `op` to a rule, and check it.
 
     Raises:
-        RuleError: it is no rule, or breaks a condition that an attribute `sdy.sharding_rule` on
-            the operation would have to meet.
+        RuleError: it is not a rule, or violates a condition of the attribute
+            `sdy.sharding_rule` on the operation.
     """
     if isinstance(returned, str):
         returned = rule(returned)
@@ -31,7 +31,7 @@ def checked_rule(
             f"the sharding rule of '{op.name}' returned {returned!r}: return a rule(...), its "
             "text, or None"
         )
-    # The verifier has no place for tokens.
+    # The verifier does not support tokens.
     if all(tensor is not None for tensor in op.tensors):
         try:
             verify_rule(op.operation, returned)

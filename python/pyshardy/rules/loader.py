@@ -22,14 +22,14 @@ def load_rules(path: str | PathLike[str]) -> None:
         def attention_rule(op):
             return sdy.rule("b s h d, b t h d -> b s h d", reduction="t")
 
-    If the file fails, none of its rules stays registered.
+    If the file fails, none of its rules is registered.
 
     Args:
         path: the file.
 
     Raises:
-        UsageError: the file can't be read, is no Python, or raises an exception; the diagnostic
-            has the line.
+        UsageError: the file can't be read, is not valid Python, or raises an exception; the
+            diagnostic has the line.
     """
     filename = str(path)
     try:
@@ -60,7 +60,7 @@ def load_rules(path: str | PathLike[str]) -> None:
 
 
 def _place_in(filename: str, failure: BaseException) -> SourceLocation:
-    """The last line of the file that was being run when it failed."""
+    """Return the last line of the file that was running when it failed."""
     frames = traceback.extract_tb(failure.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == filename and frame.lineno]
     return SourceLocation(filename, lines[-1] if lines else 0, 0)

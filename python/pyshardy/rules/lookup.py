@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finding the rule of each operation of a program, made once for each signature."""
+"""Look-up of the rules of operations, computed once for each signature."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class ShardingRuleLookup:
     """The rules of the operations of one context, for one run of a pass.
 
     Args:
-        conservative: whether rules leave dimensions alone that windows and padding move over.
-        quiet: whether to say nothing about operations without a rule.
-        compatible: whether to know the operations only that C++ Shardy knows, and to warn as it
-            does. `compatible_rules` sets it for all look-ups made inside its block.
+        conservative: whether rules block dimensions of windows and padding.
+        quiet: whether to suppress warnings about operations without a rule.
+        compatible: whether to use only rules of operations that C++ Shardy knows, with its
+            warnings. `compatible_rules` sets it for all look-ups made inside its block.
     """
 
     def __init__(
@@ -57,12 +57,12 @@ class ShardingRuleLookup:
         self._types: dict[int, TensorType | None] = {}
         self._reported: set[Hashable] = set()
         self._reads: dict[str, Any] = {}
-        # One rule for all equal ones, kept for as long as somebody may ask for its identity.
+        # One object for equal rules, kept alive so that its identity stays unique.
         self._equal_rules: dict[OpShardingRule, OpShardingRule] = {}
 
     @classmethod
     def shared(cls, context: ir.Context) -> ShardingRuleLookup:
-        """Return the look-up of the passes after propagation, which warns of nothing.
+        """Return the look-up of the passes after propagation, which does not warn.
 
         The passes on programs of a context share one, as long as no rule is registered between
         them.
@@ -75,9 +75,9 @@ class ShardingRuleLookup:
         return lookup
 
     def rule(self, operation: ir.Operation) -> OpShardingRule | None:
-        """The rule of an operation: its own attribute, or what is registered; None if neither.
+        """Return the rule of an operation: its attribute, or the registered one; None if neither.
 
-        Each operation that nothing is registered for is warned about, but none twice.
+        Warns once about each operation for which nothing is registered.
 
         Raises:
             PassError: the registered rule does not fit the operation, or inside `strict_rules`
@@ -94,9 +94,9 @@ class ShardingRuleLookup:
         )
 
     def rule_key(self, known: OperationView) -> tuple[Hashable, ...] | None:
-        """What the rule of an operation depends on: alike in that, operations have equal rules.
+        """Return a key such that operations with equal keys have equal rules.
 
-        None if the operation has a rule of its own, or must be looked at for its rule.
+        None if the operation has a rule as an attribute, or its rule depends on more than the key.
         """
         name = known.name
         reads = self._reads.get(name, _UNKNOWN)
@@ -116,7 +116,7 @@ class ShardingRuleLookup:
         operand_types: tuple[int, ...],
         result_types: tuple[int, ...],
     ) -> OpShardingRule | None:
-        """The rule that the registry has for an operation whose name and types are at hand."""
+        """Return the registered rule of an operation whose name and types are given."""
         kind = name if name != CUSTOM_CALL else hash(operation.attributes["call_target_name"])
         registered = self._registered.get(kind, _UNKNOWN)
         if registered is _UNKNOWN:
@@ -144,7 +144,7 @@ class ShardingRuleLookup:
         return rule
 
     def type_key(self, value_type: ir.Type) -> int:
-        """A number that stands for a type; see `tensor_type`.
+        """Return a number that identifies a type; see `tensor_type`.
 
         Types, like attributes, are unique in their context: the hash of one is its address.
         """
@@ -154,14 +154,14 @@ class ShardingRuleLookup:
         return key
 
     def tensor_type(self, key: int) -> TensorType | None:
-        """The plain form of the type that `key` stands for; None if it isn't a ranked tensor."""
+        """Return the type that `key` identifies; None if it isn't a ranked tensor."""
         return self._types[key]
 
     def _find(self, operation: ir.Operation, name: str) -> RegisteredRule | None:
         registered = registered_rule(name, _target(operation, name))
         if registered is not None and not (registered.beyond_shardy and self.compatible):
             return registered
-        # Every operation that ends a block hands its operands on to whatever holds the block.
+        # Terminators pass their operands to the operation with the block.
         return _NO_RULE if operation.has_trait(ir.IsTerminatorTrait) else None
 
     def _make(
@@ -230,7 +230,7 @@ _shared: weakref.WeakKeyDictionary[ir.Context, tuple[object, ShardingRuleLookup]
 
 
 def _attributes_read(name: str) -> tuple[str, ...] | None:
-    """The attributes that rules of operations of a name depend on, besides types; None if more."""
+    """Return the attributes that rules of operations of a name depend on; None if on more."""
     registered = registered_rule(name, None) if name != CUSTOM_CALL else None
     if registered is None or registered.function is None or registered.observes is not None:
         return None
@@ -251,5 +251,5 @@ def _attribute_key(operation: ir.Operation, reads: tuple[str, ...] | None) -> Ha
 
 
 def _target(operation: ir.Operation, name: str) -> str | None:
-    """The target of a custom call; None for any other operation."""
+    """Return the target of a custom call; None for any other operation."""
     return operation.attributes["call_target_name"].value if name == CUSTOM_CALL else None

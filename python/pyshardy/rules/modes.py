@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How look-ups made inside a `with` block treat operations that have no rule."""
+"""Context managers for the treatment of operations without a rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def strict_rules() -> Iterator[None]:
 
 @contextlib.contextmanager
 def compatible_rules() -> Iterator[None]:
-    """Leave out the rules of operations that C++ Shardy does not know, inside the `with` block."""
+    """Ignore rules of operations that C++ Shardy does not know, inside the `with` block."""
     token = _compatible.set(True)
     try:
         yield

@@ -21,7 +21,7 @@ _Dims = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class RuleNotation:
-    """A rule whose factor sizes are still to be read off the types of an operation; see `rule`."""
+    """A rule without factor sizes, which follow from the types of an operation; see `rule`."""
 
     text: str
     operands: tuple[_Dims, ...]
@@ -33,7 +33,7 @@ class RuleNotation:
     blocked: tuple[str, ...]
 
     def resolve(self, op: OperationSignature) -> OpShardingRule:
-        """The rule for the shapes of `op`.
+        """Return the rule for the shapes of `op`.
 
         Raises:
             RuleError: the rule does not fit the operation.
@@ -61,12 +61,12 @@ class RuleNotation:
         )
 
     def _names(self) -> tuple[str, ...]:
-        """The factors in order: those of the results first, then those of the operands alone."""
+        """Return the factors in order: those of the results first, then those of operands only."""
         tensors = self.results + self.operands
         return tuple(dict.fromkeys(name for dims in tensors for dim in dims for name in dim))
 
     def _expanded(self, op: OperationSignature) -> RuleNotation:
-        """The rule with `...` spelled out: as many factors as the tensors have dimensions left."""
+        """Return the rule with `...` replaced by a factor for each remaining dimension."""
         numbers = {
             at: _rank(tensor) - len(dims) + 1
             for at, (dims, tensor) in enumerate(
@@ -102,7 +102,7 @@ class RuleNotation:
         )
 
     def _sizes(self, op: OperationSignature) -> dict[str, int]:
-        """The size of each factor: as given, or as the shapes have it."""
+        """Return the size of each factor: as given, or from the shapes."""
         dims: list[tuple[int, tuple[str, ...], int]] = []
         for at, (names, tensor) in enumerate(
             zip(self.operands + self.results, op.tensors, strict=True)
@@ -112,7 +112,7 @@ class RuleNotation:
             if tensor is not None:
                 dims.extend((at, *dim) for dim in zip(names, tensor.shape, strict=True))
         sizes = dict(self.sizes)
-        # A dimension with a single unknown factor says its size, which may settle another one.
+        # A dimension with a single unknown factor determines its size, which may determine another.
         while True:
             settled = len(sizes)
             for at, names, size in dims:
@@ -161,7 +161,7 @@ def rule(
     permutation: str = "",
     blocked: str = "",
 ) -> RuleNotation:
-    """Write down the rule of an operation by naming its dimensions.
+    """Define the rule of an operation by naming its dimensions.
 
     Each tensor is a list of dimensions, separated by blanks; each dimension is a factor, or
     several of them, major to minor, in parentheses; `()` is a scalar; `...` stands for any number
@@ -176,7 +176,7 @@ def rule(
         text: the operands, an arrow, the results.
         sizes: sizes of factors that the types don't determine.
         reduction: factors along which partial results must be reduced.
-        need_replication: factors that must be made replicated.
+        need_replication: factors along which all tensors must be replicated.
         permutation: factors whose shards must be exchanged.
         blocked: factors along which nothing may propagate.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""An operation, together with what several readers want to know of it."""
+"""Operations with their names, operands and results read once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from mlir_sdy.host import ir
 
 
 class OperationView(NamedTuple):
-    """An operation, and what has been asked of it already, as asking takes longer than all else.
+    """An operation with its name, operands and results read once.
+
+    Calls into the bindings dominate the run time of look-ups.
 
     Attributes:
         operation: the operation.
@@ -26,10 +28,10 @@ class OperationView(NamedTuple):
 
     @classmethod
     def of(cls, operation: ir.Operation, name: str) -> OperationView:
-        """What there is to know of an operation of a name."""
+        """Read an operation of a known name."""
         return cls(operation, name, list(operation.operands), list(operation.results))
 
     @property
     def values(self) -> tuple[ir.Value, ...]:
-        """Its operands, then its results."""
+        """The operands, then the results."""
         return (*self.operands, *self.results)

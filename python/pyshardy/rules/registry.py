@@ -22,15 +22,15 @@ CUSTOM_CALL = "stablehlo.custom_call"
 
 @dataclass(frozen=True, slots=True)
 class RegisteredRule:
-    """How operations of one kind get their rule.
+    """The registered rule of a kind of operation.
 
     Attributes:
-        function: makes the rule; None if such operations have none, on purpose.
-        reads: the attributes that the rule depends on; None stands for all of them.
-        observes: finds what else the rule depends on.
-        memoised: whether operations alike in all that have equal rules.
-        beyond_shardy: whether C++ Shardy knows nothing of such operations.
-        if_fits: whether an operation that the rule doesn't fit has none, and a warning.
+        function: computes the rule; None if such operations have none by design.
+        reads: the attributes that the rule depends on; None means all of them.
+        observes: computes further inputs of the rule from the operation.
+        memoised: whether operations with equal inputs have equal rules.
+        beyond_shardy: whether C++ Shardy has no rule for such operations.
+        if_fits: whether operations that the rule doesn't fit have no rule, with a warning.
     """
 
     function: RuleFunction | None
@@ -60,7 +60,7 @@ def sharding_rule(
     beyond_shardy: bool = False,
     if_fits: bool = False,
 ) -> Callable[[_Rule], _Rule]:
-    """Register the sharding rule of operations.
+    """Register a function that returns the sharding rules of operations.
 
         @sharding_rule("my.matmul")
         def matmul_rule(op):
@@ -68,19 +68,19 @@ def sharding_rule(
 
     The function returns a rule, its text alone ("i j -> j i"), or None where there is none. It is
     called once for each combination of operation, types and attributes. A later registration
-    replaces an earlier one, those of the project included.
+    replaces an earlier one, including those of the project.
 
     Args:
         names: the names of the operations.
         target: register for this target of `stablehlo.custom_call` instead.
         reads: the attributes that the rule depends on; all if not given.
-        observes: a function of the operation for what the rule depends on beside types and
-            attributes, such as what its region computes. The rule finds the outcome in
-            `op.observed`, and is made once for each.
-        memoised: pass False to make the rule anew for each operation.
-        beyond_shardy: whether to leave the rule out where results must be those of C++ Shardy.
-        if_fits: pass True to warn of operations that the rule doesn't fit, which have no rule
-            then, instead of failing. So it is for custom calls, whose operands nothing verifies.
+        observes: a function of the operation that returns further inputs of the rule, such as a
+            property of its region. The rule finds the result in `op.observed`, and is computed
+            once for each result.
+        memoised: pass False to compute the rule anew for each operation.
+        beyond_shardy: whether to omit the rule where results must be those of C++ Shardy.
+        if_fits: pass True to warn about operations that the rule doesn't fit instead of failing;
+            they have no rule. Use it for custom calls, whose operands are not verified.
 
     Raises:
         ValueError: no operation is named, or a target is given for anything but custom calls.
@@ -99,36 +99,36 @@ def sharding_rule(
 
 
 def no_sharding_rule(*names: str, target: str | None = None, beyond_shardy: bool = False) -> None:
-    """Say that operations have no sharding rule on purpose, so that nobody is warned."""
+    """Register operations that have no sharding rule by design, to suppress the warning."""
     _check_names(names, target)
     _register(names, target, RegisteredRule(None, (), beyond_shardy=beyond_shardy))
 
 
 def registered_rule(name: str, target: str | None = None) -> RegisteredRule | None:
-    """What is registered for an operation, or a custom call of `target`; None if nothing is."""
+    """Return the registered rule of an operation, or of a custom call of `target`, or None."""
     if target is not None and target in _by_target:
         return _by_target[target]
     return _by_name.get(name)
 
 
 def registered_names() -> tuple[str, ...]:
-    """The operations that something is registered for, in order of registration."""
+    """Return the names of the operations with registered rules, in order of registration."""
     return tuple(_by_name)
 
 
 def registered_targets() -> tuple[str, ...]:
-    """The targets of custom calls that something is registered for, likewise."""
+    """Return the custom call targets with registered rules, in order of registration."""
     return tuple(_by_target)
 
 
 def registry_generation() -> int:
-    """A number that is another one after each change to the registry."""
+    """Return a number that changes with each change to the registry."""
     return _Generation.number
 
 
 @contextlib.contextmanager
 def temporary_rules() -> Iterator[None]:
-    """Undo, in the end, what is registered inside the `with` block."""
+    """Undo the registrations inside the `with` block at its end."""
     before = dict(_by_name), dict(_by_target)
     try:
         yield
@@ -138,7 +138,7 @@ def temporary_rules() -> Iterator[None]:
 
 @contextlib.contextmanager
 def kept_on_success() -> Iterator[None]:
-    """Undo what is registered inside the `with` block if it raises an exception."""
+    """Undo the registrations inside the `with` block if it raises an exception."""
     before = dict(_by_name), dict(_by_target)
     try:
         yield

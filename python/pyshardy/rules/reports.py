@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What users are told about the rules of their operations."""
+"""Diagnostics about the rules of operations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyshardy.rules.signature import TensorType
 
 
 def missing_rule(operation: ir.Operation, name: str, target: str | None) -> Diagnostic:
-    """An operation that nothing is registered for."""
+    """Return the warning about an operation without a registered rule."""
     if target is None:
         what, how = f"operation '{name}'", f'"{name}"'
     else:
@@ -26,7 +26,7 @@ def missing_rule(operation: ir.Operation, name: str, target: str | None) -> Diag
 
 
 def shardy_warning(operation: ir.Operation, name: str, target: str | None) -> Diagnostic:
-    """The same in the words of C++ Shardy."""
+    """Return the same warning in the words of C++ Shardy."""
     what = f"op '{name}'" if target is None else f"custom call @{target}"
     return warning(
         f"{what} is unknown to SDY sharding rule registry", location_of(operation.location)
@@ -34,7 +34,7 @@ def shardy_warning(operation: ir.Operation, name: str, target: str | None) -> Di
 
 
 def dynamic_shape(operation: ir.Operation, tensor: TensorType) -> Diagnostic:
-    """An operation with a tensor whose sizes are not all known."""
+    """Return the warning about an operation with a tensor of dynamic shape."""
     sizes = "x".join("?" if size < 0 else str(size) for size in tensor.shape)
     return warning(
         f"no sharding rule for this '{operation.name}': tensor<{sizes}x{tensor.element_type}> has "
@@ -44,7 +44,7 @@ def dynamic_shape(operation: ir.Operation, tensor: TensorType) -> Diagnostic:
 
 
 def unfit_call(operation: ir.Operation, failure: RuleError) -> Diagnostic:
-    """A custom call that isn't what calls of its target are."""
+    """Return the warning about a custom call that the rule of its target does not fit."""
     target = operation.attributes["call_target_name"].value
     return warning(
         f"no sharding rule for this custom call @{target}, whose operands or results are "
@@ -54,7 +54,7 @@ def unfit_call(operation: ir.Operation, failure: RuleError) -> Diagnostic:
 
 
 def broken_rule(operation: ir.Operation, function: RuleFunction, failure: Exception) -> Diagnostic:
-    """A rule that failed, or does not fit the operation; a note says where it is written."""
+    """Return the error of a rule that failed or does not fit, with a note on its definition."""
     if isinstance(failure, RuleError):
         message, place = str(failure), _place_of(function)
     else:
@@ -66,7 +66,7 @@ def broken_rule(operation: ir.Operation, function: RuleFunction, failure: Except
 
 
 def _place_of_failure(failure: BaseException) -> SourceLocation | None:
-    """The line of Python that raised an exception."""
+    """Return the source line that raised an exception."""
     frames = traceback.extract_tb(failure.__traceback__)
     if not frames or frames[-1].lineno is None:
         return None
@@ -74,6 +74,6 @@ def _place_of_failure(failure: BaseException) -> SourceLocation | None:
 
 
 def _place_of(function: RuleFunction) -> SourceLocation | None:
-    """Where a function is defined; None for callables of other kinds."""
+    """Return the location of a function's definition; None for callables of other kinds."""
     code = getattr(function, "__code__", None)
     return None if code is None else SourceLocation(code.co_filename, code.co_firstlineno, 0)

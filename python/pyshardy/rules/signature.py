@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a rule sees of an operation: its name, its types, and its attributes."""
+"""The input of a rule: an operation's name, types and attributes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TensorType:
 
     @classmethod
     def of(cls, value_type: ir.Type) -> TensorType | None:
-        """The plain form of a type; None for tokens, tuples and all else without dimensions."""
+        """Convert a type; None for tokens, tuples and other types without dimensions."""
         if not isinstance(value_type, ir.RankedTensorType):
             return None
         return cls(tuple(value_type.shape), str(value_type.element_type))
@@ -40,17 +40,17 @@ class TensorType:
 
 @dataclass(frozen=True, slots=True)
 class OperationSignature:
-    """An operation as its rule sees it.
+    """The input of an operation's rule.
 
     Attributes:
         name: the operation's name, such as "stablehlo.add".
-        operands: the type of each operand; None where it has no dimensions to speak of (tokens).
+        operands: the type of each operand; None for types without dimensions (tokens).
         results: the type of each result, likewise.
-        operation: the operation itself. Rules are shared by operations of equal types and
-            attributes, so one that looks at more must say so: see `sharding_rule`.
-        conservative: whether to leave dimensions alone that windows and padding move over.
-        observed: what the `observes` function of the registration found.
-        reads: the attributes that the registration lists; None stands for all.
+        operation: the operation itself. Operations of equal types and attributes share rules, so
+            a rule that reads more must declare it: see `sharding_rule`.
+        conservative: whether to block dimensions of windows and padding.
+        observed: the result of the registration's `observes` function.
+        reads: the attributes that the registration lists; None means all.
     """
 
     name: str
@@ -67,15 +67,15 @@ class OperationSignature:
         return self.operands + self.results
 
     def operand_shape(self, index: int = 0) -> tuple[int, ...]:
-        """The shape of an operand; that of a scalar if it isn't a tensor."""
+        """Return the shape of an operand; the empty shape if it isn't a tensor."""
         return self._shape(self.operands, index, "operand")
 
     def result_shape(self, index: int = 0) -> tuple[int, ...]:
-        """The shape of a result; that of a scalar if it isn't a tensor."""
+        """Return the shape of a result; the empty shape if it isn't a tensor."""
         return self._shape(self.results, index, "result")
 
     def attribute(self, name: str) -> ir.Attribute | None:
-        """The attribute of that name, if the operation has it.
+        """Return an attribute by its name, or None.
 
         Raises:
             RuleError: the registration of the rule has a list `reads` without it.
@@ -88,16 +88,16 @@ class OperationSignature:
         return self.operation.attributes.get(name)
 
     def integers(self, name: str) -> tuple[int, ...]:
-        """The numbers in an integer array attribute; none if the operation lacks it."""
+        """Return the numbers in an integer array attribute; none if the operation lacks it."""
         attribute: Any = self.attribute(name)
         return () if attribute is None else tuple(attribute)
 
     def integer(self, name: str, default: int | None = None) -> int:
-        """The number in an integer attribute.
+        """Return the number in an integer attribute.
 
         Args:
             name: the name of the attribute.
-            default: what it is if the operation lacks the attribute.
+            default: the value if the operation lacks the attribute.
 
         Raises:
             RuleError: the operation lacks it, and there is no default.
@@ -113,7 +113,7 @@ class OperationSignature:
         return attribute is not None and attribute.value
 
     def text(self, name: str) -> str:
-        """A string attribute without its quotes; any other attribute as it is printed.
+        """Return a string attribute without its quotes, and any other attribute as printed.
 
         Raises:
             RuleError: the operation lacks it.
@@ -124,7 +124,7 @@ class OperationSignature:
     def dimension_numbers(
         self, kind: Callable[[ir.Attribute], _Attribute], name: str = "dimension_numbers"
     ) -> _Attribute:
-        """An attribute of dimension numbers as a class of `mlir_sdy.host.stablehlo`.
+        """Convert an attribute of dimension numbers to a class of `mlir_sdy.host.stablehlo`.
 
         Args:
             kind: the class, such as `stablehlo.ConvDimensionNumbers`.

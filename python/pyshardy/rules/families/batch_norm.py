@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Batch normalisation: one dimension of features, each with a scale, an offset and statistics."""
+"""Batch normalization: one dimension of features, each with a scale, an offset and statistics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyshardy.rules.signature import OperationSignature, TensorType
 
 @sharding_rule("stablehlo.batch_norm_inference", reads=("feature_index",))
 def batch_norm_inference_rule(op: OperationSignature) -> OpShardingRule:
-    """With given statistics, elements are independent of each other.
+    """Elements are independent of each other, given the statistics.
 
     Example:
         "stablehlo.batch_norm_inference"(%a, %b, %c, %d, %e) <{epsilon = 0.0 : f32,
@@ -35,7 +35,7 @@ def batch_norm_inference_rule(op: OperationSignature) -> OpShardingRule:
     beyond_shardy=True,
 )
 def batch_norm_rule(op: OperationSignature) -> OpShardingRule:
-    """Statistics, and gradients, are taken over all but the features: that is needed whole.
+    """Dimensions other than features need replication: statistics and gradients reduce over them.
 
     Example:
         "stablehlo.batch_norm_training"(%a, %b, %c) <{epsilon = 0.0 : f32,
@@ -57,7 +57,7 @@ def batch_norm_rule(op: OperationSignature) -> OpShardingRule:
 
 
 def _dim_of(tensor: TensorType | None, dim: int, feature: int) -> int | None:
-    """The dimension that is `dim` of the data: vectors have that of features alone."""
+    """Return the dimension of a tensor for `dim` of the data; vectors have only features."""
     if tensor is not None and tensor.rank == 1:
         return 0 if dim == feature else None
     return dim

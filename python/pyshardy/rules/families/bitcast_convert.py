@@ -11,7 +11,7 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.bitcast_convert", reads=())
 def bitcast_convert_rule(op: OperationSignature) -> OpShardingRule:
-    """An element that becomes several, or is made of them, has a last dimension for them.
+    """Conversions between element sizes have an extra last dimension of smaller elements.
 
     Example:
         stablehlo.bitcast_convert %a : (tensor<4x6xf32>) -> tensor<4x6x2xf16>

@@ -26,7 +26,7 @@ def _broadcast_in_dim(op: OperationSignature) -> RuleBuilder:
 
 @sharding_rule("stablehlo.broadcast_in_dim", reads=("broadcast_dimensions",))
 def broadcast_in_dim_rule(op: OperationSignature) -> OpShardingRule:
-    """An operand's dimension of size 1 that is expanded has a factor of its own.
+    """Operand dimensions of size 1 that are expanded have factors of their own.
 
     Example:
         stablehlo.broadcast_in_dim %a, dims = [2, 0] : (tensor<4x1xf32>) -> tensor<6x3x4xf32>
@@ -39,7 +39,7 @@ def broadcast_in_dim_rule(op: OperationSignature) -> OpShardingRule:
     "stablehlo.dynamic_broadcast_in_dim", reads=("broadcast_dimensions",), beyond_shardy=True
 )
 def dynamic_broadcast_in_dim_rule(op: OperationSignature) -> OpShardingRule:
-    """As the static operation; all devices need the result's sizes.
+    """Same rule as for the static operation; all devices need the sizes of the result.
 
     Example:
         stablehlo.dynamic_broadcast_in_dim %a, %b, dims = [1]
@@ -51,7 +51,7 @@ def dynamic_broadcast_in_dim_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.broadcast", reads=("broadcast_sizes",), beyond_shardy=True)
 def broadcast_rule(op: OperationSignature) -> OpShardingRule:
-    """New dimensions come first.
+    """New dimensions precede those of the operand.
 
     Example:
         stablehlo.broadcast %a, sizes = [6] : (tensor<4xf32>) -> tensor<6x4xf32>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Collectives that are in the program already, and change shapes.
+"""Collectives of the input program that change shapes.
 
-Those that keep the shape are point-wise, see `pointwise`. A dimension that is gathered, split or
-scattered is another one before and after.
+Collectives that keep the shape are point-wise, see `pointwise`. A dimension that is gathered, split
+or scattered has different factors in operand and result.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def reduce_scatter_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.all_to_all", reads=("split_dimension", "concat_dimension"))
 def all_to_all_rule(op: OperationSignature) -> OpShardingRule:
-    """One dimension is split, another one, or the same, is put together.
+    """One dimension is split; another one, or the same, is concatenated.
 
     Example:
         "stablehlo.all_to_all"(%a) <{split_dimension = 0 : i64, concat_dimension = 2 : i64,
@@ -57,7 +57,7 @@ def all_to_all_rule(op: OperationSignature) -> OpShardingRule:
 
 
 def _with_changed_dims(op: OperationSignature, *changed: int) -> OpShardingRule:
-    """Point factors, but one each for operands and results for the dimensions that change."""
+    """Return point factors, with separate ones of operands and results for changed dimensions."""
     builder = RuleBuilder(op)
     for dim, size in enumerate(op.operand_shape()):
         if dim not in changed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Composite operations, which a function of the module says how to compute."""
+"""Composite operations, which a function of the module defines."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.composite", reads=("decomposition",), beyond_shardy=True)
 def composite_rule(op: OperationSignature) -> OpShardingRule | None:
-    """Point-wise if everything that it is made of is; otherwise there is no rule.
+    """Point-wise if all operations of its decomposition are; otherwise there is no rule.
 
     1. All tensors of the composite, scalars aside, have one shape.
-    2. Its decomposition is one block of operations, each of which is a constant of a single
-       value, or has a rule that ties tensors of that shape dimension by dimension. Scalars may
-       be computed as well.
+    2. Its decomposition is one block of operations, each of which is a splat constant, or has a
+       rule that relates tensors of that shape dimension by dimension. Scalars may be computed as
+       well.
 
-    Example: of `return tanh(multiply(%x, constant<2>))` on `tensor<4x6xf32>` the rule is
-    `([i, j])->([i, j]) {i=4, j=6}`; with a transpose or a reduction in it, there is none.
+    Example: the rule of `return tanh(multiply(%x, constant<2>))` on `tensor<4x6xf32>` is
+    `([i, j])->([i, j]) {i=4, j=6}`; with a transpose or a reduction, there is none.
     """
     shapes = {tensor.shape for tensor in op.tensors if tensor is not None and tensor.rank}
     module = enclosing_module(op.operation)
@@ -55,7 +55,7 @@ def _is_pointwise_operation(
         return is_one_value(operation)
     if operation.name == "func.return":
         return True
-    # A composite in a composite is not looked into: it may be the same one.
+    # Nested composites are not expanded, since they may be recursive.
     rule = None if operation.name == "stablehlo.composite" else lookup.rule(operation)
     if rule is None:
         return False

@@ -12,10 +12,10 @@ from pyshardy.rules.signature import OperationSignature
 
 
 def _rearranges_slices(operation: ir.Operation) -> bool:
-    """Whether a concatenation puts parts of tensors together again.
+    """Whether a concatenation rearranges parts of tensors.
 
     1. All operands are slices, or
-    2. all are parts of one tensor: slices of it or, apart from at least one of them, itself.
+    2. all are slices of one tensor or, except for at least one slice, the tensor itself.
     """
     found = [behind_slice(operand) for operand in operation.operands]
     if all(is_slice for _, is_slice in found):
@@ -26,9 +26,10 @@ def _rearranges_slices(operation: ir.Operation) -> bool:
 
 @sharding_rule("stablehlo.concatenate", reads=("dimension",), observes=_rearranges_slices)
 def concatenate_rule(op: OperationSignature) -> OpShardingRule:
-    """The dimension along which operands are put together is that of the result in all of them.
+    """The concatenated dimension has one factor in all operands and in the result.
 
-    To rearrange slices, shards exchange elements; otherwise the dimension is needed whole.
+    It is a permutation factor if slices are rearranged, since shards exchange elements; otherwise
+    it needs replication.
 
     Example:
         stablehlo.concatenate %a, %b, dim = 1

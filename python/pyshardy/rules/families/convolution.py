@@ -24,7 +24,7 @@ class _Convolution:
         self._feature_groups = op.integer("feature_group_count")
 
     def add_batch(self) -> None:
-        """Groups of the batch have kernels of their own; the rest of the batch is independent."""
+        """Add the factors of the batch: groups, each with its own kernels, and the rest."""
         numbers = self.numbers
         if self._batch_groups > 1:
             self.builder.factor(
@@ -39,7 +39,7 @@ class _Convolution:
         )
 
     def add_features(self) -> None:
-        """Input features are contracted within their group; output features are independent."""
+        """Add the factors of features: groups, contracted input features and output features."""
         numbers = self.numbers
         if self._feature_groups > 1:
             self.builder.factor(
@@ -62,9 +62,9 @@ class _Convolution:
             )
 
     def add_spatial(self) -> None:
-        """Divide an input dimension into the windows of the output and the elements of a window.
+        """Add the factors of a spatial dimension: windows of the output and elements of a window.
 
-        1. The larger of both comes first; the other one gets the rest of the input dimension.
+        1. The larger of the two is major; the other one gets the rest of the input dimension.
         2. Shards of windows exchange elements; elements of a window are contracted.
         3. If there is no rest, the dimension of the output or of the kernel has a permutation
            factor of its own.
@@ -88,7 +88,7 @@ class _Convolution:
                         self.builder.factor(wanted, (None, kernel_dim), kind=PERMUTATION)
 
     def add_whole_spatial(self) -> None:
-        """Every device needs the spatial dimensions whole, and computes the output's whole."""
+        """Add need-replication factors for the spatial dimensions of operands and result."""
         for input_dim, kernel_dim, output_dim in self._spatial_dims():
             builder, kind = self.builder, NEED_REPLICATION
             builder.factor(self._input[input_dim], (input_dim,), kind=kind)
@@ -109,7 +109,7 @@ class _Convolution:
 
 @sharding_rule("stablehlo.convolution", reads=_READS)
 def convolution_rule(op: OperationSignature) -> OpShardingRule:
-    """Batch and features, groups of them included, and, unless conservative, windows.
+    """Batch and features with their groups, and, unless conservative, windows.
 
     Example:
         stablehlo.convolution(%a, %b) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
@@ -130,7 +130,7 @@ def convolution_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.dynamic_conv", reads=_READS, beyond_shardy=True)
 def dynamic_convolution_rule(op: OperationSignature) -> OpShardingRule:
-    """As the static operation, but with spatial dimensions whole: their padding is not known.
+    """Same rule as for the static operation, but spatial dimensions need replication.
 
     Example:
         "stablehlo.dynamic_conv"(%a, %b, %c) <{batch_group_count = 1 : i64,

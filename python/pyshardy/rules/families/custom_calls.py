@@ -21,7 +21,7 @@ def _is_random_state(operation: ir.Operation) -> bool:
 
 @sharding_rule(CUSTOM_CALL, target="X64Combine", reads=(), observes=_is_random_state, if_fits=True)
 def x64_combine_rule(op: OperationSignature) -> OpShardingRule | None:
-    """64-bit numbers of their halves; a state of random numbers is needed whole.
+    """Combine 64-bit numbers from their halves; the state of a random generator is replicated.
 
     Example:
         stablehlo.custom_call @X64Combine(%a, %b)

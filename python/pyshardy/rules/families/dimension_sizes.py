@@ -16,7 +16,7 @@ from pyshardy.rules.signature import OperationSignature
     beyond_shardy=True,
 )
 def dimension_size_rule(op: OperationSignature) -> OpShardingRule:
-    """The dimension whose size it is about is needed whole.
+    """The dimension whose size is read or set needs replication.
 
     Example:
         stablehlo.get_dimension_size %a, dim = 1 : (tensor<4x6xf32>) -> tensor<i32>
@@ -31,7 +31,7 @@ def dimension_size_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.dynamic_iota", reads=("iota_dimension",), beyond_shardy=True)
 def dynamic_iota_rule(op: OperationSignature) -> OpShardingRule:
-    """Shards along the dimension that counts differ from each other; all devices need the shape.
+    """The counted dimension needs replication; all devices need the shape.
 
     Example:
         stablehlo.dynamic_iota %a, dim = 1 : (tensor<2xi32>) -> tensor<4x6xi32>

@@ -13,13 +13,13 @@ from pyshardy.rules.signature import OperationSignature
     "stablehlo.einsum", "stablehlo.unary_einsum", reads=("einsum_config",), beyond_shardy=True
 )
 def einsum_rule(op: OperationSignature) -> OpShardingRule | None:
-    """A letter is a factor; those that the result lacks are summed.
+    """A letter is a factor; letters that the result lacks are summed.
 
-    1. A letter in several tensors, once in each, ties its dimensions.
-    2. A letter that is twice in one operand takes the diagonal, which needs both dimensions
-       whole, and wherever else it is.
+    1. A letter in several tensors, once in each, relates its dimensions.
+    2. A letter that is twice in one operand takes the diagonal: all dimensions with this letter
+       need replication.
     3. `...` stands for leading dimensions, counted from the last one; where an operand has
-       size 1 and the result has not, the operand is needed whole.
+       size 1 and the result has not, the operand's dimension needs replication.
 
     There is no rule if the text does not fit the shapes.
 
@@ -42,7 +42,7 @@ def einsum_rule(op: OperationSignature) -> OpShardingRule | None:
 
 
 def _labels(text: str, rank: int) -> list[str]:
-    """A label for each dimension; those of an ellipsis are numbers, counted from its end."""
+    """Return a label for each dimension; those of an ellipsis are numbers, counted from its end."""
     before, dots, after = text.partition("...")
     number = rank - len(before) - len(after) if dots else 0
     return [*before, *(str(at) for at in reversed(range(number))), *after]

@@ -11,10 +11,9 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.fft", reads=("fft_length",))
 def fft_rule(op: OperationSignature) -> OpShardingRule:
-    """The dimensions transformed, the last ones, are needed whole.
+    """The transformed dimensions, the last ones, need replication.
 
-    Nothing propagates along the last one where it changes its size, as transforms of real
-    numbers do.
+    The last one is blocked if its size changes, as in transforms of real numbers.
 
     Example:
         stablehlo.fft %a, type = RFFT, length = [6] : (tensor<4x6xf32>) -> tensor<4x4xcomplex<f32>>

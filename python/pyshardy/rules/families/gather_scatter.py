@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that read or write slices of a tensor at places that another tensor lists.
+"""Operations that read or write slices of a tensor at the indices in another tensor.
 
 Gather and scatter are mirror images. Both have *inputs* that hold the data, *indices*, and
 *slices*: the result of a gather, the updates of a scatter. A dimension of the slices is either a
@@ -34,11 +34,11 @@ class _Numbers:
 class _SliceFactors(ABC):
     """The factors of a gather or scatter.
 
-    1. A window dimension as large as that of the inputs passes through; another one is up to
+    1. A window dimension as large as that of the inputs passes through; other ones depend on
        the operation.
-    2. A batch dimension ties indices and slices. If it is batching explicitly, the inputs, too.
-    3. A dimension of the inputs that slices lack is up to the operation.
-    4. Index vectors are needed whole.
+    2. A batch dimension relates indices and slices, and the inputs if it is batching explicitly.
+    3. A dimension of the inputs that slices lack depends on the operation.
+    4. Index vectors need replication.
     """
 
     def __init__(
@@ -99,19 +99,19 @@ class _SliceFactors(ABC):
 
     @abstractmethod
     def partial_window(self, input_dim: int, size: int, slices_dim: int, slice_size: int) -> None:
-        """Add the factors of a window dimension that takes only a part of the inputs'."""
+        """Add the factors of a window dimension that is smaller than that of the inputs."""
 
     @abstractmethod
     def batch_kind(self, *, is_explicit: bool) -> FactorType:
-        """What sharding a batch dimension means."""
+        """Return the kind of factors of batch dimensions."""
 
     @abstractmethod
     def collapsed_kind(self, size: int) -> FactorType:
-        """What sharding a dimension of the inputs means that slices lack."""
+        """Return the kind of factors of input dimensions that slices lack."""
 
 
 class _GatherFactors(_SliceFactors):
-    """A shard of the inputs has some of the slices: those of all shards are combined."""
+    """The factors of a gather: each shard of the inputs has some of the slices."""
 
     def add(
         self,
@@ -140,7 +140,7 @@ class _GatherFactors(_SliceFactors):
 
 
 class _ScatterFactors(_SliceFactors):
-    """Shards of the updates go to the same result, which adds them up if the body does."""
+    """The factors of a scatter: shards of the updates are reduced if the body is a reduction."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ def gather_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.dynamic_gather", reads=("dimension_numbers",), beyond_shardy=True)
 def dynamic_gather_rule(op: OperationSignature) -> OpShardingRule:
-    """As the static operation; all devices need the sizes of slices.
+    """Same rule as for the static operation; all devices need the sizes of slices.
 
     Example:
         "stablehlo.dynamic_gather"(%a, %b, %c) <{dimension_numbers = #stablehlo.gather<
@@ -227,7 +227,7 @@ def _body_reduces(operation: ir.Operation) -> bool:
 
 @sharding_rule("stablehlo.scatter", reads=("scatter_dimension_numbers",), observes=_body_reduces)
 def scatter_rule(op: OperationSignature) -> OpShardingRule:
-    """Updates to slices of inputs; what the body computes decides whether they can be combined.
+    """Updates of slices of inputs; they are a reduction if the body is one.
 
     Example:
         "stablehlo.scatter"(%a, %b, %c) <{scatter_dimension_numbers = #stablehlo.scatter<

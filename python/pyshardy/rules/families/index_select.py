@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Selection along one dimension, as PyTorch has it."""
+"""Selection along one dimension, as in PyTorch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.torch_index_select", reads=("dim", "batch_dims"), beyond_shardy=True)
 def torch_index_select_rule(op: OperationSignature) -> OpShardingRule:
-    """Elements of one dimension, which is needed whole, at the places that an index lists.
+    """Elements of one dimension, which needs replication, at the positions in an index.
 
     The first `batch_dims` dimensions are those of all tensors. In the result, the other
     dimensions of the index take the place of the one selected from.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Decompositions of matrices and what is done with them, for any number of batch dimensions."""
+"""Matrix decompositions and solvers, for any number of batch dimensions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.cholesky", reads=())
 def cholesky_rule(_: OperationSignature) -> RuleNotation:
-    """A matrix is needed whole.
+    """Both dimensions of a matrix need replication.
 
     Example:
         stablehlo.cholesky %a, lower = true : tensor<4x3x3xf32>
@@ -23,7 +23,7 @@ def cholesky_rule(_: OperationSignature) -> RuleNotation:
 
 @sharding_rule("stablehlo.triangular_solve", reads=("left_side", "transpose_a"))
 def triangular_solve_rule(op: OperationSignature) -> OpShardingRule:
-    """Both dimensions of the system `a x = b` or `x a = b` are needed whole.
+    """Both dimensions of the system `a x = b` or `x a = b` need replication.
 
     On the left side, the rows of `a` are those of `b`, and its columns the rows of `x`; on the
     right side, its columns are those of `b`, and its rows the columns of `x`. A transposed `a`
@@ -84,7 +84,7 @@ def qr_rule(_: OperationSignature) -> RuleNotation:
     CUSTOM_CALL, target="ProductOfElementaryHouseholderReflectors", reads=(), if_fits=True
 )
 def householder_product_rule(_: OperationSignature) -> RuleNotation:
-    """The product of the reflectors that a decomposition left.
+    """The product of the reflectors of a decomposition.
 
     Example:
         stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%a, %b)

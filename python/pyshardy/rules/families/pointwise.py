@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations whose tensors all have the dimensions of the result, scalars aside."""
+"""Operations whose tensors all have the dimensions of the result, except for scalars."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ POINTWISE_BEYOND_SHARDY = (
         """.split()  # noqa: SIM905
     ),
 )
-"""Operations that C++ Shardy has no rule for, and that behave likewise."""
+"""Point-wise operations for which C++ Shardy has no rule."""
 
 POINTWISE_CUSTOM_CALLS = (
     "annotate_device_placement",
@@ -58,13 +58,13 @@ POINTWISE_CUSTOM_CALLS = (
     "_SPMDInternalOp_RotateRight",
     "_SPMDInternalOp_Wrap",
 )
-"""Targets of custom calls that behave likewise."""
+"""Targets of point-wise custom calls."""
 
 
 @sharding_rule(*POINTWISE_OPERATIONS, reads=())
 @sharding_rule(*POINTWISE_BEYOND_SHARDY, reads=(), beyond_shardy=True)
 def pointwise_rule(op: OperationSignature) -> OpShardingRule | None:
-    """As the first result has them.
+    """One factor for each dimension of the first result.
 
     Example:
         stablehlo.add %a, %b : tensor<4x6xf32>

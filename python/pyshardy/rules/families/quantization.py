@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Conversions between quantised and other numbers."""
+"""Conversions between quantized and other numbers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _QUANTIZED_DIMS = re.compile(r"!quant\.uniform<[^:<>]*:[^:,<>{]+:(\{[^{}]*\}|\d+
     "stablehlo.uniform_quantize", "stablehlo.uniform_dequantize", reads=(), beyond_shardy=True
 )
 def quantization_rule(op: OperationSignature) -> OpShardingRule:
-    """Point-wise; a dimension with a scale for each of its elements is needed whole.
+    """Point-wise; a dimension with a scale for each of its elements needs replication.
 
-    Its type holds all scales: that of a shard would have to hold some of them.
+    The element type contains all scales, so the type of a shard would differ between devices.
 
     Example:
         stablehlo.uniform_quantize %a
@@ -34,9 +34,9 @@ def quantization_rule(op: OperationSignature) -> OpShardingRule:
 
 
 def _quantized(element_type: str) -> list[int]:
-    """The dimensions that have scales of their own: `i8:f32:1` or, in blocks, `i8:f32:{0:2, 1:4}`.
+    """Return the dimensions with several scales: `i8:f32:1` or, in blocks, `i8:f32:{0:2, 1:4}`.
 
-    One scale for all comes behind a comma: `i8:f32, 0.1`.
+    A single scale follows a comma: `i8:f32, 0.1`.
     """
     found = _QUANTIZED_DIMS.match(element_type)
     if found is None:

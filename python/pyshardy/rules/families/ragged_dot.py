@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Products in which rows of one operand meet different matrices of the other, by groups."""
+"""Products of groups of rows of one operand with different matrices of the other."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pyshardy.rules.signature import OperationSignature
 def ragged_dot_rule(op: OperationSignature) -> OpShardingRule:
     """A `dot_general` whose ragged dimension is cut into groups of given sizes.
 
-    1. The ragged dimension, free, contracting or batching, and the one that runs over groups are
-       needed whole: where a group begins depends on all sizes before.
-    2. Batch dimensions are so as well where each batch has sizes of its own.
+    1. The ragged dimension (free, contracting or batching) and the dimension of groups need
+       replication, since the start of a group depends on the sizes of all groups before it.
+    2. Batch dimensions need replication if each batch has its own sizes.
     3. Other dimensions behave as those of `dot_general`.
     4. The result has a dimension of groups, its first one, if the ragged one is contracting.
 
@@ -65,6 +65,6 @@ def ragged_dot_rule(op: OperationSignature) -> OpShardingRule:
 
 
 def _dims(numbers: str, name: str) -> tuple[int, ...]:
-    """One list in the text of the dimension numbers, which the bindings have no class for."""
+    """Return a list in the text of the dimension numbers, for which the bindings have no class."""
     found = re.search(rf"{name}_dimensions = \[([\d, ]*)\]", numbers)
     return tuple(map(int, found[1].split(","))) if found and found[1] else ()

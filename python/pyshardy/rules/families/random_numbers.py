@@ -11,7 +11,7 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.rng_bit_generator", reads=())
 def rng_bit_generator_rule(op: OperationSignature) -> OpShardingRule:
-    """The state is needed whole; the output has nothing in common with it.
+    """The state needs replication; the output shares no factors with it.
 
     Example:
         stablehlo.rng_bit_generator %a, algorithm = THREE_FRY

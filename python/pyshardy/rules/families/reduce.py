@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reductions over whole dimensions."""
+"""Reductions over dimensions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.reduce", reads=("dimensions",))
 def reduce_rule(op: OperationSignature) -> OpShardingRule:
-    """Inputs and results share what is not reduced; initial values, being scalars, have nothing.
+    """Inputs and results share the dimensions that are not reduced; initial values are scalars.
 
     Example:
         stablehlo.reduce(%a init: %b) applies stablehlo.add across dimensions = [1]

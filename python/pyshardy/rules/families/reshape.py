@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reshapes: the factors that the dimensions before and after have in common."""
+"""Reshapes: the common factors of the dimensions before and after."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.reshape", reads=())
 def reshape_rule(op: OperationSignature) -> OpShardingRule | None:
-    """Factors common to both shapes where their dimensions line up, own ones elsewhere.
+    """Common factors of both shapes where their dimensions line up, separate factors elsewhere.
 
-    Tensors without elements have no rule. Own factors need replication, dimensions of size 1
-    included. Where the rest of both current dimensions is coprime, shards exchange elements along
-    both.
+    Tensors without elements have no rule. Separate factors need replication, dimensions of size 1
+    included. Where the rests of both current dimensions are coprime, both have one permutation
+    factor, along which shards exchange elements.
 
     Example:
         stablehlo.reshape %a : (tensor<18xf32>) -> tensor<3x1x6xf32>
@@ -38,7 +38,7 @@ def reshape_rule(op: OperationSignature) -> OpShardingRule | None:
 def reshape_factors(op: OperationSignature) -> OpShardingRule:
     """Return the rule of a reshape whose shards hold the same data before and after it.
 
-    Factors that only one shape has pass through: they say how its own dimensions are divided.
+    Factors of only one shape pass through: they divide its own dimensions.
 
     Example: from 4 x 9 to 6 x 6 elements,
     `([ij, ln])->([ik, mn]) {i=2, j=2, k=3, l=3, m=2, n=3}`.
@@ -48,7 +48,7 @@ def reshape_factors(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.dynamic_reshape", reads=(), beyond_shardy=True)
 def dynamic_reshape_rule(op: OperationSignature) -> OpShardingRule | None:
-    """As the static operation; all devices need the shape.
+    """Same rule as for the static operation; all devices need the shape.
 
     Example:
         stablehlo.dynamic_reshape %a, %b : (tensor<18xf32>, tensor<2xi32>) -> tensor<3x6xf32>
@@ -104,7 +104,7 @@ def _reshape(
 
 @dataclass
 class _Side:
-    """One of both shapes, gone through from major to minor.
+    """One of the two shapes, visited from major to minor.
 
     Attributes:
         shape: the sizes of the dimensions.
@@ -128,21 +128,21 @@ class _Side:
 
     @property
     def left(self) -> int:
-        """What is left of the current dimension."""
+        """The part of the current dimension's size without a factor."""
         return self.opened // self.emitted
 
     def open(self) -> None:
-        """Begin the current dimension, unless it is begun."""
+        """Begin the current dimension, unless it has begun."""
         if not self.is_done and self.opened == self.emitted:
             self.opened *= self.shape[self.dim]
 
     def close(self) -> None:
-        """Go on to the next dimension if nothing is left of the current one."""
+        """Go on to the next dimension if the factors of the current one are complete."""
         if not self.is_done and self.opened == self.emitted:
             self.dim += 1
 
     def take(self, size: int) -> int:
-        """Give a factor to the current dimension, which is returned."""
+        """Give a factor to the current dimension; return the dimension."""
         dim = self.dim
         self.emitted *= size
         if size == 1 and self.at_size_one:
@@ -150,9 +150,10 @@ class _Side:
         return dim
 
     def next_own_factor(self, other: _Side) -> int:
-        """The next factor of this side, which is behind the other.
+        """Return the next factor of this side, which is behind the other.
 
-        It is what lets this side catch up if possible; else what it doesn't share with the other.
+        It is the factor with which this side catches up, if there is one; otherwise the part of its
+        size that is coprime to the other side.
         """
         distance, rest = divmod(other.emitted, self.emitted)
         if rest == 0 and self.left % distance == 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Whether the body of a scatter is a reduction, so that partial results can be combined."""
+"""Check whether the body of a scatter is a reduction, so that partial results can be combined."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _LOGICAL_REDUCTIONS = frozenset({"stablehlo.and", "stablehlo.or"})
 
 
 def is_supported_reduction(body: ir.Block) -> bool:
-    """Whether a body combines each value with its update by one and the same reduction.
+    """Whether a body combines all values with their updates by one reduction.
 
     1. For n values there are 2n arguments, and n results are returned.
-    2. Result i is made of exactly the arguments i and i + n, in either order.
-    3. All of them by add, multiply, maximum or minimum; or by `and` or `or` of truth values.
+    2. Result i is computed from the arguments i and i + n, in either order.
+    3. All results are computed by add, multiply, maximum or minimum; or by `and` or `or` of i1.
 
-    Example: of one value, `return add(%old, %new)` is a reduction, `return %new` is none.
+    Example: with one value, `return add(%old, %new)` is a reduction, `return %new` is not.
     """
     arguments = list(body.arguments)
     operations = [view.operation for view in body.operations]

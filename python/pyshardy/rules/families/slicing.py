@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that cut a part out of a tensor, replace one, or put something around it.
+"""Operations that slice, update or pad a tensor.
 
-A dimension that keeps its size passes through; one that doesn't has its elements on other shards
-than before.
+A dimension that keeps its size passes through; along another one, elements move between shards.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _PADDING = ("edge_padding_low", "edge_padding_high", "interior_padding")
 
 @sharding_rule("stablehlo.pad", reads=_PADDING)
 def pad_rule(op: OperationSignature) -> OpShardingRule:
-    """Shards exchange elements along dimensions with padding, also where the size stays.
+    """Shards exchange elements along dimensions with padding, even if the size does not change.
 
     Example:
         stablehlo.pad %a, %b, low = [0, 1, 1], high = [0, 1, -1], interior = [0, 0, 0]
@@ -61,7 +60,7 @@ def pad_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.dynamic_slice", reads=())
 def dynamic_slice_rule(op: OperationSignature) -> OpShardingRule:
-    """Where the slice begins is not known: the operand is needed whole where it is cut.
+    """Sliced dimensions of the operand need replication, since the start is not known.
 
     Example:
         stablehlo.dynamic_slice %a, %b, %c, sizes = [4, 2]
@@ -73,7 +72,7 @@ def dynamic_slice_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.real_dynamic_slice", reads=(), beyond_shardy=True)
 def real_dynamic_slice_rule(op: OperationSignature) -> OpShardingRule:
-    """The same for offsets, limits and strides in tensors, which all devices need.
+    """Same rule as for `dynamic_slice`; all devices need the starts, limits and strides.
 
     Example:
         stablehlo.real_dynamic_slice %a, %b, %c, %d
@@ -119,7 +118,7 @@ def dynamic_update_slice_rule(op: OperationSignature) -> OpShardingRule:
 
 
 def _unpadded_dims(operation: ir.Operation) -> frozenset[int]:
-    """The dimensions of a dynamic pad along which all paddings are known to be zero."""
+    """Return the dimensions of a dynamic pad along which all paddings are known to be zero."""
     paddings = [constant_integers(value) for value in list(operation.operands)[2:]]
     known = [padding for padding in paddings if padding is not None]
     if len(known) < len(paddings):
@@ -131,7 +130,7 @@ def _unpadded_dims(operation: ir.Operation) -> frozenset[int]:
 
 @sharding_rule("stablehlo.dynamic_pad", reads=(), observes=_unpadded_dims, beyond_shardy=True)
 def dynamic_pad_rule(op: OperationSignature) -> OpShardingRule:
-    """Dimensions pass through if their paddings are constant zeros; others are needed whole.
+    """Dimensions pass through if their paddings are constant zeros; others need replication.
 
     Example:
         stablehlo.dynamic_pad %a, %b, %c, %d, %e

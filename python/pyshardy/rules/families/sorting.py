@@ -12,9 +12,9 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.sort", reads=("dimension",))
 def sort_rule(op: OperationSignature) -> OpShardingRule:
-    """The dimension that is sorted is needed whole; the others are independent.
+    """The sorted dimension needs replication; the others are independent.
 
-    If there is nothing else to shard, sharding along it would only be undone: it is blocked.
+    If no other dimension can be sharded, it is also blocked.
 
     Example:
         "stablehlo.sort"(%a) <{dimension = 1 : i64}> ({
@@ -39,7 +39,7 @@ def sort_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("chlo.top_k", reads=(), beyond_shardy=True)
 def top_k_rule(op: OperationSignature) -> OpShardingRule:
-    """The last dimension is searched, and needed whole also where all of it is returned.
+    """The last dimension is searched and needs replication, even if all of it is returned.
 
     Example:
         chlo.top_k(%a, k = 2) : tensor<4x6xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
@@ -56,7 +56,7 @@ def top_k_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule(CUSTOM_CALL, target="mhlo.topk", reads=(), if_fits=True)
 def top_k_call_rule(op: OperationSignature) -> OpShardingRule:
-    """The dimension that gets smaller is searched.
+    """The dimension that becomes smaller is searched.
 
     Example:
         stablehlo.custom_call @mhlo.topk(%a)
@@ -75,9 +75,9 @@ def top_k_call_rule(op: OperationSignature) -> OpShardingRule:
 @sharding_rule(CUSTOM_CALL, target="ApproxTopK", reads=(), if_fits=True)
 @sharding_rule(CUSTOM_CALL, target="PartialReduce", reads=(), if_fits=True)
 def approximate_top_k_rule(op: OperationSignature) -> OpShardingRule:
-    """Each shard searches what it has: operands and results don't share the dimension searched.
+    """Each shard is searched separately: the searched dimension has different factors in results.
 
-    Operands of the first one's shape are searched together; others are initial values.
+    Operands with the shape of the first one are searched together; others are initial values.
 
     Example:
         stablehlo.custom_call @ApproxTopK(%a, %b, %c, %d)

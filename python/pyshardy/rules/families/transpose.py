@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that put the elements of a tensor in another order."""
+"""Operations that reorder dimensions or elements of a tensor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyshardy.rules.signature import OperationSignature
 
 @sharding_rule("stablehlo.transpose", reads=("permutation",))
 def transpose_rule(op: OperationSignature) -> OpShardingRule:
-    """Dimensions change places.
+    """Dimensions are permuted.
 
     Example:
         stablehlo.transpose %a, dims = [2, 0, 1] : (tensor<2x3x5xf32>) -> tensor<5x2x3xf32>
@@ -25,7 +25,7 @@ def transpose_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.reverse", reads=("dimensions",))
 def reverse_rule(op: OperationSignature) -> OpShardingRule:
-    """Shards change places along dimensions that are reversed.
+    """Shards are permuted along reversed dimensions.
 
     Example:
         stablehlo.reverse %a, dims = [1] : tensor<4x6xf32>

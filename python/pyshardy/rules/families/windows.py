@@ -13,7 +13,7 @@ _WINDOW = ("window_dimensions", "window_strides", "padding")
 
 @sharding_rule("stablehlo.reduce_window", reads=_WINDOW)
 def reduce_window_rule(op: OperationSignature) -> OpShardingRule:
-    """Windows reach into neighbouring shards along the dimensions that they move over.
+    """Windows extend into neighboring shards along the dimensions that they move over.
 
     Example:
         "stablehlo.reduce_window"(%a, %b) <{window_dimensions = array<i64: 1, 3>,
@@ -36,7 +36,7 @@ def reduce_window_rule(op: OperationSignature) -> OpShardingRule:
 
 @sharding_rule("stablehlo.select_and_scatter", reads=_WINDOW)
 def select_and_scatter_rule(op: OperationSignature) -> OpShardingRule:
-    """Each source element goes to one place in its window of the operand.
+    """Each source element is scattered to one position in its window of the operand.
 
     Example:
         "stablehlo.select_and_scatter"(%a, %b, %c) <{window_dimensions = array<i64: 1, 2>,
@@ -64,7 +64,7 @@ def select_and_scatter_rule(op: OperationSignature) -> OpShardingRule:
 
 
 def _is_untouched(op: OperationSignature, dim: int) -> bool:
-    """Whether windows are single elements along a dimension: no padding, size and stride 1."""
+    """Whether windows are single elements along a dimension: size and stride 1, no padding."""
     padding = op.integers("padding")[2 * dim : 2 * dim + 2]
     sizes = op.integers("window_dimensions")[dim : dim + 1]
     strides = op.integers("window_strides")[dim : dim + 1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations that have no sharding rule on purpose: nobody is warned about them."""
+"""Operations without a sharding rule by design, for which there is no warning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyshardy.rules.registry import CUSTOM_CALL, no_sharding_rule
 
 no_sharding_rule("builtin.module", "func.call", "func.func")
 
-# What flows through these has steps of its own, or does not flow at all.
+# Their values propagate by data-flow edges, or not at all.
 no_sharding_rule(
     *DATA_FLOW_OPERATIONS,
     "sdy.constant",
@@ -20,7 +20,7 @@ no_sharding_rule(
     "sdy.sharding_group",
 )
 
-# They make values, or take them out of the program.
+# They create values, or consume values of the program.
 no_sharding_rule(
     "stablehlo.after_all",
     "stablehlo.constant",
@@ -34,7 +34,7 @@ no_sharding_rule(
     "stablehlo.send",
 )
 
-# The same of operations that C++ Shardy warns about.
+# The same for operations about which C++ Shardy warns.
 no_sharding_rule(
     "arith.constant",
     "chlo.constant",
@@ -45,7 +45,7 @@ no_sharding_rule(
     beyond_shardy=True,
 )
 
-# They say themselves what their result's sharding is.
+# Their attributes determine the sharding of the result.
 no_sharding_rule(
     "sdy.all_gather",
     "sdy.all_reduce",
