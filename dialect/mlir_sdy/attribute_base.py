@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the attribute classes of the dialect have in common: typed parameters.
+"""Base of the attribute classes of the dialect, with typed parameters.
 
-The dialect is registered by IRDL, whose attributes hold other attributes as parameters. The
-declaration of each attribute (`mlir_sdy.ods.tables`) says what Python type a parameter has, and
+The dialect is registered by IRDL, whose attributes have other attributes as parameters. The
+declaration of each attribute (`mlir_sdy.ods.tables`) has the Python types of its parameters, and
 this module converts: 64-bit integers, booleans, strings, enum cases, tuples of attributes, and
 None for an absent optional parameter (`unit` in the IR).
 """
@@ -34,12 +34,12 @@ class SdyAttribute(ir.DynamicAttr):
     mnemonic: ClassVar[str]
 
     def parameter(self, index: int) -> Any:
-        """The parameter at `index` as a Python value."""
+        """Return the parameter at `index` as a Python value."""
         return _codecs(self.mnemonic)[index][1](self.params[index].maybe_downcast())
 
     @classmethod
     def build(cls, values: tuple[Any, ...], context: ir.Context | None) -> Self:
-        """The attribute with the given parameters, in the order of their declaration."""
+        """Build the attribute with the given parameters, in the order of their declaration."""
         context = current_context() if context is None else context
         with context:
             parameters = [
@@ -49,8 +49,8 @@ class SdyAttribute(ir.DynamicAttr):
             return cls(ir.DynamicAttr.get(f"sdy.{cls.mnemonic}", parameters))
 
     def plain_value(self) -> Any:
-        """The plain value that this attribute stands for (see `mlir_sdy.model`)."""
-        from mlir_sdy.attributes import value_of  # noqa: PLC0415 (the conversion knows all classes)
+        """The plain value of this attribute (see `mlir_sdy.model`)."""
+        from mlir_sdy.attributes import value_of  # noqa: PLC0415 (the conversion imports all classes)
 
         return value_of(self)
 
@@ -58,7 +58,7 @@ class SdyAttribute(ir.DynamicAttr):
         return f"{type(self).__name__}({self.plain_value()})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the text, and a picture of the mesh where that is known."""
+        """Return HTML for notebooks: the text, and a picture of the mesh if it is known."""
         from mlir_sdy.drawing import html_of  # noqa: PLC0415 (only for notebooks)
 
         return html_of(repr(self), self.plain_value())
@@ -120,7 +120,7 @@ def _enum(name: str) -> tuple[Encode, Decode]:
 
 @cache
 def _codecs(mnemonic: str) -> tuple[tuple[Encode, Decode], ...]:
-    """How each parameter of the attribute is encoded and decoded."""
+    """Return the encoders and decoders of the attribute's parameters."""
     codecs: list[tuple[Encode, Decode]] = []
     for parameter in ATTRIBUTES[mnemonic].parameters:
         family, _, detail = parameter.kind.partition(":")

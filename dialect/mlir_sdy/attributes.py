@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Between the attributes of the IR and the plain values of `mlir_sdy.model`, both ways.
+"""Conversion between the attributes of the IR and the plain values of `mlir_sdy.model`.
 
 An attribute and its value have the same parameters under the same names and in the same order, so
 one conversion serves all of them. The typed attribute classes are re-exported from here.
@@ -35,19 +35,19 @@ _MNEMONICS = {value_class: mnemonic for mnemonic, value_class in VALUE_CLASSES.i
 
 
 def mnemonic_of(value: Any) -> str:
-    """The name of the attribute that stands for `value`."""
+    """Return the name of the attribute of a plain value."""
     return _MNEMONICS[type(value)]
 
 
 # Attributes live as long as their context and are unique in it, so the hash of one (its address)
 # identifies it without keeping the context alive, as holding the attribute would.
 _values: weakref.WeakKeyDictionary[ir.Context, dict[int, Any]] = weakref.WeakKeyDictionary()
-# Of the context asked for last, since nearly all questions are about one.
+# Entries of the last context used, since nearly all calls are for one.
 _last: tuple[weakref.ref[ir.Context] | None, dict[int, Any]] = (None, {})
 
 
 def value_of(attribute: ir.Attribute) -> Any:
-    """The plain value of an attribute of the dialect; remembered for each distinct one."""
+    """Return the plain value of an attribute of the dialect; cached for each distinct one."""
     global _last  # noqa: PLW0603
     context = attribute.context
     reference, known = _last
@@ -80,7 +80,7 @@ def _field_names(value_class: type[Any]) -> tuple[str, ...]:
 
 
 def attribute_of(value: Any, context: ir.Context | None = None) -> Any:
-    """The attribute that stands for a plain value; see `AttributeCache` for many of them."""
+    """Build the attribute of a plain value; see `AttributeCache` for many of them."""
     context = current_context() if context is None else context
     return AttributeCache(context)[value]
 
@@ -88,8 +88,8 @@ def attribute_of(value: Any, context: ir.Context | None = None) -> Any:
 class AttributeCache(dict[Any, Any]):
     """Attributes by their plain values, each built once: `cache[value]`.
 
-    Holding an attribute keeps its context alive, so this is not a global: make one for the work
-    at hand and drop it.
+    Attributes keep their context alive, so there is no global cache: make one for each task and
+    drop it afterwards.
     """
 
     def __init__(self, context: ir.Context):
@@ -112,9 +112,9 @@ class AttributeCache(dict[Any, Any]):
 
 
 def register_attribute_classes(context: ir.Context) -> None:
-    """Let attributes of the dialect come back as their own class from anywhere in the IR.
+    """Register the attribute classes so that the bindings return them for attributes in the IR.
 
-    The identity of a dynamic attribute's kind is its context's own, so every context needs this.
+    The type id of a dynamic attribute is specific to its context, so every context needs this.
     """
     with context:
         for mnemonic, attribute_class in ATTRIBUTE_CLASSES.items():

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a user is told: errors, warnings, remarks and notes, each with its place.
+"""Diagnostics: errors, warnings, remarks and notes with locations.
 
 The host's Python API can emit errors only, and only through C++. Tools need all four severities
 and notes, so every message of this project is a plain `Diagnostic` that goes through `emit`.
-A tool decides what becomes of them by installing a sink with `collect`; without one they are
-printed to standard error in the form `file:line:column: severity: message`.
+A tool handles them by a sink installed with `collect` or `redirect`; without one they are printed
+to standard error in the form `file:line:column: severity: message`.
 
 Failures are raised as one of the `SdyError` classes, which carry their diagnostics.
 """
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 
 class Severity(enum.Enum):
-    """How serious a diagnostic is; the values are the words printed."""
+    """Severity of a diagnostic; the values are the words printed."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -30,7 +30,7 @@ class Severity(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """A place in a source text; lines and columns count from 1, and 0 means unknown."""
+    """A position in a source text; lines and columns count from 1, and 0 means unknown."""
 
     filename: str
     line: int
@@ -42,7 +42,7 @@ class SourceLocation:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One message to the user, with the notes that belong to it."""
+    """A message to the user, with its notes."""
 
     severity: Severity
     message: str
@@ -55,7 +55,7 @@ class Diagnostic:
         return "\n".join([own, *map(str, self.notes)])
 
     def moved(self, move: Callable[[SourceLocation], SourceLocation]) -> Diagnostic:
-        """The same diagnostic with its own and its notes' locations mapped by `move`."""
+        """Return the diagnostic with its own and its notes' locations mapped by `move`."""
         return replace(
             self,
             location=None if self.location is None else move(self.location),
@@ -90,10 +90,10 @@ def note(message: str, location: SourceLocation | None = None) -> Diagnostic:
 
 
 class SdyError(Exception):
-    """A failure that a user can cause. Its text is that of its diagnostics.
+    """Base of failures caused by the input. The text is that of the diagnostics.
 
     Attributes:
-        diagnostics: what to tell the user; never empty.
+        diagnostics: the diagnostics of the failure; never empty.
     """
 
     def __init__(self, *diagnostics: Diagnostic):
@@ -102,15 +102,15 @@ class SdyError(Exception):
 
 
 class ParseError(SdyError):
-    """A text could not be read."""
+    """A text has a syntax error."""
 
 
 class VerificationError(SdyError):
-    """A module breaks a rule of the operations or attributes in it."""
+    """An operation or attribute of a module is invalid."""
 
 
 class PassError(SdyError):
-    """A pass could not do its work."""
+    """A pass failed."""
 
 
 def nesting_error(location: SourceLocation | None = None) -> Diagnostic:
@@ -121,7 +121,7 @@ def nesting_error(location: SourceLocation | None = None) -> Diagnostic:
 
 
 class UsageError(SdyError):
-    """An unknown pass, a bad option, an unreadable file: the request itself is wrong."""
+    """The request is invalid: an unknown pass, an invalid option, an unreadable file."""
 
 
 _remarks_wanted: ContextVar[bool] = ContextVar("mlir_sdy_remarks_wanted", default=False)
@@ -129,7 +129,7 @@ _remarks_wanted: ContextVar[bool] = ContextVar("mlir_sdy_remarks_wanted", defaul
 
 @contextlib.contextmanager
 def remarks() -> Iterator[None]:
-    """Let passes remark on what they do, inside the `with` block; otherwise they don't look."""
+    """Enable remarks of passes inside the `with` block; otherwise passes do not compute them."""
     token = _remarks_wanted.set(True)
     try:
         yield
@@ -146,7 +146,7 @@ Sink = Callable[[Diagnostic], None]
 
 
 def print_to_stderr(diagnostic: Diagnostic) -> None:
-    """The sink in force when no other is installed."""
+    """Print a diagnostic to standard error; the default sink."""
     print(diagnostic, file=sys.stderr)
 
 
@@ -154,13 +154,13 @@ _sink: ContextVar[Sink] = ContextVar("mlir_sdy_diagnostic_sink", default=print_t
 
 
 def emit(diagnostic: Diagnostic) -> None:
-    """Hand `diagnostic` to the sink in force."""
+    """Pass `diagnostic` to the current sink."""
     _sink.get()(diagnostic)
 
 
 @contextlib.contextmanager
 def redirect(sink: Sink) -> Iterator[None]:
-    """Send what is emitted inside the `with` block to `sink`."""
+    """Pass the diagnostics emitted inside the `with` block to `sink`."""
     token = _sink.set(sink)
     try:
         yield
@@ -170,7 +170,7 @@ def redirect(sink: Sink) -> Iterator[None]:
 
 @contextlib.contextmanager
 def collect() -> Iterator[list[Diagnostic]]:
-    """Gather what is emitted inside the `with` block in the list that is handed out."""
+    """Collect the diagnostics emitted inside the `with` block in the list that it yields."""
     collected: list[Diagnostic] = []
     with redirect(collected.append):
         yield collected

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The live dialect: registering `sdy` with a context of the MLIR Python bindings."""
+"""Registration of the `sdy` dialect with a context of the MLIR Python bindings."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _TRAITS = {
 
 
 class Context(ir.Context):
-    """A context with the `sdy` dialect beside StableHLO, CHLO and upstream's own dialects.
+    """A context with the dialects of MLIR, StableHLO, CHLO and `sdy`.
 
     Args:
-        allow_unregistered: accept operations and attributes of dialects that nobody registered.
+        allow_unregistered: whether to accept operations and attributes of unregistered dialects.
     """
 
     def __init__(self, *, allow_unregistered: bool = False):
@@ -42,7 +42,7 @@ def register(context: ir.Context) -> None:
     if context.is_dialect_loaded("sdy"):
         return
     with context:
-        # An attribute and an operation share the name "mesh", which one IRDL module can't say.
+        # An attribute and an operation share the name "mesh", which one IRDL module can't declare.
         for declarations in _irdl_modules():
             host.irdl.load_dialects(ir.Module.parse(declarations))
         for name, declaration in OPERATIONS.items():

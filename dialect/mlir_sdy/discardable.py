@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reading discardable attributes by their names: users may give them values of any kind."""
+"""Reading discardable attributes by their names; their values may be of any kind."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from mlir_sdy.host import ir
 
 
 def text_of(attributes: ir.OpAttributeMap | ir.DictAttr, name: str) -> str | None:
-    """The string that an attribute holds; None if there is none, or no string."""
+    """Return the string of a named attribute; None if it is missing or not a string."""
     return as_text(attributes[name]) if name in attributes else None
 
 
 def as_text(attribute: ir.Attribute) -> str | None:
-    """The string that an attribute is; None if it is no string."""
+    """Convert an attribute to a string; None if it is not a string."""
     try:
         return ir.StringAttr(attribute).value
     except (UnicodeDecodeError, ValueError):
@@ -20,7 +20,7 @@ def as_text(attribute: ir.Attribute) -> str | None:
 
 
 def as_integer(attribute: ir.Attribute) -> int | None:
-    """The integer that an attribute is; None if it is no integer."""
+    """Convert an attribute to an integer; None if it is not an integer."""
     try:
         return ir.IntegerAttr(attribute).value
     except ValueError:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which operations may be erased when nobody uses their results.
+"""The operations that may be erased if their results are unused.
 
-The bindings don't tell the memory effects of operations, so this is a table. Operations of dialects
-that are not in it are kept.
+The bindings don't expose the memory effects of operations, so this is a table. Operations of other
+dialects are kept.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _TERMINATORS = frozenset({"sdy.return", "stablehlo.return"})
 
 
 def is_removable(operation: ir.Operation) -> bool:
-    """Whether the operation does nothing but make its results, and does not end a block."""
+    """Whether the operation has no effects besides its results, and is not a terminator."""
     name = operation.name
     return name not in _TERMINATORS and _has_no_effects(operation, name)
 
@@ -71,10 +71,10 @@ def _has_no_effects(operation: ir.Operation, name: str) -> bool:
 
 
 class EffectsOfBody(ir.MemoryEffectsOpInterface):
-    """Lets the host erase an unused operation whose body has no effects."""
+    """Effects interface by which the host erases unused operations whose body has no effects."""
 
     @staticmethod
     def get_effects(operation: ir.OpView, effects: ir.MemoryEffectInstancesList) -> None:
-        """Tell the host of an effect of some kind if the body has any."""
+        """Report an effect to the host if the body has any."""
         if not is_removable(operation.operation):
             effects.append(ir.MemoryEffect.Write)

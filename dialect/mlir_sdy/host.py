@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The MLIR host: the only module that names the package of the MLIR Python bindings.
+"""The MLIR host: the only module that imports the package of the MLIR Python bindings.
 
-Everything else in the project reaches the bindings through the names below, so that another
-distribution of the same upstream bindings needs a change in this file only. Importing it loads
-the bindings' shared libraries (about a quarter of a second): tools import it when they need it.
+All other code imports the bindings from here, so that another distribution of the same upstream
+bindings needs a change in this file only. Importing it loads the bindings' shared libraries (about a
+quarter of a second), so tools import it lazily.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ _DIALECTS_WITHOUT_PYTHON_MODULE = ("stablehlo", "chlo", "vhlo", "interpreter", "
 
 
 def _provide_dialect_modules() -> None:
-    """Let the bindings' look-up of a Python module succeed for dialects that have none.
+    """Provide empty Python modules for dialects without bindings.
 
-    Making the view of an operation looks for a module of its dialect, and a failing import is
-    repeated for every operation visited (15 microseconds each) instead of being remembered.
+    The bindings import the module of an operation's dialect to create its Python object, and do not
+    cache failures, which cost 15 microseconds for every operation visited.
     """
     package = ods_common.__name__.rpartition(".")[0]
     for dialect in _DIALECTS_WITHOUT_PYTHON_MODULE:
@@ -80,7 +80,7 @@ stablehlo.register_stablehlo_passes()
 def load_stablehlo(context: ir.Context) -> None:
     """Load StableHLO and CHLO into `context`."""
     stablehlo.register_dialect(context)
-    # CHLO is reachable only as the dependency of a pass that runs.
+    # CHLO is loaded only as a dependency of a pass that runs.
     with context, ir.Location.unknown():
         passmanager.PassManager.parse("builtin.module(stablehlo-compatibility-expander)").run(
             ir.Module.create().operation
@@ -88,22 +88,22 @@ def load_stablehlo(context: ir.Context) -> None:
 
 
 def load_loop_passes() -> None:
-    """Register the passes that make loops and LLVM code of tensor programs, beside MLIR's own."""
+    """Register the passes that lower tensor programs to loops and LLVM, in addition to MLIR's."""
     importlib.import_module("torch_mlir.dialects.torch")
 
 
 COPIES_TO_LOOPS = "func.func(refback-munge-memref-copy)"
-"""A pass of the host's own, see `load_loop_passes`: copies become loops, not calls of a library."""
+"""A pass of the host, see `load_loop_passes`, that lowers copies to loops instead of calls."""
 
 EXPAND_FOR_LLVM = "func.func(refback-expand-ops-for-llvm)"
-"""Another one: operations that have no form in LLVM's dialect become others."""
+"""A pass of the host that expands operations without a conversion to the LLVM dialect."""
 
 
 class MissingFunctionsError(RuntimeError):
-    """Machine code calls functions that this process doesn't have.
+    """Compiled code calls functions that this process doesn't have.
 
     Attributes:
-        functions: their names.
+        functions: the names of the functions.
     """
 
     def __init__(self, functions: Sequence[str]):
@@ -112,16 +112,16 @@ class MissingFunctionsError(RuntimeError):
 
 
 def function_address(module: ir.Module, name: str, optimization: int) -> tuple[int, object]:
-    """Compile a module of LLVM's dialect, and find a function with a C interface in it.
+    """Compile a module of the LLVM dialect, and return a function of it with a C interface.
 
     Args:
-        module: the module. It isn't changed.
+        module: the module, which is not changed.
         name: the function, which has the attribute `llvm.emit_c_interface`.
         optimization: from 0, to compile fast, to 3, to run fast.
 
     Returns:
-        The address of a C function that takes an array of pointers to the arguments, and what
-        holds its code: keep that as long as the function is in use.
+        The address of a C function that takes an array of pointers to the arguments, and the
+        owner of its code, to be kept as long as the function is in use.
 
     Raises:
         MissingFunctionsError: its code calls functions that this process doesn't have.
@@ -163,9 +163,9 @@ class _Printed:
 
 @contextlib.contextmanager
 def _standard_error() -> Iterator[_Printed]:
-    """Catch what C++ code prints to standard error; the names of missing functions are only there.
+    """Capture the output of C++ code to standard error, which has the names of missing functions.
 
-    It is complete after the `with` block.
+    The output is complete after the `with` block.
     """
     import tempfile  # noqa: PLC0415 (for few users)
 
@@ -184,10 +184,10 @@ def _standard_error() -> Iterator[_Printed]:
 
 
 def hand_out_all_constants(context: ir.Context) -> None:
-    """Let the bindings hand out constants of any elements, where `context` is any context.
+    """Make the bindings return constants of any element type; `context` may be any context.
 
-    Their own way ends in a `TypeError`, or in the end of the process, unless the elements are
-    numbers: those that are complex become a plain `ir.DenseElementsAttr` here.
+    Without this, constants of other elements than numbers raise a `TypeError` or crash. Complex ones
+    become plain `ir.DenseElementsAttr`.
     """
     kind = ir.Attribute.parse("dense<0> : tensor<i1>", context).typeid
     cext.register_type_caster(kind, replace=True)(_specific_elements)
@@ -211,22 +211,24 @@ TORCH_TO_STABLEHLO = (
 
 
 def decompositions_of_torch() -> dict[Any, Any]:
-    """How operations of PyTorch are written with those that `stablehlo_of_torch` knows."""
+    """Return the decompositions of PyTorch operations to those that `stablehlo_of_torch` supports."""
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table  # noqa: PLC0415
 
     return get_decomposition_table()
 
 
 def stablehlo_of_torch(graph: Any) -> str:
-    """The text, with locations, of a graph of PyTorch in StableHLO; PyTorch must be there.
+    """Convert a graph of PyTorch to the text of a StableHLO module with locations.
+
+    Requires PyTorch.
 
     Args:
         graph: the `torch.fx.Graph` of an exported program, decomposed. The arguments of `@main` are
-            its placeholders: parameters, buffers and constants are among them.
+            its placeholders, including parameters, buffers and constants.
 
     Raises:
         ir.MLIRError: an operation has no counterpart; see `diagnostics_of`.
-        NotImplementedError: the importer doesn't know what stands in the graph.
+        NotImplementedError: the importer doesn't support a node of the graph.
     """
     from torch_mlir.dialects import torch  # noqa: PLC0415
     from torch_mlir.extras.fx_importer import FxImporter  # noqa: PLC0415
@@ -242,7 +244,7 @@ def stablehlo_of_torch(graph: Any) -> str:
 
 
 def current_context() -> ir.Context:
-    """The context that a `with` block around has made current.
+    """Return the context of the enclosing `with` block.
 
     Raises:
         ValueError: there is none.
@@ -283,7 +285,7 @@ def location_of(location: ir.Location) -> SourceLocation | None:
 
 
 def inner_locations(location: ir.Location) -> tuple[str | None, Sequence[ir.Location]]:
-    """The name of a location, if it is a named one, and the locations that it is made of."""
+    """Return the name of a location, if it has one, and its inner locations."""
     location = _specific(location)
     if isinstance(location, ir.NameLoc):
         return _text(location.name_str), (location.child_loc,)
@@ -298,7 +300,7 @@ _LOCATION_CLASSES = (ir.FileLineColLoc, ir.NameLoc, ir.CallSiteLoc, ir.FusedLoc)
 
 
 def _specific(location: ir.Location) -> ir.Location:
-    """`location` as its own class: the bindings hand out some locations as plain ones."""
+    """Convert `location` to its class, since the bindings return some as plain locations."""
     if type(location) is ir.Location:
         for location_class in _LOCATION_CLASSES:
             try:
@@ -343,17 +345,17 @@ def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
 
 
 def diagnostics_of(error: ir.MLIRError) -> tuple[Diagnostic, ...]:
-    """The diagnostics that an error of the bindings carries; at least one."""
+    """Return the diagnostics of an error of the bindings; at least one."""
     found = tuple(_diagnostic(info) for info in error.error_diagnostics)
     return found or (Diagnostic(Severity.ERROR, str(error).strip()),)
 
 
 @contextlib.contextmanager
 def diagnostics_emitted(context: ir.Context) -> Iterator[None]:
-    """Hand to `mlir_sdy.diagnostics.emit` what C++ code reports inside the `with` block.
+    """Pass the diagnostics of C++ code inside the `with` block to `mlir_sdy.diagnostics.emit`.
 
-    Those are the warnings and remarks of passes, and all that `Location.emit_error` reports. The
-    errors of a failing call are not among them: its exception carries them (`diagnostics_of`).
+    These are the warnings and remarks of passes, and the errors of `Location.emit_error`. The errors
+    of a failing call are in its exception instead (`diagnostics_of`).
     """
 
     def forward(info: ir.Diagnostic) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The build of the MLIR host that `host.py` is written for, to be told without loading it.
+"""The build of the MLIR host that `host.py` supports, available without loading it.
 
 `tools/check_host.py` checks whether another build does what the project relies on.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 
 DISTRIBUTION = "torch-mlir"
-"""The package on the Python index that brings the bindings."""
+"""The package on the Python index with the bindings."""
 
 BUILD = "20261001"
 """The version of it that `pyproject.toml` pins."""

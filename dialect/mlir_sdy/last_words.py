@@ -8,7 +8,7 @@ import re
 _LAST_WORDS = re.compile(
     r"^(?:LLVM ERROR: "  # llvm::report_fatal_error
     r"|F\d{4} \S+ +\d+ [^\]]*\] "  # a fatal error in Abseil's log
-    r"|  what\(\):  "  # an exception of C++ that nobody caught
+    r"|  what\(\):  "  # an uncaught C++ exception
     r"|Fatal Python error: (?!Segmentation fault|Aborted|Bus error|Floating|Illegal)"
     r"|(?=[^\n]*: Assertion `))"
     r"(.*)$",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The dialect as a Python module, as `mlir.dialects.func` is for func.
+"""The dialect as a Python module, like `mlir.dialects.func` for func.
 
 Operation classes (`sdy.AllGatherOp`), builders (`sdy.all_gather`), attribute classes
 (`sdy.TensorShardingAttr`) and enums (`sdy.ReductionOp`).

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Text in and out: custom sdy syntax on top of MLIR's own parser and printer.
+"""Parsing and printing: custom sdy syntax on top of MLIR's own parser and printer.
 
-`parse` reads a module, `asm` prints one. What is sdy's is rewritten between the two forms
-(`reader` and `writer`, as the ODS formats say: `op_syntax`); everything else is MLIR's.
+`parse` reads a module, `asm` prints one. Attributes and operations of sdy are rewritten between
+custom and generic form (`reader` and `writer`, by the ODS formats in `op_syntax`); MLIR handles
+everything else.
 """
 
 from __future__ import annotations
@@ -50,17 +51,17 @@ _SEVERAL_OPERATIONS = "source must contain a single top-level operation"
 def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: int = 1) -> ir.Module:
     """Parse and verify a module in MLIR assembly with custom sdy syntax.
 
-    Operations that stand in the text without a module around them are put into one.
+    Operations without a module around them are put into one.
 
     Args:
         text: the assembly.
         context: a context with the dialect registered (see `mlir_sdy.dialect`).
-        filename: what locations and diagnostics call the text.
+        filename: the name of the text in locations and diagnostics.
         first_line: the number of the text's first line, for a part of a larger file.
 
     Raises:
-        ParseError: the text can't be read.
-        VerificationError: an operation or attribute breaks a rule.
+        ParseError: the text has a syntax error.
+        VerificationError: an operation or attribute is invalid.
     """
     name = "the text" if filename == "-" else f"'{filename}'"
     part = f" from line {first_line} on" if first_line > 1 else ""
@@ -100,10 +101,10 @@ def asm(
     large_elements_limit: int | None = None,
     assume_verified: bool = False,
 ) -> str:
-    """The text of a module or an operation, in custom sdy syntax.
+    """Return the text of a module or an operation, in custom sdy syntax.
 
     Args:
-        module: what to print.
+        module: the operation to print.
         generic: print every operation in generic form.
         debug_info: print locations.
         large_elements_limit: elide constants with more elements than this.
@@ -141,27 +142,27 @@ def _definitions(reader: Reader) -> str:
 
 
 def _host_failure_before(reader: Reader, context: ir.Context) -> ParseError | None:
-    """What the host can't read in front of what the reader can't."""
+    """Return the host's parse error, if it precedes that of the reader."""
     try:
         beginning = HostText.wrapped(reader.rewritten, _definitions(reader))
     except ParseError:
-        return None  # it ends within the definition of an alias
+        return None  # the text ends within the definition of an alias
     return beginning.failure_of_beginning(context)
 
 
 def _verify_shard_before_host(reader: Reader, context: ir.Context) -> None:
-    """Check what upstream's verifier of the shard dialect takes for granted."""
+    """Check the preconditions of upstream's verifier of the shard dialect."""
     try:
         text = HostText.wrapped(reader.rewritten, _definitions(reader), WITNESS)
     except ParseError:
-        return  # the host tells what it can't read
+        return  # the host reports its parse error
     unverified = text.parse_unverified(context)
     if unverified is not None:
         verify_shard(unverified)
 
 
 def _violation_before_host(reader: Reader, context: ir.Context) -> VerificationError | None:
-    """What is to be reported in place of what the host's verifier found, if it was that."""
+    """Return the violation that precedes the one found by the host's verifier, if there is one."""
     text = HostText.wrapped(reader.rewritten, _definitions(reader), WITNESS)
     unverified = text.parse_unverified(context)
     violation = None if unverified is None else violation_before_host(unverified)
@@ -169,7 +170,7 @@ def _violation_before_host(reader: Reader, context: ir.Context) -> VerificationE
 
 
 def _check_strings_of_resources(source: Source) -> None:
-    """Refuse a resource whose string is not closed: MLIR's parser would crash on it."""
+    """Refuse resources with an unterminated string, on which MLIR's parser would crash."""
     if "{-#" not in source.text:
         return
     in_resources = False
@@ -181,7 +182,7 @@ def _check_strings_of_resources(source: Source) -> None:
 
 
 def _check_numbers(source: Source) -> None:
-    """Refuse numbers of a million and more that would take all memory."""
+    """Refuse numbers of a million and more that would exhaust memory."""
     for pattern, message in _LARGE_NUMBERS.items():
         if re.search(pattern, source.text) is None:
             continue

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reading the text of attributes: one function per attribute, from a cursor to a plain value.
+"""Parsing the text of attributes: one function per attribute, from a cursor to a plain value.
 
-The text of an attribute is its *body*; where the syntax around does not fix the kind, the body
+The text of an attribute is its *body*; where the context does not determine the kind, the body
 follows the kind's name: `#sdy.sharding<@m, [{"x"}]>` for a body that starts with `<`, and
 `#sdy<axis_ref"x":(2)3>` for the others. Printing is `str` of the value (see `mlir_sdy.model`).
 """
@@ -29,7 +29,7 @@ _LAST_LETTER_FACTOR = 17
 
 
 def _list(cursor: Cursor, opening: str, read: Callable[[Cursor], T], closing: str) -> tuple[T, ...]:
-    """A comma-separated list in brackets, possibly empty."""
+    """Read a comma-separated list in brackets, possibly empty."""
     cursor.token(opening)
     if cursor.try_token(closing):
         return ()
@@ -81,7 +81,7 @@ def _read_full_or_alias(cursor: Cursor) -> tuple[str, Any]:
 
 
 def _glued_mnemonic(cursor: Cursor) -> str | None:
-    """The name of an attribute, to which a body that begins with a word may be glued."""
+    """Read the name of an attribute, which a body that begins with a word may follow directly."""
     word = cursor.try_word()
     if word is not None and word not in BODIES:
         for mnemonic in _BEGINNING_WITH_WORD:
@@ -107,7 +107,7 @@ def _read_body(cursor: Cursor, mnemonic: str | None) -> Any:
 
 
 def _or_full(mnemonic: str, read: Callable[[Cursor], T]) -> Callable[[Cursor], T]:
-    """Accept the full form or an alias, too, where the stripped form is usual."""
+    """Extend a reader of the stripped form to the full form and aliases."""
 
     def read_either(cursor: Cursor) -> T:
         if not cursor.peek("#"):
@@ -304,7 +304,7 @@ def read_sharding_per_value(cursor: Cursor) -> model.TensorShardingPerValue:
 
 
 def _read_factors(cursor: Cursor) -> tuple[int, ...]:
-    """Read factors glued together, such as `ij` or `zz_1`; nothing gives no factors."""
+    """Read adjacent factors, such as `ij` or `zz_1`, possibly none."""
     cursor.skip_blank()
     start = cursor.position
     token = cursor.try_word()
@@ -368,7 +368,7 @@ def _read_factor_clause(cursor: Cursor, keyword: str) -> tuple[int, ...]:
     cursor.token("=")
     if not cursor.peek("{"):
         return ()
-    # Shardy keeps the first of factors that are glued together in such a list.
+    # Shardy keeps the first of adjacent factors in such a list.
     return _list(cursor, "{", lambda inner: _read_some_factors(inner)[0], "}")
 
 
@@ -491,10 +491,10 @@ _BEGINNING_WITH_WORD = ("dim_mapping", "edge_value_ref")
 
 
 def read_stripped(mnemonic: str) -> ReadBody:
-    """The reader of the attribute's body that takes the full form as well."""
+    """Return the reader of the attribute's body that accepts the full form as well."""
     return _or_full(mnemonic, BODIES[mnemonic])
 
 
 def full_text(mnemonic: str, value: Any) -> str:
-    """The attribute as it stands alone, with its dialect and name."""
+    """Return the full form of an attribute, with its dialect and name."""
     return f"#sdy.{mnemonic}{value}" if mnemonic in BRACKETED else f"#sdy<{mnemonic}{value}>"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the host's parser gets to read, and what becomes of its answer."""
+"""Text for the host's parser, and conversion of its result and errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNREADABLE = '"" ?'
 
 @dataclass
 class HostText:
-    """A rewritten text with what has to stand around it for MLIR's parser."""
+    """A rewritten text with the definitions and the module that MLIR's parser needs."""
 
     rewritten: RewrittenText
     prefix: str
@@ -33,12 +33,12 @@ class HostText:
 
     @classmethod
     def wrapped(cls, rewritten: RewrittenText, aliases: str, first: str = "") -> HostText:
-        """The text inside a module, with its own alias definitions moved in front of that.
+        """Return the text inside a module, with its alias definitions moved in front of the module.
 
-        `first` is the text of an operation to start the module with.
+        `first` is the text of the first operation of the module.
         """
         body = rewritten.text()
-        # Those of the source may use those of the attributes in it.
+        # Aliases of the source may use those of its attributes.
         for match in _ALIAS_DEFINITION.finditer(body):
             cursor = Cursor(Source(body, rewritten.source.filename), match.end())
             _skip_attribute_or_type(cursor)
@@ -51,10 +51,10 @@ class HostText:
         return cls(rewritten, f"{aliases}module {{{first}", body[:end], f"\n}}{body[end:]}")
 
     def parse(self, context: ir.Context) -> ir.Module:
-        """The module of the text, as far as the host verifies it, with locations in the source.
+        """Parse the text as a module that the host has verified, with locations in the source.
 
         Raises:
-            ParseError: the host can't read it, or refuses what it says.
+            ParseError: the host refuses the text.
         """
         filename = self.rewritten.source.filename
         try:
@@ -67,7 +67,7 @@ class HostText:
         return _as_module(root, is_wrapped=bool(self.suffix))
 
     def parse_unverified(self, context: ir.Context) -> ir.Operation | None:
-        """The module of a text that starts with a witness; None if it can't be read."""
+        """Parse a text that starts with a witness; None if it has a syntax error."""
         filename = self.rewritten.source.filename
         root = parse_unverified(self._source.text, filename, context)
         if root is not None:
@@ -75,7 +75,7 @@ class HostText:
         return root
 
     def failure_of_beginning(self, context: ir.Context) -> ParseError | None:
-        """Why the host can't read up to the end of a text that is not complete, if it can't."""
+        """Return the host's parse error within an incomplete text, if there is one."""
         text = self.prefix + self.body
         try:
             parse_operation(text + _UNREADABLE, self.rewritten.source.filename, context)
@@ -89,7 +89,7 @@ class HostText:
         return None
 
     def _located(self, diagnostic: Diagnostic) -> Diagnostic:
-        """A diagnostic of the host with its place in the source; in the file, if it has none."""
+        """Convert the location of a diagnostic of the host to the source."""
         if diagnostic.location is None:
             whole = SourceLocation(self.rewritten.source.filename, 0, 0)
             return replace(diagnostic, location=whole)
@@ -99,7 +99,7 @@ class HostText:
         return self._source.offset(place.line, place.column)
 
     def _in_source(self, location: SourceLocation) -> SourceLocation:
-        """Where in the source a place in the text for the host comes from."""
+        """Map a location in the text for the host to the source."""
         source = self.rewritten.source
         if location.filename != source.filename:
             return location
@@ -131,7 +131,7 @@ class HostText:
 
 
 def _skip_attribute_or_type(cursor: Cursor) -> None:
-    """Pass over the right-hand side of an alias definition, which ends its line or its brackets."""
+    """Skip the right-hand side of an alias definition, up to its end of line or brackets."""
     cursor.skip_blank()
     text = cursor.text
     while cursor.position < len(text) and not text.startswith(("\n", "//"), cursor.position):
@@ -145,7 +145,7 @@ def _skip_attribute_or_type(cursor: Cursor) -> None:
 
 
 def _as_module(root: ir.Operation, *, is_wrapped: bool) -> ir.Module:
-    """`root` as a module: itself, the only module in what was wrapped, or a module around it."""
+    """Return `root` as a module: itself, the only module in the wrapper, or a module around it."""
     if is_wrapped:
         inner = list(root.regions[0].blocks[0].operations)
         if len(inner) == 1 and inner[0].operation.name == "builtin.module" and not root.attributes:

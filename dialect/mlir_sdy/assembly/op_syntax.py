@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operations in custom syntax: read and written as their ODS assembly format says."""
+"""Operations in custom syntax: reading and writing by their ODS assembly formats."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class OperationText:
     operand_types: list[Span] = field(default_factory=list[Span])
     result_types: list[Span] = field(default_factory=list[Span])
     region: tuple[Span, int, int] | None = None
-    """The block arguments with their parentheses, and where the region starts and ends."""
+    """The block arguments with their parentheses, and the span of the region."""
 
     def operand_list(self) -> str:
         """The operands as the generic form lists them."""
@@ -60,7 +60,7 @@ class _OperationReader:
         self.declaration = OPERATIONS[operation.name]
 
     def read(self, directives: tuple[ods.Directive, ...]) -> None:
-        """Read what the directives ask for."""
+        """Read the elements of the directives."""
         cursor = self.cursor
         for previous, directive in zip((None, *directives), directives, strict=False):
             match directive:
@@ -91,13 +91,13 @@ class _OperationReader:
                 case ods.Custom(name, arguments):
                     _READ_CUSTOM[name](self, arguments[0])
                 case _:
-                    pass  # white space, which means nothing on input
+                    pass  # white space, which is ignored on input
 
     def _store(self, name: str, text: str) -> None:
         self.operation.attributes[name] = text
 
     def _is_next(self, directive: ods.Directive) -> bool:
-        """Whether the text goes on with `directive`, the first one of an optional group."""
+        """Whether `directive`, the first one of an optional group, is next."""
         cursor = self.cursor
         start = cursor.position
         match directive:
@@ -111,7 +111,7 @@ class _OperationReader:
         return found
 
     def _attribute(self, kind: str) -> str:
-        """Read an attribute of an ODS kind; its generic text."""
+        """Read an attribute of an ODS kind; return its generic text."""
         cursor = self.cursor
         if kind.startswith("sdy."):
             return self._sdy_attribute(attribute_text.read_stripped(kind.removeprefix("sdy.")))
@@ -130,7 +130,7 @@ class _OperationReader:
         cursor.skip_blank()
         start = cursor.position
         value = read(cursor)
-        # Upstream's attribute parser takes a type behind a full form for the attribute's own.
+        # Upstream's attribute parser takes a type after a full form as the attribute's own.
         if cursor.text.startswith("#sdy", start) and cursor.peek(":"):
             raise cursor.unexpected("'{' or the short form of the attribute before a type")
         return self.reader.alias(value)
@@ -222,7 +222,7 @@ class _OperationReader:
 
 
 def _typed_literal(cursor: Cursor) -> Span:
-    """Read `dense<...> : T`; where its type stands."""
+    """Read `dense<...> : T`; return the span of its type."""
     if cursor.try_identifier() is None:
         raise cursor.unexpected("a constant such as 'dense<0.0> : tensor<2xf32>'")
     if cursor.text.startswith("<", cursor.position):
@@ -250,7 +250,7 @@ def _read_type_list(cursor: Cursor) -> list[Span]:
 
 
 def read_functional_type(cursor: Cursor) -> tuple[list[Span], list[Span]]:
-    """Read `(T1, T2) -> T3` or `(T1) -> (T2, T3)`: where the types of both sides stand."""
+    """Read `(T1, T2) -> T3` or `(T1) -> (T2, T3)`; return the spans of the types of both sides."""
     operand_types = _read_type_list(cursor)
     cursor.token("->")
     if cursor.peek("("):
@@ -270,7 +270,7 @@ _READ_CUSTOM: dict[str, Callable[[_OperationReader, ods.Directive], None]] = {
 
 @dataclass
 class PrintedOperation:
-    """An operation as MLIR printed it in generic form, taken apart."""
+    """The parts of an operation that MLIR printed in generic form."""
 
     name: str
     operands: str
@@ -288,9 +288,9 @@ class PrintedOperation:
 
 
 def write_operation(operation: PrintedOperation, writer: Writer) -> list[str] | None:
-    """The operation in custom syntax, cut where its region's body goes.
+    """Return the operation in custom syntax, split at the body of its region.
 
-    None when the custom syntax can't express it: an attribute is missing or of another kind.
+    None if the custom syntax can't express it: an attribute is missing or of another kind.
     """
     out = _OperationWriter(operation, writer)
     return out.parts if out.write(OPERATIONS[operation.name].directives) else None
@@ -309,7 +309,7 @@ class _OperationWriter:
         self._glue = False
 
     def write(self, directives: tuple[ods.Directive, ...]) -> bool:
-        """Write what the directives ask for; whether all of them could be written."""
+        """Write the elements of the directives; return whether all of them could be written."""
         for directive in directives:
             match directive:
                 case ods.Whitespace(text):
@@ -341,7 +341,7 @@ class _OperationWriter:
         return True
 
     def _emit_if(self, text: str | None) -> bool:
-        """Write `text` unless it is None, which stands for what the syntax can't express."""
+        """Write `text` unless it is None, which means that the syntax can't express it."""
         if text:
             self._emit(text)
         else:
@@ -392,7 +392,7 @@ class _OperationWriter:
         return True
 
     def _constant_value(self, _: ods.Directive) -> bool:
-        """Write the literal, whose type must be the result's; other literals need generic form."""
+        """Write the literal, whose type must be the result's; others require generic form."""
         value = self.operation.attributes.get("value")
         result_type = self.operation.types.partition(" -> ")[2]
         if value is None:

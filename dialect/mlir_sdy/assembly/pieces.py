@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A rewritten text that still knows where each of its characters came from.
+"""A rewritten text with the source position of each of its characters.
 
-The rewritten text has the same lines as the source, and as far as possible the same columns: what
-becomes shorter is filled up with spaces. So locations taken from it are right nearly always, and
-where a replacement is longer than what it replaces, `source_offset` and `moved_lines` tell.
+The rewritten text has the same lines as the source, and as far as possible the same columns:
+shorter replacements are padded with spaces. So most locations in it are those of the source. Where
+a replacement is longer, `source_offset` and `moved_lines` have the differences.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from mlir_sdy.assembly.source import Source
 
 
 class RewrittenText:
-    """Collects the pieces of a rewritten text in the order of the source.
+    """Builder of a rewritten text in the order of the source.
 
     Attributes:
-        moved_lines: lines on which something other than a location or a comment stands in
-            another column than in the source.
+        moved_lines: lines on which something other than a location or a comment has another
+            column than in the source.
     """
 
     def __init__(self, source: Source):
@@ -27,15 +27,15 @@ class RewrittenText:
         self.moved_lines: set[int] = set()
         self._texts: list[str] = []
         self._origins: list[tuple[int, bool]] = []  # source offset; copied character by character?
-        self._shift = 0  # how many columns further right the current line has moved
+        self._shift = 0  # by how many columns the current line has moved right
 
     def insert(self, text: str, origin: int) -> None:
-        """Add `text`, which holds no line break and stands for nothing in the source."""
+        """Add `text`, which has no line break and no counterpart in the source."""
         self._add(text, origin, copied=False)
         self._shift += len(text)
 
     def copy(self, start: int, end: int) -> None:
-        """Add the source text from `start` to `end` as it is."""
+        """Add the source text from `start` to `end` unchanged."""
         if start == end:
             return
         text = self.source.text[start:end]
@@ -57,7 +57,7 @@ class RewrittenText:
             text += "\n" * missing_lines + " " * column
             self._shift = 0
         else:
-            # Lines that the replacement shares with the source begin alike, so lengths compare.
+            # Lines of the replacement and the source have equal beginnings, so lengths compare.
             surplus = len(text) + self._shift - len(replaced)
             if surplus < 0:
                 text += " " * -surplus
@@ -69,11 +69,11 @@ class RewrittenText:
         self._origins.append((origin, copied))
 
     def text(self) -> str:
-        """The whole rewritten text."""
+        """Return the rewritten text."""
         return "".join(self._texts)
 
     def source_offset(self, offset: int) -> int:
-        """The offset in the source of what stands at `offset` of the rewritten text."""
+        """Return the source offset of the character at `offset` of the rewritten text."""
         starts = [0, *accumulate(map(len, self._texts))]
         index = min(bisect.bisect_right(starts, offset), len(self._origins)) - 1
         if index < 0:

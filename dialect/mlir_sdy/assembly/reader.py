@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""From custom sdy syntax to the generic form that MLIR parses.
+"""Conversion of custom sdy syntax to the generic form that MLIR parses.
 
-A dialect registered at run time has no syntax of its own in MLIR. This module rewrites what is
-sdy's in a text and copies everything else:
+A dialect registered at run time has no custom syntax in MLIR. This module rewrites attributes and
+operations of sdy in a text and copies everything else:
 
 1. An attribute `#sdy.sharding<@m, [{"x"}]>` becomes an alias `#sdy_0`, defined once per distinct
-   attribute in front of the text. So each is read once, and the columns behind it stay.
-2. An operation in custom syntax becomes its generic form, as its ODS assembly format says.
+   attribute in front of the text. So each is read once, and the columns after it are kept.
+   2. An operation in custom syntax becomes its generic form, by its ODS assembly format.
 3. An operation in generic form keeps it, but its `<{properties}>` join its attributes, since
    dialects registered at run time have no properties.
 
@@ -38,9 +38,9 @@ _INTEREST = re.compile(
     r"|#sdy[.<]"
     rf"|sdy\.(?:{_OPERATION_NAMES})(?![\w$.])"
 )
-# A look-behind would belong in front of the operation, but costs the search its fast first step.
+# A look-behind in front of the operation would be exact, but disables the fast literal search.
 _PART_OF_LONGER_NAME = re.compile(r"[\w.$@%#!^-]")
-# Attributes of the usual depth are matched whole, so that known texts are only looked up.
+# Attributes of the usual depth are matched completely, so that known texts are only looked up.
 _PLAIN = r'->|[^<>"\n]|"[^"\\\n]*"'
 _ATTRIBUTE = re.compile(rf"#sdy(?:\.\w+)?<(?:{_PLAIN}|<(?:{_PLAIN})*>)*>")
 _ATTRIBUTE_KEY_END = re.compile(r"\s*=")
@@ -52,7 +52,7 @@ def _is_in_dictionary(text: str, position: int) -> bool:
         position -= 1
     line = text.rfind("\n", 0, position) + 1
     if text.find("//", line, position) >= 0:
-        return True  # behind a comment; rare enough to leave it to the host
+        return True  # after a comment; rare enough to leave it to the host
     return text[position - 1 : position] in ("{", ",")
 
 
@@ -66,7 +66,7 @@ class Reader:
     """The alias of each attribute text that occurs in the source."""
 
     definitions: dict[str, str] = field(default_factory=dict[str, str])
-    """The generic text that each alias stands for."""
+    """The generic text of each alias."""
 
     def __post_init__(self) -> None:
         self._alias_prefix = "#sdy_"
@@ -76,10 +76,10 @@ class Reader:
         self.rewritten = RewrittenText(self.source)
 
     def rewrite(self) -> RewrittenText:
-        """The whole source in generic form, without the definitions of the aliases.
+        """Return the source in generic form, without the definitions of the aliases.
 
         Raises:
-            ParseError: an attribute or operation can't be read; `rewritten` ends in front of it.
+            ParseError: an attribute or operation has a syntax error; `rewritten` ends before it.
         """
         self._rewrite(0, len(self.source.text), self.rewritten)
         return self.rewritten
@@ -111,7 +111,7 @@ class Reader:
         out.copy(copied, end)
 
     def _rewritten(self, start: int, end: int) -> str:
-        """The text of a part in generic form."""
+        """Return the text of a part in generic form."""
         if start == end:
             return ""
         out = RewrittenText(self.source)
@@ -121,7 +121,7 @@ class Reader:
     # --- Attributes -------------------------------------------------------------------------
 
     def _attribute(self, start: int) -> tuple[int, str]:
-        """The end of the attribute that starts at `start`, and its alias."""
+        """Return the end of the attribute that starts at `start`, and its alias."""
         match = _ATTRIBUTE.match(self.source.text, start)
         if match and (alias := self.aliases.get(match[0])):
             return match.end(), alias
@@ -132,7 +132,7 @@ class Reader:
         return cursor.position, alias
 
     def alias(self, value: object) -> str:
-        """The alias of the attribute that stands for `value`."""
+        """Return the alias of the attribute of a plain value."""
         return self._alias_of_text(str(self.attributes[value]))
 
     def _alias_of_text(self, generic: str) -> str:
@@ -146,7 +146,7 @@ class Reader:
     # --- Operations in custom syntax --------------------------------------------------------
 
     def _operation(self, name: str, start: int, position: int, out: RewrittenText) -> int:
-        """Rewrite the operation `name`, whose name ends at `position`; where it ends."""
+        """Rewrite the operation whose name ends at `position`; return its end."""
         cursor = Cursor(self.source, position)
         if name == "sdy.constant" and cursor.peek("("):
             # The form that upstream prints when the literal's type is not the result's.
@@ -211,7 +211,7 @@ class Reader:
     def _group_sizes(
         self, name: str, operand_types: list[Span], result_types: list[Span]
     ) -> list[str]:
-        """The entries that IRDL needs for operands and results of any types (`irdl_groups`)."""
+        """Return the entries that IRDL needs for variadic groups (`irdl_groups`)."""
         declaration = OPERATIONS[name]
         return [
             f"{entry} = {self._group_sizes_alias(types)}"
@@ -235,7 +235,7 @@ class Reader:
     def _generic_operation(self, name: str, position: int, out: RewrittenText) -> int:
         """Move the properties of the operation whose name ends at `position` to its attributes.
 
-        Gives the offset up to which the text is rewritten.
+        Return the offset up to which the text is rewritten.
         """
         cursor = Cursor(self.source, position)
         if not cursor.peek("("):
@@ -269,7 +269,7 @@ class Reader:
         return dictionary_start + 1
 
     def _take_properties(self, position: int, cursor: Cursor, out: RewrittenText) -> list[str]:
-        """Leave out `<{...}>` if it is next; its entries in generic form."""
+        """Omit `<{...}>` if it is next; return its entries in generic form."""
         start = cursor.position
         if not (cursor.try_token("<") and cursor.peek("{")):
             cursor.position = start

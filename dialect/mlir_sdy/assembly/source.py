@@ -12,7 +12,7 @@ from functools import cached_property
 from mlir_sdy.diagnostics import ParseError, SourceLocation, error
 
 BLANK = r"(?:\s|//[^\n]*)*"
-"""What may stand between two tokens: white space and comments."""
+"""White space and comments between two tokens."""
 
 STRING = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
 """A string literal; the loop is unrolled since data can be megabytes long."""
@@ -35,12 +35,12 @@ _ESCAPED_CHARACTERS = {"n": b"\n", "t": b"\t", '"': b'"', "\\": b"\\"}
 
 
 def unescape(literal: str) -> str:
-    r"""The text that a string literal stands for, quotes included in the input.
+    r"""Return the value of a string literal with its quotes.
 
     `\n`, `\t`, `\"`, `\\` and two hexadecimal digits (a byte of UTF-8) are the escapes of MLIR.
 
     Raises:
-        ValueError: there is another escape in it, or its bytes are not UTF-8.
+        ValueError: it contains another escape, or its bytes are not UTF-8.
     """
     inner = literal[1:-1]
     if "\\" not in inner:
@@ -62,7 +62,7 @@ def unescape(literal: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """The text without line breaks and comments."""
+    """Return the text without line breaks and comments."""
     return _LINE_END.sub(lambda match: match[1] or " ", text).strip()
 
 
@@ -70,10 +70,10 @@ class Source:
     """A text and the name of the file that it came from.
 
     Attributes:
-        text: the whole text.
-        filename: for locations.
+        text: the full text.
+        filename: the file name for locations.
         first_line: the line number of the text's first line, for a part of a larger file.
-        insertions: the offsets of what isn't in the file, with its lengths: ASCII characters,
+        insertions: the offsets and lengths of text that is not in the file: ASCII characters,
             which don't count for columns.
     """
 
@@ -94,7 +94,7 @@ class Source:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
-        """Line (from `first_line`) and column (from 1, in bytes as MLIR counts) of `offset`."""
+        """Return the line (from `first_line`) and the column (from 1, in bytes as in MLIR)."""
         index = bisect.bisect_right(self._line_starts, offset) - 1
         start = self._line_starts[index]
         prefix = self.text[start:offset]
@@ -106,15 +106,15 @@ class Source:
 
     @cached_property
     def lines_with_insertions(self) -> frozenset[int]:
-        """The lines on which columns count for less than characters."""
+        """Return the lines with insertions, on which columns differ from characters."""
         return frozenset(self.line_and_column(at)[0] for at, _ in self.insertions)
 
     def location(self, offset: int) -> SourceLocation:
-        """The location of the character at `offset`."""
+        """Return the location of the character at `offset`."""
         return SourceLocation(self.filename, *self.line_and_column(offset))
 
     def offset(self, line: int, column: int) -> int:
-        """The inverse of `line_and_column`, held to the text's bounds."""
+        """Invert `line_and_column`, clamped to the text's bounds."""
         index = min(max(line - self.first_line, 0), len(self._line_starts) - 1)
         start = self._line_starts[index]
         end = self.text.find("\n", start)
@@ -123,14 +123,14 @@ class Source:
         return start + len(prefix.decode("utf-8", "surrogateescape"))
 
     def line_of(self, offset: int) -> str:
-        """The line that holds `offset`, without its end."""
+        """Return the line at `offset`, without its line break."""
         start = self.text.rfind("\n", 0, offset) + 1
         end = self.text.find("\n", offset)
         return self.text[start : len(self.text) if end < 0 else end]
 
     @cached_property
     def alias_definitions(self) -> dict[str, tuple[int, int]]:
-        """Where the definition `#name = ...` of each alias starts, and what it is defined to be."""
+        """The offsets of the definition `#name = ...` of each alias and of its right-hand side."""
         return {match["name"]: match.span() for match in _ALIAS_DEFINITION.finditer(self.text)}
 
     def error(self, message: str, offset: int) -> ParseError:
@@ -141,14 +141,14 @@ class Source:
 class Cursor:
     """A position in a source, with the steps of a recursive-descent parser.
 
-    Every step first passes over white space and comments. `try_...` steps leave the cursor where
-    it was and say so when the token isn't there; the others raise `ParseError`.
+    Every step first skips white space and comments. `try_...` steps do not move the cursor and
+    return a falsy value if the token is not there; the others raise `ParseError`.
     """
 
     __slots__ = ("known_before", "position", "source", "text")
 
     def __init__(self, source: Source, position: int = 0, known_before: int = sys.maxsize):
-        self.known_before = known_before  # aliases defined from there on can't be used
+        self.known_before = known_before  # aliases defined after this offset can't be used
         self.source = source
         self.text = source.text
         self.position = position
@@ -159,7 +159,7 @@ class Cursor:
         return self.source.error(message, self.position)
 
     def unexpected(self, expected: str) -> ParseError:
-        """A parse error that names what was expected and what is there."""
+        """Return a parse error with the expected and the actual token."""
         self.skip_blank()
         found = self.text[self.position : self.position + 1]
         shown = f"found '{found}'" if found.strip() else "found the end of the text"
@@ -168,7 +168,7 @@ class Cursor:
         return self.source.error(f"expected {expected}, {shown}", self.position)
 
     def skip_blank(self) -> None:
-        """Pass over white space and comments."""
+        """Skip white space and comments."""
         match = _BLANK.match(self.text, self.position)
         assert match is not None, "the pattern matches the empty text"
         self.position = match.end()
@@ -219,16 +219,16 @@ class Cursor:
             raise self.unexpected(f"'{keyword}'")
 
     def try_identifier(self) -> str | None:
-        """Consume a bare identifier, which may hold dots and dollars, if one is next."""
+        """Consume a bare identifier, which may contain dots and dollars, if one is next."""
         return self._match(_IDENTIFIER)
 
     def try_string(self) -> str | None:
-        """Consume a string literal if one is next, and give the text it stands for."""
+        """Consume a string literal if one is next; return its value."""
         literal = self._match(_STRING)
         return None if literal is None else self._unescaped(literal)
 
     def _unescaped(self, literal: str) -> str:
-        """The text that the literal just consumed stands for."""
+        """Return the value of the literal just consumed."""
         try:
             return unescape(literal)
         except ValueError as reason:
@@ -254,7 +254,7 @@ class Cursor:
         return value
 
     def symbol(self, what: str) -> str:
-        """Consume a symbol name `@name` or `@"any name"`, given without the `@`."""
+        """Consume a symbol name `@name` or `@"any name"`; return it without the `@`."""
         literal = self._match(_SYMBOL)
         if literal is None or literal == '@""':
             self.position -= len(literal or "")
@@ -265,7 +265,7 @@ class Cursor:
         return name
 
     def alias(self) -> Cursor:
-        """Consume an alias `#name` of the source's own; a cursor on its definition."""
+        """Consume an alias `#name` of the source; return a cursor on its definition."""
         self.skip_blank()
         start = self.position
         self.token("#")
@@ -285,7 +285,7 @@ class Cursor:
         return literal
 
     def balanced(self) -> str:
-        """Consume the bracketed text that starts at the next token, whatever is in it."""
+        """Consume the bracketed text that starts at the next token, with any content."""
         self.skip_blank()
         start = self.position
         end = end_of_brackets(self.text, start)
@@ -316,9 +316,9 @@ class Cursor:
 
 
 def end_of_brackets(text: str, start: int) -> int:
-    """The offset just behind the bracket that closes the one at `start`, or -1 without one.
+    """Return the offset after the bracket that closes the one at `start`, or -1 without one.
 
-    Strings and comments are passed over, and `->` is not a closing angle bracket.
+    Strings and comments are skipped, and `->` is not a closing angle bracket.
     """
     expected: list[str] = []
     for match in _BRACKET.finditer(text, start):
@@ -335,9 +335,9 @@ def end_of_brackets(text: str, start: int) -> int:
 
 
 def end_of_braces(text: str, start: int, end: int) -> int:
-    """The offset just behind the brace that closes the one at `start`, or -1 without one.
+    """Return the offset after the brace that closes the one at `start`, or -1 without one.
 
-    Faster than `end_of_brackets` on a region, which holds few braces beside other brackets.
+    Faster than `end_of_brackets` on a region, which has few braces compared to other brackets.
     """
     depth = 0
     for match in _BRACE.finditer(text, start, end):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Parsing without verifying, which the host's bindings do not offer.
+"""Parsing without verification, which the host's bindings do not offer.
 
-Its parser verifies what it has read, and hands out nothing if that fails. An operation at the front
-whose verifier is ours gets to see the whole module before anything after it is verified, and
-keeps a copy.
+The host's parser verifies its result, and returns nothing if that fails. The verifier of a witness,
+the first operation of the module, copies the module before any other operation is verified.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from contextvars import ContextVar
 from mlir_sdy.host import ir, irdl, parse_operation
 
 WITNESS = '"sdy_unverified.witness"() : () -> () '
-"""What to put at the front of the module to parse."""
+"""Text of the witness, to be put at the front of the module to parse."""
 
 _DECLARATION = "irdl.dialect @sdy_unverified { irdl.operation @witness {} }"
 
@@ -22,14 +21,14 @@ _seen: ContextVar[list[ir.Operation]] = ContextVar("mlir_sdy_unverified_modules"
 
 
 class _Witness(ir.DynamicOpTrait):
-    """Copies the module around an operation when that is verified."""
+    """Copies the module around an operation when the operation is verified."""
 
     @staticmethod
     def verify_invariants(witness: ir.OpView) -> bool:
         parent = witness.operation.parent
         if parent is not None and _uses_only_enclosing_values(parent.operation):
             _seen.get().append(parent.operation.clone(ip=False).operation)
-        return False  # Nothing after it is verified: of what is invalid that can crash.
+        return False  # Stop here, since verifying the clone of an invalid operation can crash.
 
 
 def _uses_only_enclosing_values(
@@ -37,9 +36,9 @@ def _uses_only_enclosing_values(
 ) -> bool:
     """Whether every operand inside of `operation` is defined in a region around its use.
 
-    MLIR's parser resolves a use to a definition in another function, and leaves it to the verifier
-    to refuse that. A clone of such a use refers to the original value, and so crashes the process
-    when the original is erased.
+    MLIR's parser resolves a use to a definition in another function, which the verifier refuses.
+    A clone of such a use refers to the original value, and so crashes the process when the
+    original is erased.
     """
     for region in operation.regions:
         blocks = enclosing.union(region.blocks)
@@ -56,7 +55,7 @@ def _uses_only_enclosing_values(
 
 
 def parse_unverified(text: str, filename: str, context: ir.Context) -> ir.Operation | None:
-    """The module in `text`, which starts with `WITNESS`, without that; None if it can't be read."""
+    """Parse `text`, which starts with `WITNESS`; return the module without it, or None."""
     if not context.is_dialect_loaded("sdy_unverified"):
         with context, ir.Location.unknown():
             irdl.load_dialects(ir.Module.parse(_DECLARATION))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""From the generic form that MLIR prints to custom sdy syntax: the inverse of the reader.
+"""Conversion of the generic form that MLIR prints to custom sdy syntax: the inverse of the reader.
 
-Only text that MLIR printed comes here, so its spacing is known. What sdy's syntax can't express
-(an operation that lacks an attribute, say) stays in generic form.
+The input is always printed by MLIR, so its spacing is known. Operations that the custom syntax
+can't express (such as one that lacks an attribute) stay in generic form.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ _DEFAULTS = {
     }
     for name, declaration in OPERATIONS.items()
 }
-"""The inherent attributes that an operation has in generic form even if it doesn't hold them."""
+"""Inherent attributes that the generic form of an operation has even if they are not set."""
 
 
 @lru_cache(maxsize=4096)
 def dictionary_entries(text: str) -> tuple[tuple[str, str | None], ...]:
-    """The entries of a printed attribute dictionary (without its braces): names and texts."""
+    """Return the names and texts of the entries of a printed attribute dictionary."""
     entries: list[tuple[str, str | None]] = []
     depth = 0
     start = 0
@@ -83,7 +83,7 @@ def _entry(text: str) -> tuple[str, str | None]:
 
 
 def _without_location(tail: str) -> str:
-    """What follows an operation's operands on its line, without a location at the end."""
+    """Return the rest of an operation's line after its operands, without the location."""
     start = tail.rfind(" loc(")
     if start >= 0 and end_of_brackets(tail, start + len(" loc")) == len(tail):
         return tail[:start]
@@ -92,7 +92,7 @@ def _without_location(tail: str) -> str:
 
 @dataclass
 class Writer:
-    """Rewrites what MLIR printed for an operation in `context`."""
+    """Rewrites the generic form of an operation in `context`."""
 
     context: ir.Context
     generic: bool = False
@@ -104,7 +104,7 @@ class Writer:
         self._templates: dict[tuple[str, str, str], str] = {}
 
     def rewrite(self, text: str) -> str:
-        """The text in custom sdy syntax."""
+        """Return the text in custom sdy syntax."""
         out: list[str] = []
         self._rewrite(text, 0, len(text), out)
         return "".join(out)
@@ -144,7 +144,7 @@ class Writer:
         return known
 
     def value(self, text: str | None, mnemonic: str) -> object | None:
-        """The plain value that a printed attribute of the given kind stands for, if it is one."""
+        """Return the plain value of a printed attribute, if it is of the given kind."""
         if text is None or _ATTRIBUTE.fullmatch(text) is None:
             return None
         found, value = self._value(text)
@@ -153,7 +153,7 @@ class Writer:
     # --- Operations -------------------------------------------------------------------------
 
     def _operation(self, name: str, text: str, start: int, position: int, out: list[str]) -> int:
-        """Rewrite the operation whose name stands from `start` to `position`; where it ends."""
+        """Rewrite the operation whose name is from `start` to `position`; return its end."""
         operands_end = text.index(")", position)
         operands = text[position + 1 : operands_end]
         position = operands_end + 1
@@ -174,7 +174,7 @@ class Writer:
         return position + len(tail)
 
     def _template(self, name: str, operands: str, tail: str) -> str:
-        """The custom text of an operation without regions, with a mark for its operands."""
+        """Return the custom text of an operation without regions, with a mark for its operands."""
         printed = self._printed(name, operands, tail)
         if printed is not None:
             if self.generic:
@@ -188,7 +188,7 @@ class Writer:
     ) -> int:
         body_start = position + 2
         body_end = end_of_braces(text, body_start, len(text))
-        tail_start = body_end + 1  # behind the parenthesis that closes the list of regions
+        tail_start = body_end + 1  # after the parenthesis that closes the list of regions
         end = text.find("\n", tail_start)
         tail = text[tail_start : len(text) if end < 0 else end]
         tail = _without_location(tail)

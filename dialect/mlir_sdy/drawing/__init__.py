@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pictures of which device holds which slice of a tensor, and of meshes.
+"""Pictures of the slices of a tensor on devices, and of meshes.
 
-| module     | what it holds                                                        |
+| module     | contents                                                             |
 |------------|----------------------------------------------------------------------|
 | `drawing`  | `draw`, `draw_mesh`, and the `Drawing` that they return              |
-| `figure`   | what there is to see: panels of tiles, of which too many are left out |
+| `figure`   | figures: panels of tiles, abbreviated if there are too many          |
 | `tensors`  | the figure of a sharded tensor                                       |
 | `meshes`   | the figure of a mesh                                                 |
 | `svg`      | a figure as a self-contained SVG image                               |
-| `terminal` | a figure as a coloured table                                         |
-| `colors`   | the colours of shards                                                |
-| `notebook` | what a notebook shows for a value                                    |
+| `terminal` | a figure as a colored table                                          |
+| `colors`   | the colors of shards                                                 |
+| `notebook` | the HTML representation of a value in notebooks                      |
 """
 
 from mlir_sdy.drawing.drawing import Drawing, draw, draw_mesh

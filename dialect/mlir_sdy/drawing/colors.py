@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The colours of shards: one hue each, all equally light.
+"""The colors of shards: one hue each, all of equal lightness.
 
-Colours are chosen in OKLCH, where equal lightness looks equally light, so that the same dark text
-is readable on each of them.
+Colors are chosen in OKLCH, where lightness is perceptual, so that the same dark text is readable on
+each of them.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 import math
 
 INK = "#1f2328"
-"""Text on a colour."""
+"""Color of text on a colored tile."""
 
 GRAY = "#717a85"
-"""Text on whatever is behind the picture: readable on white and on black."""
+"""Color of text on the background of the page, readable on white and on black."""
 
 EMPTY = "#e4e7eb"
-"""Where a tile holds no data."""
+"""Color of the part of a tile without data."""
 
 HATCH = "#b3bac3"
-"""The lines over where a tile holds no data."""
+"""Color of the hatching of the part of a tile without data."""
 
 _FIRST_HUE = 250  # blue
 _LIGHTNESS = 0.84
@@ -27,12 +27,12 @@ _CHROMA = 0.085
 
 
 def shard_color(number: int, count: int, *, darker: bool = False) -> str:
-    """The colour of shard `number` of `count`, as `#rrggbb`.
+    """Return the color of shard `number` of `count`, as `#rrggbb`.
 
     Args:
         number: the shard.
-        count: among how many shards the hues are distributed.
-        darker: a little darker, which tells neighbours apart where there are many.
+        count: the number of shards among which the hues are distributed.
+        darker: whether to darken the color, to distinguish neighbors among many shards.
     """
     hue = math.radians(_FIRST_HUE + 360 * number / count)
     return _from_oklch(_LIGHTNESS - 0.06 * darker, _CHROMA, hue)

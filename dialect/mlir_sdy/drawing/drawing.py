@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture, which notebooks show by themselves and `rich.print` prints to a terminal."""
+    """A picture, which notebooks display and `rich.print` prints to a terminal."""
 
     figure: Figure
 
@@ -36,7 +36,7 @@ class Drawing:
         Path(path).write_text(self.svg, encoding="utf-8")
 
     def table(self) -> RenderableType:
-        """The picture as coloured text, which `rich.print` prints."""
+        """The picture as colored text, which `rich.print` prints."""
         from mlir_sdy.drawing.terminal import to_table  # noqa: PLC0415 (loads rich)
 
         return to_table(self.figure)
@@ -55,16 +55,16 @@ class Drawing:
 
 
 def draw(sharding: TensorSharding, shape: Sequence[int], mesh: Mesh | None = None) -> Drawing:
-    """Draw which device holds which slice of a tensor.
+    """Draw the slices of a tensor with the devices that hold them.
 
     A tile is a shard, and the numbers on it are the devices that hold it. Where a dimension is
     not a multiple of its number of shards, the padding is hatched. With more than two dimensions,
     there is a panel of tiles for each slice along the leading ones.
 
     Args:
-        sharding: how the tensor is laid out.
+        sharding: the sharding of the tensor.
         shape: its global shape.
-        mesh: the mesh that the sharding names; it may be left out if that is inlined.
+        mesh: the mesh that the sharding refers to; optional if it is inlined.
 
     Raises:
         ModelError: If no mesh is known, or the sharding does not fit the shape or the mesh.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What there is to see in a picture, before it becomes an image or a table.
+"""Figures: the contents of a picture, before it is converted to an image or a table.
 
-A figure has a tile for each piece of an array. The tiles of the last two dimensions form a panel,
-and there is a panel for each combination of pieces of the leading dimensions, so that any rank has
-a picture. Where there are too many, those in the middle are left out, which `None` stands for.
+A figure has a tile for each shard of an array. The tiles of the last two dimensions form a panel,
+and there is a panel for each combination of shards of the leading dimensions, so that arrays of any
+rank have a figure. If there are too many, `None` replaces those in the middle.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ Index = tuple[int, ...]
 T = TypeVar("T")
 
 LEFT_OUT = "⋯"
-"""The label of rows or columns that are left out."""
+"""The label of omitted rows or columns."""
 
 _MOST_TILES = 10
-"""How many tiles a panel has at most in a row or column, when it is the only one."""
+"""Largest number of tiles in a row or column of a single panel."""
 
 _MOST_TILES_OF_MANY = 4
-"""How many tiles a panel has at most in a row or column, when there are several."""
+"""Largest number of tiles in a row or column of each of several panels."""
 
 _MOST_PANELS = 4
-"""How many panels there are at most in a row or column."""
+"""Largest number of panels in a row or column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A piece of the array.
+    """A shard of the array.
 
     Attributes:
         devices: the devices that hold it.
         color: the background.
-        where: the indices of the piece.
-        elements: how many rows and columns of data there are.
-        capacity: how many there would be without padding.
-        note: what is special about this piece; mostly empty.
+        where: the indices of the shard.
+        elements: the numbers of rows and columns of data.
+        capacity: the numbers of rows and columns including padding.
+        note: a remark on this shard, usually empty.
     """
 
     devices: tuple[int, ...]
@@ -53,7 +53,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The tiles of the last two dimensions; labels are empty for those that the array lacks."""
+    """The tiles of the last two dimensions; labels are empty for missing dimensions."""
 
     title: str
     row_labels: tuple[str, ...]
@@ -63,15 +63,15 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """All that a picture shows.
+    """The contents of a picture.
 
     Attributes:
-        title: what is drawn.
+        title: the name of the array.
         subtitle: its size.
-        row_axis: what the rows of each panel are.
-        column_axis: what the columns of each panel are.
+        row_axis: the label of the rows of each panel.
+        column_axis: the label of the columns of each panel.
         panels: rows of panels.
-        captions: what the tiles can't show.
+        captions: properties that the tiles do not show.
     """
 
     title: str
@@ -83,7 +83,7 @@ class Figure:
 
     @property
     def has_padding(self) -> bool:
-        """Whether some tile that is shown is not full."""
+        """Whether some tile has padding."""
         return any(
             tile is not None and tile.elements != tile.capacity
             for panels in self.panels
@@ -100,13 +100,13 @@ def arrange(
     label: Callable[[int, int], str],
     title: Callable[[Index], str],
 ) -> tuple[tuple[Panel | None, ...], ...]:
-    """The panels of an array.
+    """Arrange the tiles of an array in panels.
 
     Args:
-        counts: the number of pieces of each dimension.
-        tile_at: the tile of a piece.
-        label: what to write beside a piece of a dimension.
-        title: what to write above the panel for some pieces of the leading dimensions.
+        counts: the number of shards of each dimension.
+        tile_at: returns the tile of a shard.
+        label: returns the label of a shard of a dimension.
+        title: returns the title of the panel for some shards of the leading dimensions.
     """
     rank = len(counts)
     most_tiles = _MOST_TILES if rank <= 2 else _MOST_TILES_OF_MANY
@@ -142,19 +142,19 @@ def arrange(
 
 
 def _pieces(counts: Sequence[int], dim: int) -> list[Index]:
-    """The indices of the pieces of a dimension; a single one without an index if it is missing."""
+    """Return the indices of a dimension's shards; a single empty one if there is no dimension."""
     return [(at,) for at in range(counts[dim])] if dim >= 0 else [()]
 
 
 def _shown(items: list[T], most: int) -> list[T | None]:
-    """All items, or the first ones, None for those left out, and the last one."""
+    """Return all items, or the first ones, None for omitted ones, and the last one."""
     if len(items) <= most:
         return list(items)
     return [*items[: most - 2], None, items[-1]]
 
 
 def device_lines(devices: Sequence[int], width: int = 12, most: int = 3) -> list[str]:
-    """The ids of devices as a few lines of text: `0 4 8-11`, and how many if not all fit."""
+    """Return the ids of devices as a few lines of text: `0 4 8-11`, and their number if cut."""
     lines: list[str] = []
     for word in _runs(devices):
         if lines and len(lines[-1]) + 1 + len(word) <= width:
@@ -167,7 +167,7 @@ def device_lines(devices: Sequence[int], width: int = 12, most: int = 3) -> list
 
 
 def _runs(devices: Sequence[int]) -> list[str]:
-    """The ids in order, at least three consecutive ones written as a range."""
+    """Return the ids in order, with ranges for three or more consecutive ones."""
     words: list[str] = []
     for _, group in itertools.groupby(enumerate(devices), key=lambda pair: pair[1] - pair[0]):
         run = [device for _, device in group]
@@ -176,10 +176,10 @@ def _runs(devices: Sequence[int]) -> list[str]:
 
 
 def by(sizes: Sequence[int]) -> str:
-    """Sizes as in the type of a tensor, `4x8`; `scalar` without any."""
+    """Format sizes as in the type of a tensor, `4x8`; `scalar` without any."""
     return "x".join(map(str, sizes)) or "scalar"
 
 
 def is_darker(index: Index, counts: Sequence[int]) -> bool:
-    """Whether a piece is drawn darker: every other one, as on a chessboard, among many."""
+    """Whether a shard is drawn darker: among many, every other one as on a chessboard."""
     return math.prod(counts) > 6 and sum(index) % 2 == 1

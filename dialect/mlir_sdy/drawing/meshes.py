@@ -11,7 +11,7 @@ from mlir_sdy.model import AxisRef, Mesh
 
 
 def mesh_figure(mesh: Mesh) -> Figure:
-    """The figure of a mesh, in which each axis is a dimension."""
+    """Return the figure of a mesh, in which each axis is a dimension."""
     sizes = tuple(axis.size for axis in mesh.axes)
     names = [str(AxisRef(axis.name)) for axis in mesh.axes]
     device_at = dict(zip(itertools.product(*map(range, sizes)), mesh.devices, strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a notebook shows for a value of the dialect."""
+"""HTML representation of values of the dialect in notebooks."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from mlir_sdy.model import Mesh
 
 
 def html_of(text: str, value: Any) -> str:
-    """A value as HTML: its text, and a picture of its mesh where that is known.
+    """Return a value as HTML: its text, and a picture of its mesh if it is known.
 
     Args:
-        text: how the value is written.
+        text: the text of the value.
         value: the plain value; a sharding that only names its mesh has no picture.
     """
     shown = f"<code>{html.escape(text)}</code>"

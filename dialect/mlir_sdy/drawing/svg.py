@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A figure as an SVG image.
 
-The image is self-contained: no style sheet, which would reach the page around it in a notebook,
-no ids, and no script. It has no background, and its texts are readable on light and on dark ones.
+The image is self-contained: it has no style sheet, which would affect the page around it in a
+notebook, no ids, and no script. It has no background, and is readable on light and dark pages.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mlir_sdy.drawing.colors import EMPTY, GRAY, HATCH, INK
 from mlir_sdy.drawing.figure import LEFT_OUT, Figure, Panel, Tile, device_lines
 
 _FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
-_CHARACTER = 0.61  # the width of a character of such a font, by its size
+_CHARACTER = 0.61  # the width of a character relative to the font size
 _TITLE, _NORMAL, _SMALL = 14, 12, 11
 
 _MARGIN = 12
@@ -25,11 +25,11 @@ _ELLIPSIS = 22
 _BETWEEN_PANELS = 22
 _HATCH_STEP = 7
 _MOST_CELLS = 6
-"""The elements of a tile are told apart up to that many of them in a row or column."""
+"""Largest number of elements in a row or column of a tile with lines between them."""
 
 
 def to_svg(figure: Figure) -> str:
-    """The figure as the text of an SVG document."""
+    """Return the figure as the text of an SVG document."""
     return _Picture(figure).text
 
 
@@ -83,7 +83,7 @@ class _Picture:
         return self._captions(bottom)
 
     def _panels(self, left: float, top: float) -> tuple[float, float]:
-        """Draw all panels; where they end below and to the right."""
+        """Draw all panels; return their lower and right end."""
         y, right = top, left
         for row, panels in enumerate(self._figure.panels):
             y += _BETWEEN_PANELS if row else 0
@@ -136,7 +136,7 @@ class _Picture:
         return right, y - _GAP
 
     def _label_width(self) -> float:
-        """The room for the labels of rows, the same in all panels."""
+        """Return the width of the labels of rows, equal in all panels."""
         labels = (
             label
             for panels in self._figure.panels
@@ -148,7 +148,7 @@ class _Picture:
         return widest * _SMALL * _CHARACTER + 8 if widest else 0.0
 
     def _heading_height(self) -> float:
-        """The room above the tiles of the first panel."""
+        """Return the height above the tiles of the first panel."""
         panel = self._figure.panels[0][0]
         assert panel is not None, "the first one is never left out"
         return _LINE * (bool(panel.title) + any(panel.column_labels))
@@ -263,7 +263,7 @@ class _Picture:
 
 
 def _tile_width(figure: Figure) -> float:
-    """Wide enough for the devices and for the labels of the columns."""
+    """Return a width that fits the devices and the labels of the columns."""
     texts = [
         text
         for panels in figure.panels

@@ -22,7 +22,7 @@ from mlir_sdy.model import (
 
 
 def tensor_figure(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> Figure:
-    """The figure of a tensor.
+    """Return the figure of a tensor.
 
     Raises:
         ModelError: If the sharding does not fit the shape or the mesh.
@@ -93,7 +93,7 @@ def _check(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> None:
 def _holders(
     sharding: TensorSharding, shape: Shape, mesh: Mesh
 ) -> tuple[dict[Index, tuple[int, ...]], dict[Index, tuple[slice, ...]]]:
-    """The devices that hold each piece, and its slice of the tensor."""
+    """Return the devices that hold each shard, and its slice of the tensor."""
     slices = device_slices(sharding, mesh, shape)
     if sharding.dim_shardings:
         by_dim = [shard_indices(mesh, axes) for axes in sharding.dim_axes]
@@ -142,6 +142,6 @@ def _brackets(parts: Iterable[str]) -> str:
 
 
 def _last_two(sizes: tuple[int, ...]) -> tuple[int, int]:
-    """The sizes of the rows and the columns; 1 for dimensions that are not there."""
+    """Return the sizes of the rows and the columns; 1 for missing dimensions."""
     rows, columns = (1, 1, *sizes)[-2:]
     return rows, columns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A figure as coloured tables in a terminal."""
+"""A figure as colored tables in a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mlir_sdy.drawing.figure import LEFT_OUT, Figure, Panel, Tile, device_lines
 
 
 def to_table(figure: Figure) -> RenderableType:
-    """The figure as a table for each panel, which a console of Rich prints."""
+    """Return a table for each panel of a figure, which a Rich console prints."""
     parts: list[RenderableType] = [Text(figure.title, style="bold"), Text(figure.subtitle)]
     axes = ((figure.row_axis, "down"), (figure.column_axis, "across"))
     legend = "; ".join(f"{axis} {direction}" for axis, direction in axes if axis)
@@ -66,7 +66,7 @@ def _tile(tile: Tile | None, width: int, height: int) -> Text:
 
 
 def _block(lines: Iterable[str], width: int, height: int, style: str) -> Text:
-    """Lines in the middle of a block, all of which has the style."""
+    """Center lines vertically in a block of a style."""
     centered = [line.center(width) for line in lines]
     above = [" " * width] * ((height - len(centered)) // 2)
     below = [" " * width] * (height - len(centered) - len(above))

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Canonicalization of the dialect's operations, as rewrite patterns.
 
-| module          | what its patterns simplify                                          |
+| module          | simplified operations                                               |
 |-----------------|---------------------------------------------------------------------|
 | `reshards`      | reshards of reshards                                                |
-| `reshard_reuse` | reshards to where a value, or a reshape of it, has been brought     |
-| `collectives`   | collectives that do nothing, or undo the one before                 |
+| `reshard_reuse` | reshards equal to earlier ones, also through reshapes               |
+| `collectives`   | collectives without effect, and inverse pairs of collectives        |
 | `reduce_scatter`| all-reduces whose results are only sliced                           |
-| `computations`  | arguments of manual computations that nothing uses, trivial bodies  |
+| `computations`  | unused arguments of manual computations, trivial bodies             |
 
-`canonicalize` applies them by themselves. In a pipeline, `canonicalize` does so together with
-upstream's pass of that name.
+The function `canonicalize` applies them alone; the pass `canonicalize` of pipelines applies them
+together with upstream's pass of that name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PATTERNS: tuple[Pattern, ...] = (
     *_REDUCE_SCATTER,
     *_COMPUTATIONS,
 )
-"""All patterns; of those for one operation, the earlier is tried first."""
+"""All patterns; those for one operation are tried in this order."""
 
 
 def canonicalize(
@@ -43,7 +43,7 @@ def canonicalize(
     """Simplify the dialect's operations in `root` until nothing changes any more.
 
     Args:
-        root: the operation to work in; it stays itself.
+        root: the operation whose regions are simplified; it is not replaced.
         labels: apply only the patterns with one of these labels (`sdy-reshard`,
             `sdy-collective`); by default all patterns, also those without a label.
 
@@ -62,8 +62,8 @@ def apply_patterns(
 ) -> bool:
     """Apply patterns in `root` until none matches; returns whether one did.
 
-    Where two patterns compete for an operation, the order in which operations are visited can
-    decide which wins: top down, or from the last to the first.
+    If two patterns match an operation, the result can depend on the order in which operations are
+    visited: top down, or from the last to the first.
     """
     applied = False
 

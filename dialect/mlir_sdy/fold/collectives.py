@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Collectives that do nothing, undo the one before, or can be merged with it.
+"""Collectives that have no effect, invert the preceding one, or can be merged with it.
 
-Collectives have effects as far as MLIR knows, so one that is left without uses stays. Only an
-unused all-to-all is known to be superfluous.
+MLIR assumes that collectives have side effects, so unused ones are kept, except for an unused
+all-to-all.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def drop_permute_in_place(permute: ir.Operation, rewriter: rewrite.PatternRewrit
 
 
 def erase_unused_all_to_all(all_to_all: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
-    """An all-to-all that nothing uses is erased."""
+    """Unused all-to-alls are erased."""
     if is_used(all_to_all.results[0]):
         return False
     rewriter.erase_op(all_to_all)
@@ -97,9 +97,9 @@ def erase_unused_all_to_all(all_to_all: ir.Operation, rewriter: rewrite.PatternR
 
 
 def merge_all_to_alls(all_to_all: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
-    """`all_to_all(all_to_all(x, P), Q)` makes the moves of both at once.
+    """`all_to_all(all_to_all(x, P), Q)` is merged to one with the moves of both.
 
-    Only if nothing else uses the inner one, and no dimension occurs twice among all moves.
+    Only if the inner one has no other use, and no dimension occurs twice among all moves.
     """
     inner = producer(all_to_all.operands[0], "sdy.all_to_all")
     if inner is None or not has_one_use(inner.results[0]):

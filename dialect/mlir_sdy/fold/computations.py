@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Manual computations: arguments that nothing uses, and bodies that need no computation around."""
+"""Simplification of manual computations: unused arguments and trivial computations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OWN = frozenset({"in_shardings", "out_shardings", "manual_axes", OPERAND_SIZES,
 
 
 def drop_unused_inputs(computation: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
-    """Arguments of the body that nothing uses go, with their operands and shardings."""
+    """Unused arguments of the body are erased, with their operands and shardings."""
     body = computation.regions[0].blocks[0]
     used = [is_used(argument) for argument in body.arguments]
     if all(used):
@@ -50,11 +50,11 @@ def drop_unused_inputs(computation: ir.Operation, rewriter: rewrite.PatternRewri
 
 
 def inline_on_one_device(computation: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
-    """A body that runs once along its manual axes takes the place of its computation.
+    """A computation is inlined if its manual axes have one device.
 
-    1. A computation without values whose body is empty is erased, whatever its manual axes.
+    1. A computation without values whose body is empty is erased, for any manual axes.
     2. If the sizes of its manual axes are all 1, or there are no values, the body is inlined. The
-       shardings of operands and results are gone then.
+       shardings of operands and results are dropped.
     """
     in_shardings, out_shardings = (
         value_of(computation.attributes[name]).shardings
@@ -65,7 +65,7 @@ def inline_on_one_device(computation: ir.Operation, rewriter: rewrite.PatternRew
         axes = manual_axes(computation)
         if axes and _devices_along(axes, computation, (*in_shardings, *out_shardings)) != 1:
             return False
-    # What moves is in the block before, and its uses outside of the body are those of the results.
+    # The moved operations are in the block before, and their outside uses are those of the results.
     *inner, terminator = [view.operation for view in body.operations]
     for argument, operand in zip(body.arguments, computation.operands, strict=True):
         argument.replace_all_uses_with(operand)
@@ -82,7 +82,7 @@ def inline_on_one_device(computation: ir.Operation, rewriter: rewrite.PatternRew
 def _devices_along(
     axes: Sequence[str], computation: ir.Operation, shardings: Iterable[TensorSharding]
 ) -> int | None:
-    """The number of devices along manual axes; None if there is no mesh to tell."""
+    """Return the number of devices along manual axes; None without a mesh."""
     module = enclosing_module(computation)
     meshes = {} if module is None else meshes_of(module)
     written = common_mesh(shardings, meshes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a pattern is, and what several of them ask of the IR."""
+"""The class of patterns, and common queries of the IR."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ COLLECTIVE = "sdy-collective"
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A way to simplify an operation.
+    """A rewrite pattern that simplifies an operation.
 
     Attributes:
         root: the name of the operation.
-        rewrite: looks at such an operation and, if the pattern matches, rewrites it and returns
+        rewrite: a function that, if the pattern matches an operation, rewrites it and returns
             True. Operations must be replaced and erased through the rewriter.
-        label: the group that options of passes know the pattern by; empty without one.
+        label: the name of its group in options of passes; empty without one.
     """
 
     root: str
@@ -35,12 +35,12 @@ class Pattern:
 
     @property
     def name(self) -> str:
-        """The name that options of passes know just this pattern by."""
+        """The name of the pattern in options of passes."""
         return self.rewrite.__name__.replace("_", "-")
 
 
 def producer(value: ir.Value, name: str) -> ir.Operation | None:
-    """The operation called `name` that `value` is a result of; None if it isn't."""
+    """Return the operation that defines `value` if its name is `name`, or None."""
     if isinstance(value, ir.BlockArgument):
         return None
     operation = value.owner.operation
@@ -48,10 +48,10 @@ def producer(value: ir.Value, name: str) -> ir.Operation | None:
 
 
 def is_used(value: ir.Value) -> bool:
-    """Whether anything uses `value`."""
+    """Whether `value` has uses."""
     return next(iter(value.uses), None) is not None
 
 
 def has_one_use(value: ir.Value) -> bool:
-    """Whether `value` is used exactly once."""
+    """Whether `value` has exactly one use."""
     return len(tuple(islice(value.uses, 2))) == 1

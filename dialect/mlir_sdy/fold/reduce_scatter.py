@@ -26,11 +26,11 @@ from mlir_sdy.values import get_sharding
 def slice_of_reduce(all_slice: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
     """`all_slice(all_reduce(x, R), S)` becomes a reduce-scatter of `x`, and a slice of the rest.
 
-    1. Every user of the all-reduce is a slice along the same axes in the same block; this is the
-       first one. All are replaced.
+    1. Every user of the all-reduce is a slice along the same axes in the same block; the matched
+       one is the first. All are replaced.
     2. Each dimension is scattered along the longest prefix of its slicing axes that are also
-       reduction axes, compared as they are written. No reduction axis may be left.
-    3. The remaining slicing axes, if there are any, are left to a slice.
+       reduction axes, compared as written. All reduction axes must be used.
+    3. The remaining slicing axes, if there are any, become a slice.
     """
     reduce = producer(all_slice.operands[0], "sdy.all_reduce")
     module = enclosing_module(all_slice)
@@ -65,7 +65,7 @@ def slice_of_reduce(all_slice: ir.Operation, rewriter: rewrite.PatternRewriter) 
 
 
 def _slices_alike(reduce: ir.Operation, first: ir.Operation) -> list[ir.Operation] | None:
-    """The users of `reduce`, if all are slices like `first`, which comes first in the block."""
+    """Return the users of `reduce` if all are slices equal to `first`, the first in the block."""
     users = [use.owner.operation for use in reduce.results[0].uses]
     for user in users:
         if user.name != "sdy.all_slice" or user.block != first.block:
@@ -80,7 +80,7 @@ def _slices_alike(reduce: ir.Operation, first: ir.Operation) -> list[ir.Operatio
 def _split(
     slicing: list[AxisTuple], reduction: AxisTuple
 ) -> tuple[list[AxisTuple], list[AxisTuple]] | None:
-    """The slicing axes to scatter along, and the rest; None if a reduction axis is left over."""
+    """Return the slicing axes to scatter along and the rest; None if a reduction axis is unused."""
     remaining: set[AxisRef] = set(reduction)
     scattered: list[AxisTuple] = []
     rest: list[AxisTuple] = []

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A reshard to where its value has been brought before, directly or seen through reshapes.
+"""Reuse of earlier reshards of a value, directly or through reshapes.
 
     %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<4x8xf32>
     %2 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
     %3 = sdy.reshard %2 <@mesh, [{}, {"x"}]> : tensor<8x4xf32>
 
-Here `%3` is the transpose of `%1`, and need not be brought there a second time.
+Here `%3` is replaced by the transpose of `%1`, so that the data is sent only once.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from mlir_sdy.values import rank_of
 _RESHAPE = "stablehlo.reshape"
 _TRANSPOSE = "stablehlo.transpose"
 _SEARCHED = 1000
-"""How many operations to look at for one that keeps a reshard in use."""
+"""Largest number of operations visited in the search for a live use of a reshard."""
 
 
 def reuse_reshard(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
-    """A reshard becomes reshapes and transposes of an earlier reshard that puts data alike.
+    """A reshard becomes reshapes and transposes of an earlier reshard with the same data placement.
 
-    1. Walk up from the operand through reshapes and transposes to the *root*, and carry the
-       sharding along through them as far as it can be said of the value there.
-    2. Among the reshards of the root and of its reshapes look for one earlier in the block that
-       has the same unreduced axes and places the data as the carried sharding does.
-    3. Reshape its result to the type of the root, and do on that again what leads from the root to
-       the operand.
+    1. Walk up from the operand through reshapes and transposes to the *root*, and convert the
+       sharding accordingly, as far as it can be expressed.
+    2. Among the reshards of the root and of its reshapes find one earlier in the block that has the
+       same unreduced axes and the data placement of the converted sharding.
+    3. Reshape its result to the type of the root, and apply the chain from the root to the operand
+       to it.
     """
     has_served = _serve_equal_ones(reshard, rewriter)
     target = _carry_up(reshard)
@@ -51,9 +51,9 @@ def reuse_reshard(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> b
 def _serve_equal_ones(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
     """Replace all later reshards of the same value to the same sharding by this one, at once.
 
-    That is what happens to each of them in its turn, but each would look through all uses of the
-    value. It is done only where nothing else can happen to them before: no reshape leads to or from
-    the value, and this reshard keeps a use that is not a reshard.
+    The pattern would replace each of them, but search all uses of the value each time. The shortcut
+    is taken only if no other pattern can apply to them before: the value is neither a reshape nor
+    reshaped, and this reshard keeps a use that is not a reshard.
     """
     value = reshard.operands[0]
     if producer(value, _RESHAPE) or producer(value, _TRANSPOSE):
@@ -79,9 +79,9 @@ def _serve_equal_ones(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) 
 
 
 def _keeps_a_use(reshard: ir.Operation) -> bool:
-    """Whether what uses a reshard, other reshards aside, leads to something that is not dead.
+    """Whether a reshard has a live use other than reshards.
 
-    The search is given up after some operations, and then there might be no such use.
+    The search is limited to some operations; beyond them the result is False.
     """
     users = (use.owner.operation for use in reshard.results[0].uses)
     pending = [user for user in users if user.name != "sdy.reshard"]
@@ -97,13 +97,13 @@ def _keeps_a_use(reshard: ir.Operation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Where a reshard leads to, as seen from further up.
+    """The target sharding of a reshard, converted through a chain of reshapes and transposes.
 
     Attributes:
-        root: what is at the top of the chain of reshapes and transposes.
-        chain: those between the root and the operand, from the operand up.
-        sharding: that of the reshard, carried up as far as possible.
-        type: the type of the value that `sharding` is about.
+        root: the value at the top of the chain.
+        chain: the operations between the root and the operand, from the operand up.
+        sharding: the sharding of the reshard, converted as far as possible.
+        type: the type of the value to which `sharding` applies.
     """
 
     root: ir.Value
@@ -113,10 +113,11 @@ class _Target:
 
 
 def _carry_up(reshard: ir.Operation) -> _Target | None:
-    """The target of a reshard.
+    """Convert the sharding of a reshard up the chain.
 
-    A transpose permutes the sharding; a reshape to as many dimensions leaves it, and one to another
-    number ends its way. None if a transpose is above that, which would change the order of data.
+    A transpose permutes the sharding; a reshape of equal rank keeps it, and one of another rank
+    ends the conversion. None if there is a transpose above that, which would change the order of
+    data.
     """
     root: ir.Value = reshard.operands[0]
     sharding, sharded_type = value_of(reshard.attributes["sharding"]), root.type
@@ -141,7 +142,7 @@ def _carry_up(reshard: ir.Operation) -> _Target | None:
 
 
 def _permuted(sharding: TensorSharding, permutation: list[int]) -> TensorSharding:
-    """The sharding before a transpose of what is sharded so afterwards."""
+    """Return the sharding before a transpose from that of its result."""
     if not sharding.dim_shardings:  # on a single device
         return sharding
     dims = [DimensionSharding()] * len(permutation)
@@ -151,7 +152,7 @@ def _permuted(sharding: TensorSharding, permutation: list[int]) -> TensorShardin
 
 
 def _reshards_of(value: ir.Value) -> Iterator[ir.Operation]:
-    """The reshards of a value and of its reshapes."""
+    """Return the reshards of a value and of its reshapes."""
     for use in value.uses:
         user = use.owner.operation
         if user.name == "sdy.reshard":
@@ -161,7 +162,7 @@ def _reshards_of(value: ir.Value) -> Iterator[ir.Operation]:
 
 
 def _serves(candidate: ir.Operation, reshard: ir.Operation, target: _Target) -> bool:
-    """Whether `candidate` is earlier in the block and has brought the data to the target."""
+    """Whether `candidate` is earlier in the block and places the data as the target does."""
     if candidate.block != reshard.block or not candidate.is_before_in_block(reshard):
         return False
     sharding = value_of(candidate.attributes["sharding"])
@@ -171,8 +172,8 @@ def _serves(candidate: ir.Operation, reshard: ir.Operation, target: _Target) -> 
     ):
         return False
     given_type = candidate.results[0].type
-    # Shardy compares with the type of the reshard, for which a sharding that went through a
-    # transpose was not meant. Asking for both merges what it merges, where that is right.
+    # Shardy compares with the type of the reshard, to which a sharding converted through a
+    # transpose does not apply. Requiring both gives its merges as far as they are correct.
     return all(
         _place_alike(sharding, given_type, target.sharding, target_type, reshard)
         for target_type in {target.type, reshard.results[0].type}
@@ -197,7 +198,7 @@ def _place_alike(
 
 
 def _static_shape(value_type: ir.Type) -> Shape | None:
-    """The shape of a plain tensor of static sizes; None for any other type."""
+    """Return the shape of a tensor type of static sizes; None for any other type."""
     if (
         isinstance(value_type, ir.RankedTensorType)
         and value_type.has_static_shape
@@ -208,7 +209,7 @@ def _static_shape(value_type: ir.Type) -> Shape | None:
 
 
 def _follow(candidate: ir.Operation, target: _Target) -> ir.Value:
-    """What leads from the root to the operand, done on the result of `candidate` instead."""
+    """Apply the chain from the root to the operand to the result of `candidate` instead."""
     value = candidate.results[0]
     if value.type != target.root.type:
         reshape = ir.Operation.create(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reshards one after the other."""
+"""Consecutive reshards."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mlir_sdy.host import ir, rewrite
 def merge_reshards(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
     """`reshard(reshard(x, s1), s2)` becomes `reshard(x, s2)`.
 
-    Only if nothing else uses the inner one: otherwise it stays, and the data would be moved from
-    further away.
+    Only if the inner one has no other use. Otherwise it is kept, and resharding from `s1` is
+    usually cheaper.
     """
     inner = producer(reshard.operands[0], "sdy.reshard")
     if inner is None or not has_one_use(inner.results[0]):

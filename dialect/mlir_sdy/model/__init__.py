@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Axes, meshes, shardings and sharding rules as plain frozen values, with their algebra.
 
-Nothing here knows MLIR. Each value has the parameters of the attribute of the same name, in the
-same order, and its `str` is the attribute's body text. Values compare by their fields, are
-hashable, and are never changed: whatever "changes" one returns another. Sizes of parts of axes are
-known only with the mesh, which is then an argument.
+This package does not depend on MLIR. Each value has the parameters of the attribute of the same name,
+in the same order, and its `str` is the attribute's body text. Values are immutable and hashable, and
+compare by their fields. Sizes of sub-axes depend on the mesh, which is then an argument.
 
-| module                | what it holds                                                            |
+| module                | contents                                                                 |
 |-----------------------|--------------------------------------------------------------------------|
 | `enums`               | directions, kinds of reductions, of edge ends and of factors             |
-| `axes`                | refs to axes and to parts of them, how two relate, their order           |
+| `axes`                | references to axes and sub-axes: containment, overlap, order             |
 | `mesh`                | the mesh: its checks, kinds, sizes and devices                           |
 | `axis_lists`          | lists of refs: merge, cut at overlaps, subtract                          |
 | `axis_prefix`         | whether a list is a prefix of another, which may end within a ref        |
-| `sharding`            | shardings of dimensions and tensors: questions, builders, shapes         |
-| `equivalence`         | when two shardings mean the same; the mesh that several agree on         |
-| `manual_axes`         | what of a sharding is inside and outside of a manual computation         |
+| `sharding`            | shardings of dimensions and tensors: queries, builders, shapes           |
+| `equivalence`         | equivalence of shardings; the common mesh of several shardings           |
+| `mesh_change`         | conversion of shardings to another mesh of the same devices              |
+| `manual_axes`         | shardings inside and outside of a manual computation                     |
+| `communication`       | bytes that devices send in a collective                                  |
 | `reshape_equivalence` | whether a tensor and its reshape have their data on the same devices     |
 | `devices`             | coordinates of devices along axes, shard indices, replica groups         |
 | `placement`           | the slice of a tensor that each device holds                             |
@@ -24,7 +25,7 @@ known only with the mesh, which is then an argument.
 | `collectives`         | the axes of a collective's result from those of its operand              |
 | `edges`               | the record of propagation steps                                          |
 
-Whatever can't be built or answered raises `ModelError`.
+Invalid values and arguments raise `ModelError`.
 """
 
 from mlir_sdy.model.all_to_all import AllToAllParam, AllToAllParamList

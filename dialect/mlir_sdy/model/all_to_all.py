@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The parameters of `sdy.all_to_all`: which axes move from which dimension to which."""
+"""The parameters of `sdy.all_to_all`: axes that move between dimensions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class AllToAllParamList(ValueList[AllToAllParam]):
     def overlaps(self, other: AllToAllParamList) -> bool:
         """Whether a dimension occurs twice among all sources and targets of both lists.
 
-        So a list that repeats a dimension by itself overlaps with any. `[{"x"}: 0->1]` overlaps
+        So a list that repeats a dimension overlaps with any other. `[{"x"}: 0->1]` overlaps
         with `[{"y"}: 1->2]`, but not with `[{"y"}: 2->3]`.
         """
         dims = [
@@ -43,6 +43,6 @@ class AllToAllParamList(ValueList[AllToAllParam]):
         return len(set(dims)) < len(dims)
 
     def combine(self, other: AllToAllParamList) -> AllToAllParamList:
-        """The moves of both lists by source dimension; meaningful when they do not overlap."""
+        """Return the moves of both lists, which must not overlap, by source dimension."""
         params = (*self.value, *other.value)
         return AllToAllParamList(tuple(sorted(params, key=lambda param: param.src_dim)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""References to mesh axes and to parts of them, how two of them relate, and their order.
+"""References to mesh axes and sub-axes, their relations and their order.
 
 A ref covers a range of the digits of its axis: an axis of size F, seen as reshaped to factors
 `... x pre x size x ...` from major to minor, is covered by `"x":(pre)size` in the range from
@@ -67,7 +67,7 @@ class AxisRef(TextRepr):
         return mesh.axis_size(self.name) if info is None else info.size
 
     def next_pre_size(self, mesh: Mesh) -> int:
-        """Where the covered range ends: `pre_size * size`."""
+        """The end of the covered range: `pre_size * size`."""
         info = self.sub_axis_info
         return mesh.axis_size(self.name) if info is None else info.next_pre_size
 
@@ -93,8 +93,8 @@ class AxisRef(TextRepr):
     def contains(self, other: AxisRef) -> bool:
         """Whether the range of `other` lies in that of this ref.
 
-        Divisibility is not tested: `"x":(1)6` contains `"x":(1)4`. Where that matters, ask
-        `can_coexist` as well. This holds for prefixes and suffixes, too.
+        Divisibility is not tested: `"x":(1)6` contains `"x":(1)4`. Call `can_coexist` as well if it
+        matters. This holds for prefixes and suffixes, too.
         """
         if self.name != other.name:
             return False
@@ -139,8 +139,8 @@ class AxisRef(TextRepr):
     def can_coexist(self, other: AxisRef) -> bool:
         """Whether one factorization of the axis has boundaries for both refs.
 
-        Refs on different axes coexist, and a full axis with anything. For two parts, with the
-        pre-sizes p <= P and the next pre-sizes n <= N, sorted each for itself:
+        Refs on different axes coexist, and a full axis with any other ref. For two parts, with the
+        pre-sizes p <= P and the next pre-sizes n <= N, each pair sorted separately:
 
         1. if they overlap (n > P): p divides P, P divides n, and n divides N;
         2. otherwise: n divides P.
@@ -219,10 +219,10 @@ class AxisRef(TextRepr):
         return AxisRef.sub(self.name, start, end // start)
 
     def common_prefix(self, other: AxisRef) -> AxisRef | None:
-        """The one of both refs that is a prefix of the other; none if neither is.
+        """Return the ref that is a prefix of the other; none if neither is.
 
-        It is all or nothing: `"x":(1)4` and `"x":(1)6`, which can't coexist, have none, although
-        both begin with `"x":(1)2`.
+        `"x":(1)4` and `"x":(1)6`, which can't coexist, have none, although both begin with
+        `"x":(1)2`.
         """
         if not self.can_coexist(other):
             return None

@@ -53,7 +53,7 @@ def common_prefix(first: AxisTuple, second: AxisTuple) -> AxisTuple:
 
 
 def prefix_without_overlap(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
-    """The part of `axis` before any of `others` begins; none if nothing is left.
+    """Return the part of `axis` before any of `others` begins, or None.
 
     `"x"` against `{"x":(6)2, "x":(2)3}` gives `"x":(1)2`.
     """
@@ -68,7 +68,7 @@ def prefix_without_overlap(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef 
 def truncate_by_removing_overlaps(axes: AxisTuple, others: Sequence[AxisRef]) -> AxisTuple:
     """The longest prefix of `axes` that overlaps none of `others`.
 
-    The list is cut at the first ref that overlaps, of which the part before the overlap stays.
+    The list is cut at the first ref that overlaps, of which the part before the overlap is kept.
     If nothing was cut, the result is `axes` itself (`is`).
 
     `{"y", "x"}` against `{"x":(2)3}` gives `{"y", "x":(1)2}`; against `{"y"}` it gives `{}`.
@@ -108,7 +108,7 @@ def intersection(axes: Iterable[AxisRef], others: Sequence[AxisRef]) -> AxisTupl
 
 
 def set_difference(axes: Iterable[AxisRef], removed: Iterable[AxisRef], mesh: Mesh) -> AxisTuple:
-    """What `axes` cover and `removed` (disjoint refs) don't, in the order of `axes`.
+    """Return the parts of `axes` that `removed` (disjoint refs) do not cover, in the order of `axes`.
 
     For each of `axes`, the first of `removed` that overlaps it cuts it: the part before goes to
     the result, and the part after is treated in the same way. Parts are not merged.

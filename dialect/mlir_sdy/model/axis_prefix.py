@@ -47,7 +47,7 @@ def prefix_status(first: AxisTuple, second: AxisTuple) -> PrefixStatus:
 
 
 def is_strict_prefix(first: AxisTuple, second: AxisTuple) -> bool:
-    """Whether `second` begins with `first` and goes on."""
+    """Whether `second` begins with `first` and is longer."""
     return prefix_status(first, second) is PrefixStatus.STRICT
 
 
@@ -57,12 +57,12 @@ def axis_list_key(axes: AxisTuple) -> tuple[int, tuple[tuple[str, int, int], ...
 
 
 def expanded_size(axes: AxisTuple, prefix: AxisTuple, mesh: Mesh) -> int:
-    """By how much `axes` shard further than their prefix: the quotient of both sizes.
+    """Return the number of shards of `axes` per shard of their prefix: the quotient of both sizes.
 
     `{"x", "y"}` over `{"x":(1)6}` gives 8 on a mesh `<["x"=24, "y"=2]>`.
 
     Raises:
-        ModelError: If the size of the one list does not divide that of the other.
+        ModelError: If the size of the prefix does not divide that of `axes`.
     """
     size, rest = divmod(mesh.axes_size(axes), mesh.axes_size(prefix))
     if rest:

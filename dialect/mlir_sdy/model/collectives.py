@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What collectives make of shardings: the axes of a result from those of the operand.
+"""Shardings of collectives: the axes of a result from those of the operand.
 
 A collective states the sharding of its result, but that sharding follows from the operand's and
 from the axes that the collective works along. The examples use a mesh `<["u"=8, "v"=2, "w"=2]>`.
@@ -28,15 +28,15 @@ from mlir_sdy.model.text import braced, bracketed
 
 
 def gather_axes(axes: AxisTuple, gathered: Sequence[AxisRef], mesh: Mesh) -> AxisTuple:
-    """The axes of a dimension once it is gathered along `gathered`, a suffix of its axes.
+    """Return the axes of a dimension after a gather along `gathered`, a suffix of its axes.
 
     From the most minor of the gathered axes to the most major one:
 
     1. It must be a suffix of the last axis that is left, or that axis itself.
     2. That axis is replaced by the part before the gathered one, if there is such a part.
 
-    `{"v", "u"}` gathered along `{"u":(2)4}` leaves `{"v", "u":(1)2}`, and along `{"v", "u"}`
-    nothing. Along `{"v"}` it can't be gathered: `"u"` is in the way.
+    `{"v", "u"}` gathered along `{"u":(2)4}` gives `{"v", "u":(1)2}`, and along `{"v", "u"}` gives
+    `{}`. It can't be gathered along `{"v"}`, since `"u"` is more minor.
 
     Raises:
         ModelError: An axis is no suffix.
@@ -54,9 +54,9 @@ def gather_axes(axes: AxisTuple, gathered: Sequence[AxisRef], mesh: Mesh) -> Axi
 
 
 def slice_axes(axes: AxisTuple, sliced: Sequence[AxisRef], mesh: Mesh) -> AxisTuple:
-    """The axes of a dimension once it is sliced along `sliced`.
+    """Return the axes of a dimension after a slice along `sliced`.
 
-    Each is appended in turn, and merged with the axis before it where it goes on from that.
+    Each is appended in turn, and merged with the axis before it if it continues that.
 
     `{"u":(1)2}` sliced along `{"u":(2)4, "w"}` gives `{"u", "w"}`; `{"u":(4)2}` along
     `{"u":(1)4}` gives `{"u":(4)2, "u":(1)4}`.
@@ -72,7 +72,7 @@ def slice_axes(axes: AxisTuple, sliced: Sequence[AxisRef], mesh: Mesh) -> AxisTu
 def all_to_all_axes(
     dim_axes: Sequence[AxisTuple], params: AllToAllParamList, mesh: Mesh
 ) -> tuple[AxisTuple, ...]:
-    """The axes of each dimension once axes have moved between dimensions.
+    """Return the axes of each dimension after axes have moved between dimensions.
 
     1. The source of each move is gathered along its axes, the target sliced along them.
     2. All other dimensions keep their axes.
@@ -98,7 +98,7 @@ def dims_text(dim_axes: Sequence[AxisTuple]) -> str:
 
 
 def add_unreduced_axes(unreduced: AxisTuple, added: Sequence[AxisRef], mesh: Mesh) -> AxisTuple:
-    """The unreduced axes once more have become unreduced, sorted and merged.
+    """Return the unreduced axes after more axes have become unreduced, sorted and merged.
 
     `{"u":(4)2}` with `{"u":(1)4, "v"}` is `{"u", "v"}`.
     """
@@ -113,7 +113,7 @@ def check_unreduced_transition(
     introduced_as: ReductionOp | None,
     removed_as: ReductionOp | None,
 ) -> None:
-    """Check that unreduced axes come and go, from operand to result, as an operation can do it.
+    """Check that an operation can add and remove unreduced axes from operand to result.
 
     1. *Introduced* axes, unreduced in the result only, are of the kind `introduced_as`.
     2. *Removed* axes, unreduced in the source only, are of the kind `removed_as`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What devices have to send in a collective."""
+"""The data that devices send in a collective."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SHARES: dict[str, Callable[[int], Fraction]] = {
 
 
 def share_sent(kind: str, group_size: int) -> Fraction:
-    """What a device has to send at the least, in multiples of what it puts into a collective.
+    """Return the minimum that a device sends in a collective, as a multiple of its operand.
 
     In a group of *n* devices:
 
-    | kind                   | share       | in other words              |
+    | kind                   | share       | explanation                 |
     |------------------------|-------------|-----------------------------|
     | `all_gather`           | n - 1       | (n - 1) / n of its result   |
     | `all_reduce`           | 2 (n - 1)/n | a reduce-scatter and gather |
@@ -34,6 +34,6 @@ def share_sent(kind: str, group_size: int) -> Fraction:
 
     Args:
         kind: the collective, without its dialect.
-        group_size: the devices that exchange data with each other.
+        group_size: the number of devices that exchange data with each other.
     """
     return _SHARES[kind](group_size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where the devices of a mesh sit along its axes, and how axes group them.
+"""Coordinates of the devices of a mesh, and groups of devices along axes.
 
 The *position* of a device is its index in the row-major order of the mesh: the index of its id
 among the explicit ids, or the id itself.
@@ -44,11 +44,11 @@ def coordinates(mesh: Mesh, device: int, axes: Iterable[AxisRef]) -> tuple[int, 
 
 
 def shard_index(mesh: Mesh, device: int, axes: Iterable[AxisRef]) -> int:
-    """The index of the piece that a device holds of a dimension sharded along `axes`.
+    """Return the index of a device's shard of a dimension sharded along `axes`.
 
-    It is the coordinates of the device along `axes` as a number, major to minor. On
-    `<["x"=4, "y"=3]>`, device 7 is at 2 along `x` and at 1 along `y`: it holds piece 5 of 12
-    along `{"x", "y"}`, and piece 6 of 12 along `{"y", "x"}`.
+    It is the linear index of the device's coordinates along `axes`, major to minor. On
+    `<["x"=4, "y"=3]>`, device 7 is at 2 along `x` and at 1 along `y`: it holds shard 5 of 12
+    along `{"x", "y"}`, and shard 6 of 12 along `{"y", "x"}`.
     """
     position = device_position(mesh, device)
     index = 0
@@ -70,7 +70,7 @@ def shard_indices(mesh: Mesh, axes: Iterable[AxisRef]) -> tuple[int, ...]:
 
 
 def sizes_and_widths(mesh: Mesh, axes: Iterable[AxisRef]) -> list[tuple[int, int]]:
-    """For each ref its size and by how many positions one step along it goes.
+    """Return for each ref its size and the difference of positions of one step along it.
 
     On `<["x"=4, "y"=3]>`, `{"y", "x":(1)2}` gives [(3, 1), (2, 6)].
     """
@@ -88,7 +88,7 @@ def sizes_and_widths(mesh: Mesh, axes: Iterable[AxisRef]) -> list[tuple[int, int
 def replica_groups(mesh: Mesh, axes: Iterable[AxisRef]) -> tuple[tuple[int, ...], ...]:
     """The groups of devices that differ only in their coordinates along `axes`.
 
-    1. View the devices as an array with one dimension for each ref of the mesh, cut at the ends
+    1. View the devices as an array with one dimension for each ref of the mesh, split at the ends
        of `axes` (`ordered_refs`).
     2. Move the dimensions of `axes` last, in their order.
     3. Flatten to one group per combination of the other coordinates, in mesh order.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Propagation edges: the record of which value gave an axis to which others, step by step."""
+"""Propagation edges: the record of the values between which axes propagated, step by step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class EdgeValueRef(TextRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AxisToPropagationDetails(TextRepr):
-    """An axis that went from one value to others: `{"x" = operand-1 -> [result-0]}`."""
+    """An axis that propagated from one value to others: `{"x" = operand-1 -> [result-0]}`."""
 
     axis_name: AxisRef
     source: EdgeValueRef
@@ -37,7 +37,7 @@ class AxisToPropagationDetails(TextRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PropagationOneStep(TextRepr):
-    """What one step of the propagation did: `{step-2 = [...]}`."""
+    """The edges of one step of propagation: `{step-2 = [...]}`."""
 
     step_index: int
     axis_entries: tuple[AxisToPropagationDetails, ...]
@@ -48,7 +48,7 @@ class PropagationOneStep(TextRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PropagationEdges(ValueList[PropagationOneStep]):
-    """The steps that changed the shardings of an op: `<[{step-2 = [...]}]>`.
+    """The steps that changed the shardings of an operation: `<[{step-2 = [...]}]>`.
 
     Raises:
         ModelError: On construction, for the first step with one of these faults:

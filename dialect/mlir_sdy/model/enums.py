@@ -11,7 +11,7 @@ class KeywordEnum(enum.IntEnum):
 
     @property
     def keyword(self) -> str:
-        """The word that stands for this case in the custom assembly."""
+        """The word for this case in the custom assembly."""
         return self.name.lower()
 
     def __str__(self) -> str:
@@ -22,7 +22,7 @@ class KeywordEnum(enum.IntEnum):
 
 
 class PropagationDirection(KeywordEnum):
-    """Ways in which shardings may flow through an op; `BOTH` is the union of the other two."""
+    """Directions in which shardings may flow through an operation; `BOTH` is forward and backward."""
 
     NONE = 0
     FORWARD = 1
@@ -31,7 +31,7 @@ class PropagationDirection(KeywordEnum):
 
     @property
     def keyword(self) -> str:
-        """The word that stands for this case in the custom assembly: in capitals."""
+        """The word for this case in the custom assembly, in capitals."""
         return self.name
 
     def union(self, other: PropagationDirection) -> PropagationDirection:
@@ -44,14 +44,14 @@ class PropagationDirection(KeywordEnum):
 
 
 class EdgeNodeType(KeywordEnum):
-    """Which end of an op a propagation edge refers to."""
+    """The end of an operation that a propagation edge refers to: operand or result."""
 
     OPERAND = 0
     RESULT = 1
 
 
 class ReductionOp(KeywordEnum):
-    """How the partial values along unreduced axes combine to the true value."""
+    """Reduction that combines the partial results along unreduced axes."""
 
     SUM = 0
     MAX = 1
@@ -59,13 +59,13 @@ class ReductionOp(KeywordEnum):
 
 
 class FactorType(enum.Enum):
-    """What sharding a factor of an op means."""
+    """Kind of a factor: the communication that sharding along it requires."""
 
     PASS_THROUGH = "pass-through"
-    """No communication when all tensors agree."""
+    """No communication if all tensors are sharded equally."""
     REDUCTION = "reduction"
     """Partial results must be reduced."""
     NEED_REPLICATION = "need-replication"
-    """The factor must be made replicated."""
+    """All tensors must be replicated along the factor."""
     PERMUTATION = "permutation"
-    """Shards must be exchanged between neighbours."""
+    """Shards exchange elements with neighbors."""

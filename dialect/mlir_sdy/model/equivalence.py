@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""When two shardings mean the same layout, and what mesh several shardings have in common.
+"""Equivalence of shardings, and the common mesh of several shardings.
 
-A sharding may be absent (None): such a value is on every device as a whole.
+A sharding may be absent (None): such a value is fully replicated.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from mlir_sdy.model.sharding import TensorSharding
 def are_equivalent(
     first: TensorSharding | None, second: TensorSharding | None, *, ignore_unreduced: bool = False
 ) -> bool:
-    """Whether two shardings lay out a tensor alike.
+    """Whether two shardings distribute a tensor equally.
 
     1. A sharding is *plain* if it is absent, or has neither axes of dimensions nor (unless these
-       are ignored) unreduced axes. If `first` is plain, the answer is whether `second` is, of
-       whatever mesh and rank.
+       are ignored) unreduced axes. If `first` is plain, the result is whether `second` is, on any
+       mesh and of any rank.
     2. The meshes are the same as written: a name never equals an inlined mesh.
     3. The unreduced axes are the same (unless ignored). The kind of reduction is not compared.
     4. The axes of each dimension are the same.
 
-    Priorities, replicated axes, and whether a dimension is open don't matter:
+    Priorities, replicated axes, and whether a dimension is open are ignored:
     `<@m, [{"x", ?}p1], replicated={"y"}>` is equivalent to `<@m, [{"x"}]>`.
     """
     if _is_plain(first, ignore_unreduced):
@@ -45,9 +45,9 @@ def _is_plain(sharding: TensorSharding | None, ignore_unreduced: bool) -> bool:
 def are_equivalent_if_given(
     first: TensorSharding | None, second: TensorSharding | None, *, ignore_unreduced: bool = False
 ) -> bool:
-    """As `are_equivalent`, but an absent `first` goes with any `second` that shards no dimension.
+    """Whether shardings are equivalent, or `first` is absent and `second` shards no dimension.
 
-    The unreduced axes of `second` are ignored in that one case.
+    The unreduced axes of `second` are ignored in the latter case; see `are_equivalent`.
     """
     if first is None:
         return second is None or second.is_fully_replicated
@@ -66,20 +66,20 @@ def common_mesh(
     *,
     ignore_device_ids: bool = False,
 ) -> str | Mesh | None:
-    """The mesh, as the first sharding on it writes it, that all shardings agree on.
+    """Return the common mesh of all shardings, as the first sharding on it writes it.
 
     Absent shardings are skipped. The first mesh becomes the candidate; for each further one:
 
     1. an empty candidate is replaced by it;
     2. if it is empty, it is skipped;
     3. otherwise it must equal the candidate, or there is no common mesh. Meshes are compared by
-       value, so two names of equal meshes go together;
+       value, so two names of equal meshes are compatible;
     4. when device ids are ignored, a mesh without explicit ids replaces the candidate.
 
     Args:
-        shardings: the shardings to bring together.
+        shardings: the shardings.
         meshes: the meshes by the names of their symbols.
-        ignore_device_ids: whether meshes with the same axes but other devices go together.
+        ignore_device_ids: whether to ignore the device ids of meshes with the same axes.
 
     Returns:
         The mesh or its name; None if there are no shardings, a name is unknown, or they differ.
@@ -106,14 +106,14 @@ def common_mesh(
 def complete_shardings(
     shardings: Iterable[TensorSharding | None], ranks: Iterable[int], meshes: Mapping[str, Mesh]
 ) -> tuple[TensorSharding, ...] | None:
-    """Shardings for all arguments (or results) of a function, some of which may lack one.
+    """Complete the shardings of all arguments (or results) of a function.
 
     Missing ones are fully open on the mesh of the first sharding whose mesh is not maximal. If
-    there is no such sharding, there is nothing to complete.
+    there is no such sharding, they stay missing.
 
     Args:
         shardings: the sharding of each value, or None.
-        ranks: the rank of each value, 0 if it is no tensor.
+        ranks: the rank of each value, 0 if it is not a tensor.
         meshes: the meshes by the names of their symbols.
     """
     given = tuple(shardings)

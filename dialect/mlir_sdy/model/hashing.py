@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Values that remember their hash.
+"""Values with a cached hash.
 
-Shardings and rules are nested and serve as keys of memo tables, so that the generated hash of a
-data class, which walks the whole value each time, would be paid over and over.
+Shardings and rules are nested and serve as keys of caches, so recomputing the generated hash of a
+data class, which visits all nested values, would be expensive.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from mlir_sdy.model.text import TextRepr
 
 
 class HashSlot(TextRepr):
-    """Base of the classes decorated by `hash_once`: the room for the hash.
+    """Base of the classes decorated by `hash_once`, with the slot of the hash.
 
-    It is no field, so it is neither compared, printed, copied nor pickled (hashes of strings
+    It is not a field, so it is neither compared, printed, copied nor pickled (hashes of strings
     differ between processes).
     """
 

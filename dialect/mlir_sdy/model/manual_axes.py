@@ -23,7 +23,7 @@ class ManualAxes(ValueList[str]):
 
 
 def count_manual_axes(dim_sharding: DimensionSharding, manual: Collection[str]) -> int:
-    """How many refs at the front of the dimension are on manual axes: its *manual part*."""
+    """Return the number of leading refs of the dimension on manual axes: its *manual part*."""
     count = 0
     for axis in dim_sharding.axes:
         if axis.name not in manual:
@@ -33,11 +33,11 @@ def count_manual_axes(dim_sharding: DimensionSharding, manual: Collection[str]) 
 
 
 def erase_manual_axes(sharding: TensorSharding, manual: Collection[str]) -> TensorSharding:
-    """The sharding as the body of a manual computation sees it.
+    """Return the sharding inside of the body of a manual computation.
 
     1. Each dimension loses its manual part.
     2. The replicated and the unreduced axes lose those on manual axes.
-    3. All the rest is kept.
+    3. Everything else is kept.
 
     `<@m, [{"x", "y"}], replicated={"z"}>` without `x` and `z` is `<@m, [{"y"}]>`.
     """
@@ -57,8 +57,8 @@ def erase_manual_axes(sharding: TensorSharding, manual: Collection[str]) -> Tens
 def erase_free_axes(sharding: TensorSharding, manual: Collection[str]) -> TensorSharding:
     """The sharding with only the manual part of each dimension.
 
-    The replicated and the unreduced axes keep those that are *not* manual, as they do in
-    `erase_manual_axes`; those who call this set them anew.
+    The replicated and the unreduced axes keep those that are *not* manual, as in
+    `erase_manual_axes`; callers replace them.
     """
     return replace(
         sharding,
@@ -74,7 +74,7 @@ def erase_free_axes(sharding: TensorSharding, manual: Collection[str]) -> Tensor
 def add_free_axes(
     outer: TensorSharding, inner: TensorSharding, manual: Collection[str]
 ) -> TensorSharding:
-    """The sharding outside of a manual computation, given a new one of its body.
+    """Return the sharding outside of a manual computation, given a new one of its body.
 
     1. Each dimension has the manual part of `outer`, then the axes of `inner`; whether it is
        open, and its priority, come from `inner`.

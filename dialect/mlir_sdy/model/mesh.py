@@ -32,7 +32,7 @@ class MeshAxis(TextRepr):
 
 
 class _AxisTableSlot(HashSlot):
-    """The room for a mesh's table of axes, which is no field of it."""
+    """The slot of a mesh's table of axes, which is not a field."""
 
     __slots__ = ("_axis_table",)
     _axis_table: dict[str, tuple[int, int]]
@@ -46,8 +46,8 @@ class Mesh(_AxisTableSlot):
     There are three kinds of meshes:
 
     * *ordinary*: at least one axis; the devices are 0, 1, 2, ... or a given permutation of them;
-    * *maximal*: no axes and one device id, which stands for that single device;
-    * *empty*: neither; a placeholder that goes with any mesh.
+    * *maximal*: no axes and one device id: a single device;
+    * *empty*: neither; a placeholder that is compatible with any mesh.
 
     Device ids that are 0, 1, 2, ... in order are dropped when there are axes, so that
     `<["x"=2], device_ids=[0, 1]>` and `<["x"=2]>` are the same value.
@@ -112,7 +112,7 @@ class Mesh(_AxisTableSlot):
 
     @property
     def is_maximal(self) -> bool:
-        """Whether this stands for a single device. A mesh with axes of size 1 does not."""
+        """Whether this is a maximal mesh of a single device; meshes with axes of size 1 are not."""
         return not self.axes and len(self.device_ids) == 1
 
     @property
@@ -194,7 +194,7 @@ class Mesh(_AxisTableSlot):
         return part
 
     def sort_key(self, axis: AxisRef) -> tuple[int, str, int, int]:
-        """The key of the order of refs on this mesh: by the axis' position, then as `<` has it.
+        """Return the key of the order of refs on this mesh: by the axis' position, then by `<`.
 
         Unknown names come after all known ones, by name, so that sorting refs that are still
         unverified is well defined.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The same layout on another mesh of the same devices."""
+"""Conversion of shardings to another mesh of the same devices."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from mlir_sdy.model.sharding import TensorSharding
 def sharding_on(
     sharding: TensorSharding, mesh: Mesh, other: Mesh, mesh_or_ref: str | Mesh
 ) -> TensorSharding | None:
-    """The sharding on another mesh by which each device holds the same part of a tensor.
+    """Return the sharding on another mesh by which each device holds the same part of a tensor.
 
-    Only dimensions count: the result has neither replicated nor unreduced axes.
+    Only dimensions are converted: the result has neither replicated nor unreduced axes.
 
     Args:
         sharding: the sharding.
         mesh: its mesh.
-        other: the mesh to come to, which orders the devices in the same way.
-        mesh_or_ref: what the result refers to as its mesh.
+        other: the target mesh, which orders the devices in the same way.
+        mesh_or_ref: the mesh or mesh name of the result.
 
     Returns:
         The sharding; None if the axes of the other mesh, and parts of them, can't express it.
@@ -48,7 +48,7 @@ def sharding_on(
 
 
 def _refs_between(low: int, high: int, mesh: Mesh) -> AxisTuple | None:
-    """The axes along which steps go by at least `low` positions and less than `high`."""
+    """Return the axes along which one step is at least `low` and less than `high` positions."""
     whole = [AxisRef(axis.name) for axis in mesh.axes]
     found: list[AxisRef] = []
     reached = high

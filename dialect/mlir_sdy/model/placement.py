@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which piece of a sharded tensor each device holds."""
+"""The slice of a sharded tensor that each device holds."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from mlir_sdy.model.sharding import Shape, TensorSharding
 def device_slices(
     sharding: TensorSharding, mesh: Mesh, shape: Shape
 ) -> dict[int, tuple[slice, ...]]:
-    """For each device id the slice of the global tensor that the device holds.
+    """Return for each device id the slice of the global tensor that the device holds.
 
-    1. A dimension of size D split into n pieces has pieces of size ceil(D / n), of which the
-       last ones are short or empty when n doesn't divide D.
-    2. A device holds the piece at its shard index along the axes of the dimension.
-    3. Without dimensions in the sharding (as on a maximal mesh) each device holds all.
+    1. A dimension of size D split into n shards has shards of size ceil(D / n), of which the
+       last ones are short or empty if n doesn't divide D.
+    2. A device holds the shard at its shard index along the axes of the dimension.
+    3. Without dimensions in the sharding (as on a maximal mesh) each device holds the full tensor.
 
     On `<["x"=4]>`, `[{"x"}]` splits 6 elements to `0:2`, `2:4`, `4:6` and `6:6`.
 
     Args:
-        sharding: how the tensor is laid out.
+        sharding: the sharding of the tensor.
         mesh: the mesh that the sharding refers to.
         shape: the global shape, with static sizes only.
     """

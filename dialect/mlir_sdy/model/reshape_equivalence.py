@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Whether two shardings place the data of a tensor and of its reshape on the same devices."""
+"""Comparison of the data placement of a tensor and of its reshape."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mlir_sdy.model.sharding import Shape, TensorSharding
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """An axis of a dimension, and where it cuts the row-major data.
+    """An axis of a dimension, and its position in the row-major data.
 
     Attributes:
         axis: the ref.
-        stride: how far apart in the data two neighbours along the axis are.
-        prefix: the number of pieces that more major sizes and axes make.
+        stride: the distance in the data of two neighbors along the axis.
+        prefix: the number of slices by more major sizes and axes.
         dim_size: the size of the dimension.
     """
 
@@ -39,23 +39,23 @@ def place_data_alike(
     *,
     lenient: bool = False,
 ) -> bool:
-    """Whether two shardings of tensors with as many elements place the row-major data alike.
+    """Whether two shardings of tensors of equal size place the row-major data equally.
 
-    1. The same sharding of the same shape does.
+    1. Equal shardings of equal shapes do.
     2. Otherwise both must name the same mesh and replicate the same axes, and the sizes be static.
     3. Each axis of each dimension gets a *stride* and a *prefix*. With c the product of the
-       sizes of the more minor dimensions, a dimension of size D that is split into T pieces, and
+       sizes of the more minor dimensions, a dimension of size D that is split into T shards, and
        axes a1, ..., an: the stride of an is `c * ceil(D / T)` (lenient: `c * D / T`, exactly),
        and that of each axis before it is the next one's stride times its size. The prefix of ai
        is the product of the sizes of the more major dimensions and of a1, ..., a(i-1).
-    4. Sort by stride, and merge neighbours that are one part of an axis in two pieces when the
-       more major one, y, goes on where the more minor one, x, ends: `stride(y) = stride(x) *
-       size(x)`; lenient: `prefix(x) = prefix(y)`, or y takes up all of its dimension and
+    4. Sort by stride, and merge neighbors that are adjacent parts of one axis if the more major
+       one, y, continues the more minor one, x: `stride(y) = stride(x) * size(x)`; lenient:
+       `prefix(x) = prefix(y)`, or y takes up all of its dimension and
        `prefix(x) = prefix(y) * size(y)`.
-    5. They do if both lists then have the same axes with the same strides (lenient: prefixes);
-       strict: and if their shards have as many elements. Shardy goes without this last condition
-       and takes `[{}, {"x"}]` of (2, 4) for that of (4, 2) when `x` has 4 devices, of which two
-       hold nothing of the latter.
+    5. They are equal if both lists then have the same axes with the same strides (lenient:
+       prefixes); strict: and if their shards have equal numbers of elements. Shardy omits the last
+       condition and treats `[{}, {"x"}]` of (2, 4) as equal to that of (4, 2) if `x` has 4 devices,
+       of which two hold only padding of the latter.
 
     On `<["x"=2, "y"=2]>`, `[{"x"}, {"y"}]` of (2, 4) places the data like `[{"x", "y"}]` of (8,).
 
@@ -65,7 +65,7 @@ def place_data_alike(
         second: the sharding on the other side.
         second_shape: the shape on the other side.
         mesh: the mesh that the shardings refer to.
-        lenient: whether to compare where the axes cut rather than how large the pieces are.
+        lenient: whether to compare the positions of the axes instead of the sizes of shards.
     """
     if first == second and first_shape == second_shape:
         return True
@@ -79,7 +79,7 @@ def place_data_alike(
     ]
     if not lenient and local_sizes[0] != local_sizes[1]:
         return False
-    # In the lenient form strides are fractions; all of them are integers when scaled by this.
+    # In the lenient form strides are fractions, which this factor scales to integers.
     scale = math.prod((*first.sharded_sizes(mesh), *second.sharded_sizes(mesh))) if lenient else 1
     one = _merged(_placed_axes(first, first_shape, mesh, lenient, scale), mesh, lenient)
     other = _merged(_placed_axes(second, second_shape, mesh, lenient, scale), mesh, lenient)
@@ -93,7 +93,7 @@ def place_data_alike(
 def _placed_axes(
     sharding: TensorSharding, shape: Shape, mesh: Mesh, lenient: bool, scale: int
 ) -> list[_Placed]:
-    """The axes of all dimensions by ascending stride."""
+    """Return the axes of all dimensions by ascending stride."""
     placed: list[_Placed] = []
     minor_size = 1
     for dim in reversed(range(sharding.rank)):
@@ -113,7 +113,7 @@ def _placed_axes(
 
 
 def _merged(placed: list[_Placed], mesh: Mesh, lenient: bool) -> list[_Placed]:
-    """Bring together neighbours that are one part of an axis in two pieces."""
+    """Merge neighbors that are adjacent parts of one axis."""
     merged: list[_Placed] = []
     for major in placed:
         minor = merged[-1] if merged else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sharding rules: how the dimensions of an op's operands and results correspond.
+"""Sharding rules: the correspondence between dimensions of an operation's operands and results.
 
 A *factor* is a logical loop dimension that operands and results share. A dimension mapped to
 several factors is their product, major to minor. Factors are named `i` to `z`, then `z_1`, ...
@@ -29,10 +29,10 @@ def factor_name(index: int) -> str:
 
 
 def factor_indices(names: str) -> tuple[int, ...]:
-    """The indices of factors whose names are glued together: `ij` is 0 and 1, `zz_1` 17 and 18.
+    """Return the indices of factors with adjacent names: `ij` is 0 and 1, `zz_1` 17 and 18.
 
     Raises:
-        ModelError: If the text has anything else than names of factors.
+        ModelError: If the text contains anything except names of factors.
     """
     if not _FACTORS.match(names):
         raise ModelError(f"expected factors ('i' to 'z', then 'z_1', 'z_2', ...), found {names!r}")
@@ -85,8 +85,8 @@ class OpShardingRule(HashSlot):
         operand_mappings: the factors of each operand.
         result_mappings: the factors of each result.
         reduction_factors: factors along which partial results must be reduced.
-        need_replication_factors: factors that must be made replicated.
-        permutation_factors: factors whose shards must be exchanged.
+        need_replication_factors: factors along which all tensors must be replicated.
+        permutation_factors: factors along which shards exchange elements.
         blocked_propagation_factors: factors along which shardings must not propagate.
         is_custom_rule: whether a user gave the rule, so that no pass removes it.
     """
@@ -123,7 +123,7 @@ class OpShardingRule(HashSlot):
         )
 
     def factor_type(self, factor: int) -> FactorType:
-        """What sharding `factor` means."""
+        """Return the kind of `factor`."""
         if factor in self.reduction_factors:
             return FactorType.REDUCTION
         if factor in self.need_replication_factors:

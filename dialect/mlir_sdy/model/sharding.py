@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Shardings: how the dimensions of a tensor are laid out over the axes of a mesh."""
+"""Shardings: the distribution of the dimensions of a tensor over the axes of a mesh."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ class DimensionSharding(HashSlot):
     """The axes that shard a dimension, major to minor: `{"x", "y"}`, open `{"x", ?}p1`.
 
     Propagation may append axes to an *open* dimension, but not to a *closed* one. A dimension of
-    a lower priority number is propagated earlier; no priority means the same as 0, yet is another
-    value.
+    a lower priority number is propagated earlier; no priority means 0, but is a different value.
     """
 
     axes: tuple[AxisRef, ...] = ()
@@ -34,11 +33,11 @@ class DimensionSharding(HashSlot):
 
     @property
     def effective_priority(self) -> int:
-        """The priority as propagation takes it: 0 where none is given."""
+        """The priority in propagation: 0 if none is given."""
         return 0 if self.priority is None else self.priority
 
     def sharded_size(self, mesh: Mesh) -> int:
-        """The number of pieces into which the dimension is split."""
+        """Return the number of shards of the dimension."""
         return mesh.axes_size(self.axes)
 
     def closed(self) -> DimensionSharding:
@@ -69,15 +68,15 @@ _CLOSED = DimensionSharding(is_closed=True)
 @hash_once
 @dataclass(frozen=True, slots=True, repr=False)
 class TensorSharding(HashSlot):
-    """How a tensor is laid out on a mesh: `<@mesh, [{"x"}, {?}], replicated={"y"}>`.
+    """The distribution of a tensor on a mesh: `<@mesh, [{"x"}, {?}], replicated={"y"}>`.
 
     Attributes:
         mesh_or_ref: the mesh, or the name of its symbol (without `@`).
         dim_shardings: the sharding of each dimension of the tensor.
         replicated_axes: axes that must not shard any dimension.
-        unreduced_axes: axes along which the shards hold partial values.
-        reduction_kind: how the partial values combine; always `SUM` without unreduced axes, as
-            the text could not tell otherwise.
+        unreduced_axes: axes along which the shards hold partial results.
+        reduction_kind: the reduction of partial results; always `SUM` without unreduced axes,
+            since the text does not contain it then.
     """
 
     mesh_or_ref: str | Mesh
@@ -94,12 +93,12 @@ class TensorSharding(HashSlot):
 
     @classmethod
     def fully_open(cls, rank: int, mesh_or_ref: str | Mesh) -> TensorSharding:
-        """The sharding with nothing but `{?}` for each dimension."""
+        """Return the sharding with `{?}` for each dimension."""
         return cls(mesh_or_ref, (_OPEN,) * rank)
 
     @classmethod
     def fully_closed(cls, rank: int, mesh_or_ref: str | Mesh) -> TensorSharding:
-        """The sharding with nothing but `{}` for each dimension."""
+        """Return the sharding with `{}` for each dimension."""
         return cls(mesh_or_ref, (_CLOSED,) * rank)
 
     @classmethod
@@ -132,7 +131,7 @@ class TensorSharding(HashSlot):
         )
 
     def with_dims(self, dim_shardings: tuple[DimensionSharding, ...]) -> TensorSharding:
-        """The same sharding with those of all dimensions replaced."""
+        """Return the sharding with the shardings of all dimensions replaced."""
         return TensorSharding(
             self.mesh_or_ref,
             dim_shardings,
@@ -142,11 +141,11 @@ class TensorSharding(HashSlot):
         )
 
     def with_dim(self, dim: int, dim_sharding: DimensionSharding) -> TensorSharding:
-        """The same sharding with that of one dimension replaced."""
+        """Return the sharding with the sharding of one dimension replaced."""
         return self.with_dims_replaced({dim: dim_sharding})
 
     def with_dims_replaced(self, dim_shardings: Mapping[int, DimensionSharding]) -> TensorSharding:
-        """The same sharding with those of some dimensions replaced."""
+        """Return the sharding with the shardings of some dimensions replaced."""
         dims = list(self.dim_shardings)
         for dim, dim_sharding in dim_shardings.items():
             dims[dim] = dim_sharding
@@ -161,7 +160,7 @@ class TensorSharding(HashSlot):
         return replace(self, unreduced_axes=axes)
 
     def with_mesh(self, mesh_or_ref: str | Mesh) -> TensorSharding:
-        """The same sharding on another mesh, such as the one that a name stands for."""
+        """Return the sharding on another mesh, such as the mesh of a name."""
         return replace(self, mesh_or_ref=mesh_or_ref)
 
     # --- Editing ----------------------------------------------------------------------------
@@ -199,10 +198,10 @@ class TensorSharding(HashSlot):
         return self.with_dim(dim, dim_sharding.with_axes((*dim_sharding.axes, ref)))
 
     def without_axis(self, axis: str | AxisRef) -> TensorSharding:
-        """The same sharding with an axis and all its parts removed from wherever they are.
+        """Return the sharding without an axis and all its parts.
 
         Raises:
-            ModelError: If `axis` is a part of an axis of which more is used in one piece.
+            ModelError: If `axis` is a sub-axis, and the sharding uses a larger part of the axis.
         """
         removed = _as_ref(axis)
         for used in self.all_axes():
@@ -220,7 +219,7 @@ class TensorSharding(HashSlot):
         )
 
     def replicated_on(self, axis: str | AxisRef, mesh: Mesh) -> TensorSharding:
-        """The same sharding with an axis among the replicated ones, at its place in the mesh.
+        """Return the sharding with an axis added to the replicated ones, in the order of the mesh.
 
         Raises:
             ModelError: If the axis is bound already, at least in part.
@@ -243,7 +242,7 @@ class TensorSharding(HashSlot):
             if not used.can_coexist(axis):
                 raise ModelError(f"sub-axes {used} and {axis} cannot both be used in {self}")
 
-    # --- Questions --------------------------------------------------------------------------
+    # --- Queries ----------------------------------------------------------------------------
 
     @property
     def rank(self) -> int:
@@ -307,14 +306,14 @@ class TensorSharding(HashSlot):
     # --- Shapes -----------------------------------------------------------------------------
 
     def sharded_sizes(self, mesh: Mesh) -> tuple[int, ...]:
-        """The number of pieces of each dimension."""
+        """Return the number of shards of each dimension."""
         return tuple(mesh.axes_size(dim.axes) for dim in self.dim_shardings)
 
     def local_shape(self, shape: Shape, mesh: Mesh) -> Shape:
-        """The shape of a shard: each size divided by the number of pieces, rounded up.
+        """Return the shape of a shard: each size divided by the number of shards, rounded up.
 
-        Dynamic sizes, which are negative, stay, and so does the whole shape if the sharding has
-        no dimensions, as on a maximal mesh.
+        Dynamic sizes, which are negative, are kept, and so is the shape if the sharding has no
+        dimensions, as on a maximal mesh.
 
         On a mesh `<["x"=4, "y"=3]>`, a shape (10, 7) with `[{"x"}, {"y"}]` gives (3, 3).
         """
@@ -326,7 +325,7 @@ class TensorSharding(HashSlot):
         )
 
     def divides(self, shape: Shape, mesh: Mesh) -> bool:
-        """Whether each static size is a multiple of the number of pieces: no padding is needed."""
+        """Whether each static size is a multiple of the number of shards, so that padding is not needed."""
         if not self.dim_shardings:
             return True
         sizes = zip(shape, self.sharded_sizes(mesh), strict=True)

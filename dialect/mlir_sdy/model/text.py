@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pieces of MLIR text that the values of this package share when they print themselves."""
+"""Helpers for the MLIR text of the values of this package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BARE_SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*\Z")
 
 
 def quoted(text: str) -> str:
-    r"""`text` as an MLIR string literal: UTF-8 bytes outside printable ASCII become `\XX`.
+    r"""Return `text` as an MLIR string literal: UTF-8 bytes outside printable ASCII become `\XX`.
 
     `quoted('a"b')` is `"a\22b"`, and a backslash is doubled.
     """
@@ -29,7 +29,7 @@ def quoted(text: str) -> str:
 
 
 def symbol(name: str) -> str:
-    """A reference to the symbol `name`: `@name`, or `@"any name"` when it is no identifier."""
+    """Return a reference to a symbol: `@name`, or `@"any name"` if it is not an identifier."""
     return f"@{name}" if _BARE_SYMBOL.match(name) else f"@{quoted(name)}"
 
 

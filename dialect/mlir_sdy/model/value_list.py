@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Values that are nothing but a list."""
+"""Values that consist of a list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 class ValueList(TextRepr, Generic[Item]):
-    """Lets a value whose only field is `value`, a tuple, be used as that tuple."""
+    """Base of values whose only field is the tuple `value`, which can be used as that tuple."""
 
     __slots__ = ()
     value: tuple[Item, ...]
