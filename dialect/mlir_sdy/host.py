@@ -2,8 +2,8 @@
 """The MLIR host: the only module that imports the package of the MLIR Python bindings.
 
 All other code imports the bindings from here, so that another distribution of the same upstream
-bindings needs a change in this file only. Importing it loads the bindings' shared libraries (about a
-quarter of a second), so tools import it lazily.
+bindings needs a change in this file only. Importing it loads the bindings' shared libraries (about
+a quarter of a second), so tools import it lazily.
 """
 
 from __future__ import annotations
@@ -186,8 +186,8 @@ def _standard_error() -> Iterator[_Printed]:
 def hand_out_all_constants(context: ir.Context) -> None:
     """Make the bindings return constants of any element type; `context` may be any context.
 
-    Without this, constants of other elements than numbers raise a `TypeError` or crash. Complex ones
-    become plain `ir.DenseElementsAttr`.
+    Without this, constants of other elements than numbers raise a `TypeError` or crash. Complex
+    ones become plain `ir.DenseElementsAttr`.
     """
     kind = ir.Attribute.parse("dense<0> : tensor<i1>", context).typeid
     cext.register_type_caster(kind, replace=True)(_specific_elements)
@@ -211,7 +211,7 @@ TORCH_TO_STABLEHLO = (
 
 
 def decompositions_of_torch() -> dict[Any, Any]:
-    """Return the decompositions of PyTorch operations to those that `stablehlo_of_torch` supports."""
+    """Return the decompositions of PyTorch operations that `stablehlo_of_torch` needs."""
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table  # noqa: PLC0415
 
     return get_decomposition_table()
@@ -354,8 +354,8 @@ def diagnostics_of(error: ir.MLIRError) -> tuple[Diagnostic, ...]:
 def diagnostics_emitted(context: ir.Context) -> Iterator[None]:
     """Pass the diagnostics of C++ code inside the `with` block to `mlir_sdy.diagnostics.emit`.
 
-    These are the warnings and remarks of passes, and the errors of `Location.emit_error`. The errors
-    of a failing call are in its exception instead (`diagnostics_of`).
+    These are the warnings and remarks of passes, and the errors of `Location.emit_error`. The
+    errors of a failing call are in its exception instead (`diagnostics_of`).
     """
 
     def forward(info: ir.Diagnostic) -> bool:

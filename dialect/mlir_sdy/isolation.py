@@ -6,9 +6,9 @@ The dynamic linker then resolves the MLIR bindings' own references to TensorFlow
 command-line options are registered as one, and LLVM aborts the process. `RTLD_DEEPBIND` makes a
 library look for symbols in itself and its dependencies first.
 
-The flag is used only where such a copy is visible, since it has a drawback: a library loaded with it
-doesn't use a `malloc` of `LD_PRELOAD`, but may free memory that this one allocated. The flag exists
-on Linux with glibc; macOS binds each symbol to one library anyway.
+The flag is used only where such a copy is visible, since it has a drawback: a library loaded with
+it doesn't use a `malloc` of `LD_PRELOAD`, but may free memory that this one allocated. The flag
+exists on Linux with glibc; macOS binds each symbol to one library anyway.
 """
 
 from __future__ import annotations

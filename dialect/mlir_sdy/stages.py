@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The stage of the work that the process is in: parsing, a pass, a run on a backend.
+"""The current stage of the process: parsing, a pass, a run on a backend.
 
-A crash of the host leaves no exception that tells where it was. A guard (`pyshardy.guard`) listens
-to the stages from outside of the process, and names the last one in its diagnostic.
+A crash of the host leaves no exception with its origin. A supervisor process listens to the stages
+and names the last one in its diagnostic.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _stages: ContextVar[tuple[str, ...]] = ContextVar("mlir_sdy_stages", default=())
 
 @contextlib.contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Say what the `with` block does, in words that follow "while": "parsing 'a.mlir'"."""
+    """Set the stage inside the `with` block, in words that follow "while": "parsing 'a.mlir'"."""
     stages = (*_stages.get(), name)
     token = _stages.set(stages)
     _tell(stages)
@@ -32,7 +32,7 @@ def stage(name: str) -> Iterator[None]:
 
 def listen(listener: Listener | None) -> None:
     """Call `listener` with all stages, the outermost first, whenever one begins or ends."""
-    global _listener  # noqa: PLW0603 (one guard for each process)
+    global _listener  # noqa: PLW0603 (one listener for each process)
     _listener = listener
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Finding the meshes that shardings name."""
+"""Look-up of the meshes that shardings refer to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def enclosing_module(operation: ir.Operation | ir.OpView) -> ir.Operation | None
 def meshes_of(module: ir.Module | ir.Operation | ir.OpView) -> dict[str, model.Mesh]:
     """The meshes declared directly in `module`, by the names of their symbols.
 
-    Only the nearest module counts for a sharding: outer ones are not searched.
+    Shardings refer to the nearest module only; outer ones are not searched.
     """
     meshes: dict[str, model.Mesh] = {}
     for view in module.operation.regions[0].blocks[0].operations:
@@ -31,7 +31,7 @@ def meshes_of(module: ir.Module | ir.Operation | ir.OpView) -> dict[str, model.M
 
 
 class MeshesInScope:
-    """Finds the meshes that operations may name, in modules that don't change meanwhile."""
+    """Cached look-up of the meshes in scope of operations, for modules that don't change."""
 
     def __init__(self) -> None:
         self._meshes: dict[ir.Operation | None, dict[str, model.Mesh]] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Looking at every operation once."""
+"""Iteration over all operations."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def operations_in(
     leaving_out: Collection[str] = (),
     inner_first: bool = False,
 ) -> Iterator[ir.Operation | ir.OpView]:
-    """`root` and all operations in its regions, in the order of the text.
+    """Yield `root` and all operations in its regions, in the order of the text.
 
-    Attributes may be changed meanwhile, but no operation may be erased. Unlike a walk of the
-    bindings, which calls back, a loop over these can be left, and errors in it stay what they are.
+    Attributes may be changed during the iteration, but no operation may be erased. Unlike a walk of
+    the bindings, which calls back, a loop can be left, and exceptions are not converted.
 
     Args:
         root: the operation to begin with.
-        leaving_out: the names of operations whose regions are left out.
+        leaving_out: the names of operations whose regions are skipped.
         inner_first: whether an operation comes after those in its regions instead of before them.
     """
     if not inner_first:
@@ -68,10 +68,10 @@ def named_operations_in(
     leaving_out: Collection[str] = (),
     inner_first: bool = False,
 ) -> Iterator[tuple[ir.Operation, str]]:
-    """What `operations_in` goes through, with the names of the operations.
+    """Yield the operations of `operations_in` with their names.
 
-    Asking each operation for its regions takes longer than all else here: those of StableHLO that
-    can't have any are known by their names, which most callers need anyway.
+    Reading the regions of each operation dominates the cost; operations of StableHLO that can't
+    have any are recognized by their names, which most callers need anyway.
     """
     operation = root.operation
     if not inner_first:

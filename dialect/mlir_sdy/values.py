@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Where the sharding of a value lives, and reading and writing it there.
+"""Reading and writing the sharding of a value.
 
-| value                                               | its sharding is in                         |
+| value                                               | attribute with its sharding                |
 |-----------------------------------------------------|--------------------------------------------|
 | argument or result of a function                    | `sdy.sharding` among its attributes        |
 | result of `sdy.sharding_constraint`, `sdy.reshard`  | `sharding` of the operation                |
@@ -10,9 +10,9 @@
 | argument of a manual computation's body             | `in_shardings`, without the manual axes    |
 | result of a manual computation                      | `out_shardings`                            |
 | argument, result of a named computation             | `in_shardings`, `out_shardings`            |
-| argument in the regions of `stablehlo.while`        | where that of the result of its index is   |
+| argument in the regions of `stablehlo.while`        | that of the result of its index            |
 | result of any other operation                       | the `sdy.sharding` list of the operation   |
-| any other argument of a block                       | nowhere                                    |
+| any other argument of a block                       | none                                       |
 
 Shardings are plain values of `mlir_sdy.model`. To write many of them, pass one `AttributeCache`.
 """
@@ -59,7 +59,7 @@ OWN_SHARDING = {
 
 
 def rank_of(value_type: ir.Type) -> int:
-    """The number of dimensions of a type; 0 for tokens and all else that is not ranked."""
+    """Return the number of dimensions of a type; 0 for tokens and other unranked types."""
     return value_type.rank if isinstance(value_type, ir.RankedTensorType) else 0
 
 
@@ -87,7 +87,7 @@ def edge_operation(owner: ir.Value) -> ir.Operation | None:
 
 
 def shardable_value(value: ir.Value) -> ir.Value | None:
-    """The value that holds the sharding of `value`; None if nothing does."""
+    """Return the value that holds the sharding of `value`, or None."""
     owner = edge_owner(value)
     if owner is not None:
         edge = edge_operation(owner)
@@ -110,7 +110,7 @@ def get_sharding(value: ir.Value) -> TensorSharding | None:
     if not isinstance(value, ir.BlockArgument):
         operation = value.owner.operation  # its view may have another `name`, an attribute
         name = operation.name
-        if name not in DATA_FLOW_OPERATIONS:  # most values: nothing else can hold their sharding
+        if name not in DATA_FLOW_OPERATIONS:  # most values: their sharding can only be here
             own = OWN_SHARDING.get(name)
             attribute = operation.attributes.get(SHARDING if own is None else own)
             if attribute is None:
@@ -133,7 +133,7 @@ def get_sharding(value: ir.Value) -> TensorSharding | None:
 
 
 def behind_barriers(value: ir.Value) -> ir.Value:
-    """`value`, or what it is before the propagation barriers that it went through."""
+    """Return the input of the chain of propagation barriers that defines `value`, or `value`."""
     while not isinstance(value, ir.BlockArgument):
         operation = value.owner.operation
         if operation.name != "sdy.propagation_barrier":
@@ -145,10 +145,10 @@ def behind_barriers(value: ir.Value) -> ir.Value:
 def set_sharding(
     value: ir.Value, sharding: TensorSharding, cache: AttributeCache | None = None
 ) -> None:
-    """Set the sharding of a value; nothing happens if there is no place for one.
+    """Set the sharding of a value, unless it can't have one.
 
-    Where the shardings of several values are kept in one list that is not there yet, the others
-    become fully open.
+    If the shardings of several values are in one list that does not exist yet, the others become
+    fully open.
     """
     holder = shardable_value(value)
     if holder is None:
@@ -172,7 +172,7 @@ def _at(shardings: Sequence[TensorSharding], index: int) -> TensorSharding | Non
 
 
 def result_shardings_of(operation: ir.Operation) -> tuple[TensorSharding, ...]:
-    """The shardings that an operation holds for its results; empty if it holds none."""
+    """Return the shardings of an operation's results; empty if it has none."""
     name = operation.name
     own = OWN_SHARDING.get(name)
     if own is not None:
@@ -186,7 +186,7 @@ def set_result_shardings_of(
     shardings: Mapping[int, TensorSharding],
     cache: AttributeCache | None = None,
 ) -> None:
-    """Set the shardings that an operation holds for some of its results, by their index."""
+    """Set the shardings of some results of an operation, by their index."""
     own = OWN_SHARDING.get(operation.name)
     if own is not None:
         operation.attributes[own] = _attribute(shardings[0], operation, cache)
@@ -205,7 +205,7 @@ def body_argument_shardings(operation: ir.Operation) -> tuple[TensorSharding, ..
 
 
 def body_argument_sharding(operation: ir.Operation, index: int) -> TensorSharding | None:
-    """The sharding of one argument of a computation's body, without a look at the others."""
+    """Return the sharding of one argument of a computation's body without reading the others."""
     sharding = _at(_list(operation.attributes, "in_shardings"), index)
     return None if sharding is None else erase_manual_axes(sharding, manual_axes(operation))
 
@@ -247,7 +247,7 @@ def _list(attributes: ir.OpAttributeMap, name: str) -> tuple[TensorSharding, ...
 def _completed(
     current: Sequence[TensorSharding], new: Mapping[int, TensorSharding], ranks: Sequence[int]
 ) -> TensorShardingPerValue:
-    """The current shardings, or fully open ones if there are none, with the new ones in place."""
+    """Return the current shardings, or fully open ones, with the new ones inserted."""
     mesh = next(iter(new.values())).mesh_or_ref
     complete = list(current or TensorShardingPerValue.fully_open(ranks, mesh).shardings)
     for index, sharding in new.items():
@@ -273,7 +273,7 @@ def argument_shardings(function: ir.Operation | ir.OpView) -> list[TensorShardin
 
 
 def argument_sharding(function: ir.Operation, index: int) -> TensorSharding | None:
-    """The sharding of one argument of a function, without a look at the others."""
+    """Return the sharding of one argument of a function without reading the others."""
     if "arg_attrs" not in function.attributes:
         return None
     return _sharding_in(function.attributes["arg_attrs"][index])
@@ -377,7 +377,7 @@ SHARDING_ENTRIES = {
     **{name: (attribute, SHARDING) for name, attribute in OWN_SHARDING.items()},
     **dict.fromkeys(COMPUTATIONS, ("in_shardings", "out_shardings")),
 }
-"""The attributes that hold shardings, of operations that have more than the discardable one."""
+"""The inherent attributes that hold shardings, by operation."""
 
 
 def map_shardings(
@@ -386,15 +386,15 @@ def map_shardings(
     *,
     leaving_out: Collection[str] = (),
 ) -> None:
-    """Replace each sharding written in `root` by what `change` makes of it.
+    """Replace each sharding in `root` by the result of `change` for it.
 
-    The order is that of the text: for a function its arguments, its results and then its body.
-    What `change` makes of a sharding may depend on nothing else: it is asked once for equal lists.
+    The order is that of the text: for a function its arguments, its results and then its body. The
+    result of `change` must only depend on the sharding: it is called once for equal lists.
 
     Args:
         root: the operation to begin with.
-        change: makes a new sharding of one.
-        leaving_out: the names of operations whose regions are left out.
+        change: returns the new sharding of a sharding.
+        leaving_out: the names of operations whose regions are skipped.
     """
     changes = _Changes(change, root.operation.context)
     for operation, name in named_operations_in(root, leaving_out=leaving_out):
@@ -411,7 +411,7 @@ def map_shardings(
 
 
 class _Changes:
-    """What a function of shardings makes of attributes that hold some, found once for each."""
+    """The results of a function of shardings for attributes that hold some, cached for each."""
 
     def __init__(self, change: Callable[[TensorSharding], TensorSharding], context: ir.Context):
         self._change = change
@@ -421,14 +421,14 @@ class _Changes:
         self._known: dict[int, ir.Attribute | None] = {}
 
     def of_list(self, old: ir.Attribute) -> ir.Attribute | None:
-        """What takes the place of a sharding, or of a list of them; None if it stays."""
+        """Return the replacement of a sharding or a list of them; None if it does not change."""
         key = hash(old)
         if key not in self._known:
             self._known[key] = self._changed(old)
         return self._known[key]
 
     def of_dictionary(self, old: ir.DictAttr) -> ir.Attribute | None:
-        """What takes the place of what is said of an argument or result; None if it stays."""
+        """Return the replacement of the attributes of an argument or result; None if unchanged."""
         key = hash(old)
         if key not in self._known:
             new = self.of_list(old[SHARDING]) if SHARDING in old else None

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Axes, meshes, shardings and sharding rules as plain frozen values, with their algebra.
 
-This package does not depend on MLIR. Each value has the parameters of the attribute of the same name,
-in the same order, and its `str` is the attribute's body text. Values are immutable and hashable, and
-compare by their fields. Sizes of sub-axes depend on the mesh, which is then an argument.
+This package does not depend on MLIR. Each value has the parameters of the attribute of the same
+name, in the same order, and its `str` is the attribute's body text. Values are immutable and
+hashable, and compare by their fields. Sizes of sub-axes depend on the mesh, which is then an
+argument.
 
 | module                | contents                                                                 |
 |-----------------------|--------------------------------------------------------------------------|

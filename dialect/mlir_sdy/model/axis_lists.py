@@ -108,7 +108,7 @@ def intersection(axes: Iterable[AxisRef], others: Sequence[AxisRef]) -> AxisTupl
 
 
 def set_difference(axes: Iterable[AxisRef], removed: Iterable[AxisRef], mesh: Mesh) -> AxisTuple:
-    """Return the parts of `axes` that `removed` (disjoint refs) do not cover, in the order of `axes`.
+    """Return the parts of `axes` that `removed` (disjoint refs) do not cover, in the same order.
 
     For each of `axes`, the first of `removed` that overlaps it cuts it: the part before goes to
     the result, and the part after is treated in the same way. Parts are not merged.

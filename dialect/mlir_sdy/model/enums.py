@@ -22,7 +22,7 @@ class KeywordEnum(enum.IntEnum):
 
 
 class PropagationDirection(KeywordEnum):
-    """Directions in which shardings may flow through an operation; `BOTH` is forward and backward."""
+    """Directions in which shardings may flow through an operation; `BOTH` is the union."""
 
     NONE = 0
     FORWARD = 1

@@ -321,15 +321,15 @@ class TensorSharding(HashSlot):
             return shape
         return tuple(
             size if size < 0 else -(-size // pieces)
-            for size, pieces in zip(shape, self.sharded_sizes(mesh), strict=True)
+            for size, num_shards in zip(shape, self.sharded_sizes(mesh), strict=True)
         )
 
     def divides(self, shape: Shape, mesh: Mesh) -> bool:
-        """Whether each static size is a multiple of the number of shards, so that padding is not needed."""
+        """Whether each static size is a multiple of the number of shards: no padding is needed."""
         if not self.dim_shardings:
             return True
         sizes = zip(shape, self.sharded_sizes(mesh), strict=True)
-        return all(size < 0 or size % pieces == 0 for size, pieces in sizes)
+        return all(size < 0 or size % num_shards == 0 for size, num_shards in sizes)
 
     def global_shape(self, local_shape: Shape, mesh: Mesh) -> Shape:
         """The shape of a tensor with shards of the given shape, which includes their padding.
@@ -339,8 +339,8 @@ class TensorSharding(HashSlot):
         if not self.dim_shardings:
             return local_shape
         return tuple(
-            size if size < 0 else size * pieces
-            for size, pieces in zip(local_shape, self.sharded_sizes(mesh), strict=True)
+            size if size < 0 else size * num_shards
+            for size, num_shards in zip(local_shape, self.sharded_sizes(mesh), strict=True)
         )
 
     def __str__(self) -> str:

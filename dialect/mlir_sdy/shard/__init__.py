@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Upstream's shard dialect, which the host registers.
 
-| module            | what it holds                                                         |
+| module            | contents                                                              |
 |-------------------|-----------------------------------------------------------------------|
 | `values`          | grids, shardings and kinds of reductions as plain values              |
-| `reading`         | these values from operations                                          |
-| `building`        | a function for each operation                                         |
-| `operation_parts` | what operations are built of                                          |
-| `spellings`       | older ways to write operations, which the host no longer reads        |
+| `reading`         | conversion of operations to these values                              |
+| `building`        | a builder function for each operation                                 |
+| `operation_parts` | attributes, result types and checks of the builders                   |
+| `spellings`       | conversion of other syntax versions to that of the host               |
 
-`mlir_sdy.verify.shard` verifies what upstream's verifier leaves out.
+`mlir_sdy.verify.shard` has the checks that upstream's verifier lacks.
 """

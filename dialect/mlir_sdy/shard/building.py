@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A function for each operation of the shard dialect, which builds it at the current place.
+"""Builder functions of the shard dialect, one for each operation.
 
     with ir.InsertionPoint(block), ir.Location.unknown():
         whole = all_gather(piece, "grid", 0, grid_axes=[1])
 
-Types of results follow from the operands and the grid, which is looked up in the module around.
-Each operation is checked before it is handed out: what breaks a rule is erased again.
+Operations are built at the current insertion point. Types of results follow from the operands and
+the grid, which is looked up in the enclosing module. Each operation is verified; an invalid one is
+erased.
 
 Axes, roots and the like are plain numbers. Where the dialect allows it, a number may also be a
 value of type `index` (`i64` for halos and offsets).
@@ -39,7 +40,7 @@ from mlir_sdy.shard.values import DYNAMIC, GridSharding, ReductionKind
 
 
 def grid(name: str, shape: Sequence[int | None]) -> ir.Operation:
-    """Declare a grid of devices; None stands for a size that isn't known."""
+    """Declare a grid of devices; None means an unknown size."""
     sizes = [DYNAMIC if size is None else size for size in shape]
     attributes = {"sym_name": ir.StringAttr.get(name), "shape": ir.DenseI64ArrayAttr.get(sizes)}
     return create("grid", (), (), attributes)
@@ -52,7 +53,7 @@ def sharding(
     halo_sizes: Sequence[Number] = (),
     sharded_dims_offsets: Sequence[Number] = (),
 ) -> ir.Value:
-    """Define how a tensor is laid out; see `GridSharding`."""
+    """Define the sharding of a tensor; see `GridSharding`."""
     halos, halo_values = numbers_attribute(halo_sizes)
     offsets, offset_values = numbers_attribute(sharded_dims_offsets)
     attributes = {
@@ -67,7 +68,7 @@ def sharding(
 
 
 def sharding_of(value: GridSharding) -> ir.Value:
-    """Define the sharding that a plain value says."""
+    """Define a sharding by its plain value."""
     return sharding(
         value.grid,
         value.split_axes,
@@ -77,7 +78,7 @@ def sharding_of(value: GridSharding) -> ir.Value:
 
 
 def shard(tensor: ir.Value, sharding: ir.Value, *, annotate_for_users: bool = False) -> ir.Value:
-    """Annotate what makes a tensor with a sharding, or what uses the result."""
+    """Annotate the definition of a tensor, or the users of the result, with a sharding."""
     attributes = {"annotate_for_users": ir.UnitAttr.get()} if annotate_for_users else {}
     return create("shard", (tensor, sharding), (tensor.type,), attributes).result
 
@@ -90,7 +91,7 @@ def get_sharding(tensor: ir.Value) -> ir.Value:
 def shard_shape(
     dims: Sequence[Number], sharding: ir.Value, device: Sequence[Number]
 ) -> tuple[ir.Value, ...]:
-    """The shape of the piece of a tensor of size `dims` on a device."""
+    """Return the shape of a device's shard of a tensor of size `dims`."""
     sizes, size_values = numbers_attribute(dims)
     coordinates, coordinate_values = numbers_attribute(device)
     segments = [len(size_values), 1, len(coordinate_values)]
@@ -107,26 +108,26 @@ def shard_shape(
 
 
 def grid_shape(grid: str, axes: Sequence[int] = ()) -> tuple[ir.Value, ...]:
-    """The number of devices along some axes, or along all."""
+    """Return the number of devices along some axes, or along all."""
     count = len(axes) or grid_named(grid).rank
     return create_indices("grid_shape", (), count, on_grid(grid, axes=axes))
 
 
 def process_multi_index(grid: str, axes: Sequence[int] = ()) -> tuple[ir.Value, ...]:
-    """The coordinates of the device that runs the program along some axes, or along all."""
+    """Return the coordinates of the executing device along some axes, or along all."""
     count = len(axes) or grid_named(grid).rank
     return create_indices("process_multi_index", (), count, on_grid(grid, axes=axes))
 
 
 def process_linear_index(grid: str) -> ir.Value:
-    """The linear index of the device that runs the program."""
+    """Return the linear index of the executing device."""
     return create_indices("process_linear_index", (), 1, on_grid(grid))[0]
 
 
 def neighbors_linear_indices(
     grid: str, device: Sequence[ir.Value], split_axes: Sequence[int]
 ) -> tuple[ir.Value, ...]:
-    """The linear indices of the devices before and after one; -1 where there is none."""
+    """Return the linear indices of the devices before and after one; -1 for none."""
     attributes = on_grid(grid, split_axes=split_axes)
     return create_indices("neighbors_linear_indices", device, 2, attributes)
 
@@ -137,7 +138,7 @@ def neighbors_linear_indices(
 def all_gather(
     tensor: ir.Value, grid: str, gather_axis: int, *, grid_axes: Sequence[int] = ()
 ) -> ir.Value:
-    """The pieces of all members of a group, behind each other in a dimension."""
+    """Concatenate the tensors of all members of a group along a dimension."""
     attributes = {**on_grid(grid, grid_axes=grid_axes), "gather_axis": index_attribute(gather_axis)}
     result = resized(tensor, gather_axis, group_size(grid, grid_axes), 1)
     return create("all_gather", (tensor,), (result,), attributes).result
@@ -151,7 +152,7 @@ def all_reduce(
     reduction: ReductionKind = ReductionKind.SUM,
     element_type: ir.Type | None = None,
 ) -> ir.Value:
-    """The tensors of all members of a group, combined."""
+    """Reduce the tensors of all members of a group."""
     attributes = {**on_grid(grid, grid_axes=grid_axes), "reduction": reduction_attribute(reduction)}
     result = converted(tensor, element_type)
     return create("all_reduce", (tensor,), (result,), attributes).result
@@ -160,7 +161,7 @@ def all_reduce(
 def all_slice(
     tensor: ir.Value, grid: str, slice_axis: int, *, grid_axes: Sequence[int] = ()
 ) -> ir.Value:
-    """The piece of its own tensor that a member's place in its group stands for."""
+    """Slice a member's own tensor by its index in the group."""
     attributes = {**on_grid(grid, grid_axes=grid_axes), "slice_axis": index_attribute(slice_axis)}
     result = resized(tensor, slice_axis, 1, group_size(grid, grid_axes))
     return create("all_slice", (tensor,), (result,), attributes).result
@@ -174,7 +175,7 @@ def all_to_all(
     *,
     grid_axes: Sequence[int] = (),
 ) -> ir.Value:
-    """One piece of each member's tensor, behind each other in a dimension."""
+    """Split the tensor of each member, exchange the parts, and concatenate them."""
     attributes = {
         **on_grid(grid, grid_axes=grid_axes),
         "split_axis": index_attribute(split_axis),
@@ -191,7 +192,7 @@ def all_to_all(
 def broadcast(
     tensor: ir.Value, grid: str, root: Sequence[Number], *, grid_axes: Sequence[int] = ()
 ) -> ir.Value:
-    """The tensor of one member, for the whole group."""
+    """Send the tensor of one member to all members of the group."""
     return create_with_device("broadcast", tensor, tensor.type, grid, grid_axes, {}, root)
 
 
@@ -203,7 +204,7 @@ def gather(
     *,
     grid_axes: Sequence[int] = (),
 ) -> ir.Value:
-    """The pieces of all members behind each other, for one of them."""
+    """Concatenate the tensors of all members on one of them."""
     result = resized(tensor, gather_axis, group_size(grid, grid_axes), 1)
     attributes = {"gather_axis": index_attribute(gather_axis)}
     return create_with_device("gather", tensor, result, grid, grid_axes, attributes, root)
@@ -218,7 +219,7 @@ def reduce(
     reduction: ReductionKind = ReductionKind.SUM,
     element_type: ir.Type | None = None,
 ) -> ir.Value:
-    """The tensors of all members combined, for one of them."""
+    """Reduce the tensors of all members on one of them."""
     result = converted(tensor, element_type)
     attributes = {"reduction": reduction_attribute(reduction)}
     return create_with_device("reduce", tensor, result, grid, grid_axes, attributes, root)
@@ -233,7 +234,7 @@ def reduce_scatter(
     reduction: ReductionKind = ReductionKind.SUM,
     element_type: ir.Type | None = None,
 ) -> ir.Value:
-    """Each member's piece of the tensors of all, combined."""
+    """Reduce the tensors of all members and split the result among them."""
     attributes = {
         **on_grid(grid, grid_axes=grid_axes),
         "reduction": reduction_attribute(reduction),
@@ -251,7 +252,7 @@ def scatter(
     *,
     grid_axes: Sequence[int] = (),
 ) -> ir.Value:
-    """Each member's piece of the tensor of one of them."""
+    """Split the tensor of one member among all members."""
     result = resized(tensor, scatter_dim, 1, group_size(grid, grid_axes))
     attributes = {"scatter_dim": index_attribute(scatter_dim)}
     return create_with_device("scatter", tensor, result, grid, grid_axes, attributes, root)
@@ -268,7 +269,7 @@ def send(
 def recv(
     tensor: ir.Value, grid: str, source: Sequence[Number], *, grid_axes: Sequence[int] = ()
 ) -> ir.Value:
-    """What one member of the group sends; `tensor` says of what type it is."""
+    """Receive a tensor of the type of `tensor` from one member of the group."""
     return create_with_device("recv", tensor, tensor.type, grid, grid_axes, {}, source, "source")
 
 
@@ -281,7 +282,7 @@ def shift(
     grid_axes: Sequence[int] = (),
     rotate: bool = False,
 ) -> ir.Value:
-    """The tensor of the device `offset` further back along an axis of the grid."""
+    """Receive the tensor of the device `offset` positions before along an axis of the grid."""
     attributes = {
         **on_grid(grid, grid_axes=grid_axes),
         "shift_axis": index_attribute(shift_axis),
@@ -297,7 +298,7 @@ def update_halo(
     split_axes: Sequence[Sequence[int]],
     halo_sizes: Sequence[Number],
 ) -> ir.Value:
-    """A tensor whose halos are filled with what the neighbours have there."""
+    """Fill the halos of a tensor with the elements of its neighbors."""
     sizes, values = numbers_attribute(halo_sizes)
     attributes = {
         "grid": ir.FlatSymbolRefAttr.get(grid),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What operations of the shard dialect are built of: attributes, types of results, checks."""
+"""Parts of the builders of the shard dialect: attributes, types of results, checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlir_sdy.symbols import enclosing_module
 from mlir_sdy.verify.shard import check_operation
 
 Number = int | ir.Value
-"""A number known now, or a value that gives it when the program runs."""
+"""A static number, or a value that is computed when the program runs."""
 
 
 def create(
@@ -22,7 +22,7 @@ def create(
     results: Sequence[ir.Type],
     attributes: Mapping[str, ir.Attribute],
 ) -> ir.Operation:
-    """Build an operation of the dialect that keeps all rules; one that doesn't is erased again."""
+    """Build and verify an operation of the dialect; an invalid one is erased."""
     operation = ir.Operation.create(
         f"shard.{name}",
         results=list(results),
@@ -55,14 +55,14 @@ def create_with_device(
     device: Sequence[Number],
     device_name: str = "root",
 ) -> ir.Value:
-    """Build a collective about one member of each group."""
+    """Build a collective with a distinguished member of each group."""
     coordinates, values = numbers_attribute(device)
     attributes = {**on_grid(grid, grid_axes=grid_axes), **attributes, device_name: coordinates}
     return create(name, [tensor, *values], (result,), attributes).result
 
 
 def grid_named(name: str) -> Grid:
-    """The grid of a name in the module around the current place."""
+    """Return the grid of a name in the module around the insertion point."""
     block = ir.InsertionPoint.current.block
     owner = block.owner.operation
     module = owner if owner.name == "builtin.module" else enclosing_module(owner)
@@ -76,7 +76,7 @@ def grid_named(name: str) -> Grid:
 
 
 def group_size(grid: str, axes: Sequence[int]) -> int:
-    """The number of devices along axes; `DYNAMIC` if that isn't known."""
+    """Return the number of devices along axes; `DYNAMIC` if it is unknown."""
     found = grid_named(grid)
     for axis in axes:
         if not 0 <= axis < found.rank:
@@ -89,12 +89,12 @@ def group_size(grid: str, axes: Sequence[int]) -> int:
 def resized(
     tensor: ir.Value, dim: int, factor: int, divisor: int, element_type: ir.Type | None = None
 ) -> ir.Type:
-    """The type of a tensor with the size of a dimension changed, and its elements converted."""
+    """Return a tensor's type with the size of one dimension and the element type replaced."""
     return resized_type(converted(tensor, element_type), dim, factor, divisor)
 
 
 def resized_type(tensor: ir.Type, dim: int, factor: int, divisor: int) -> ir.Type:
-    """A tensor type with the size of one dimension changed; a bad dimension is checked later."""
+    """Return a tensor type with the size of one dimension replaced, if it has that dimension."""
     ranked = ir.RankedTensorType(tensor)
     shape = list(ranked.shape)
     if not 0 <= dim < len(shape):
@@ -109,27 +109,27 @@ def resized_type(tensor: ir.Type, dim: int, factor: int, divisor: int) -> ir.Typ
 
 
 def converted(tensor: ir.Value, element_type: ir.Type | None) -> ir.Type:
-    """The type of a tensor with other elements, if any are given."""
+    """Return the type of a tensor with another element type, if one is given."""
     if element_type is None:
         return tensor.type
     return ir.RankedTensorType.get(ir.RankedTensorType(tensor.type).shape, element_type)
 
 
 def on_grid(grid: str, **axes: Sequence[int]) -> dict[str, ir.Attribute]:
-    """The attributes that name a grid, and axes of it."""
+    """Return the attributes for a grid and its axes."""
     lists = {name: ir.DenseI16ArrayAttr.get(list(numbers)) for name, numbers in axes.items()}
     return {"grid": ir.FlatSymbolRefAttr.get(grid), **lists}
 
 
 def numbers_attribute(numbers: Sequence[Number]) -> tuple[ir.Attribute, list[ir.Value]]:
-    """The attribute of numbers, and the values of those that only the program knows."""
+    """Return the attribute of numbers, and the values of dynamic ones."""
     static = [DYNAMIC if isinstance(number, ir.Value) else number for number in numbers]
     values = [number for number in numbers if isinstance(number, ir.Value)]
     return ir.DenseI64ArrayAttr.get(static), values
 
 
 def axis_lists_attribute(lists: Sequence[Sequence[int]]) -> ir.Attribute:
-    """The attribute of lists of axes; upstream reads no empty one, so one list is always there."""
+    """Return the attribute of lists of axes: at least one, since upstream can't parse none."""
     text = ", ".join(str(list(axes)) for axes in lists or [()])
     return ir.Attribute.parse(f"#shard<axisarray[{text}]>")
 

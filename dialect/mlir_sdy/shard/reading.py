@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The values that operations of the shard dialect hold."""
+"""Conversion of operations of the shard dialect to plain values."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def is_shard_operation(operation: ir.Operation | ir.OpView) -> bool:
 
 
 def shard_operations(root: ir.Module | ir.Operation | ir.OpView) -> list[ir.Operation]:
-    """The operations of the dialect in `root`, in the order of the text."""
+    """Return the operations of the dialect in `root`, in the order of the text."""
     views = operations_in(root.operation)
     return [view.operation for view in views if is_shard_operation(view)]
 
 
 def has_grids(root: ir.Module | ir.Operation | ir.OpView) -> bool:
-    """Whether a module, or one directly in it, has a grid, without a look into functions."""
+    """Whether a module, or one directly in it, has a grid; functions are not visited."""
     return any(True for _ in _grid_operations(root.operation))
 
 
@@ -49,7 +49,7 @@ def grids_of(module: ir.Module | ir.Operation | ir.OpView) -> dict[str, Grid]:
 
 
 def find_grid(module: ir.Operation, name: str) -> Grid | None:
-    """The grid of a name in a module, if there is one; what comes behind it is not looked at."""
+    """Return the first grid of a name in a module, or None."""
     for view in module.regions[0].blocks[0].operations:
         operation = view.operation
         if operation.name == "shard.grid" and operation.attributes["sym_name"].value == name:
@@ -58,12 +58,12 @@ def find_grid(module: ir.Operation, name: str) -> Grid | None:
 
 
 def read_grid(operation: ir.Operation) -> Grid:
-    """The grid that a `shard.grid` declares."""
+    """Return the grid that a `shard.grid` declares."""
     return Grid(tuple(operation.attributes["shape"]))
 
 
 def read_sharding(operation: ir.Operation) -> GridSharding:
-    """The sharding that a `shard.sharding` defines."""
+    """Return the sharding that a `shard.sharding` defines."""
     attributes = operation.attributes
     return GridSharding(
         attributes["grid"].value,
@@ -81,13 +81,13 @@ def axis_lists(attribute: ir.Attribute) -> tuple[Axes, ...]:
 
 
 def grid_axes(operation: ir.Operation, name: str = "grid_axes") -> Axes:
-    """The axes of a grid that an operation names; none if it doesn't say."""
+    """Return the grid axes of an operation; none if it has none."""
     attribute = operation.attributes.get(name)
     return () if attribute is None else tuple(attribute)
 
 
 def reduction_kind(operation: ir.Operation) -> ReductionKind:
-    """How a reducing operation combines values."""
+    """Return the kind of reduction of an operation."""
     attribute = operation.attributes.get("reduction")
     if attribute is None:
         return ReductionKind.SUM
@@ -98,12 +98,12 @@ def reduction_kind(operation: ir.Operation) -> ReductionKind:
 def index_list(
     operation: ir.Operation, name: str, first_operand: int
 ) -> tuple[int | ir.Value, ...]:
-    """A list of numbers, each in an attribute or an operand: `root = [0, %i]`.
+    """Return a list of numbers, each in an attribute or an operand: `root = [0, %i]`.
 
     Args:
         operation: the operation.
         name: the attribute.
-        first_operand: the number of the first operand that the list may take.
+        first_operand: the index of the first operand of the list.
     """
     attribute = operation.attributes.get(name)
     operands = iter(list(operation.operands)[first_operand:])

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Older and newer ways to write the shard dialect than the host's.
+"""Conversion of older and newer syntax of the shard dialect to that of the host.
 
-| in the text                               | what the host reads                       |
+| in the text                               | syntax of the host                        |
 |-------------------------------------------|-------------------------------------------|
 | `reduction = <max>`                       | `reduction = max`                         |
 | `scatter_axis = 0`                        | `scatter_dim = 0`                         |
 | `#shard.partial<max>`                     | `#shard<partial max>`                     |
 | `#shard.axisarray<[[0]]>`                 | `#shard<axisarray[[0]]>`                  |
-| `shard.sharding @g split_axes = [[0]]`    | with `: !shard.sharding` behind it        |
+| `shard.sharding @g split_axes = [[0]]`    | followed by `: !shard.sharding`           |
 | `shard.grid "private" @g(shape = 4)`      | `sym_visibility` among its attributes     |
 | `%i = shard.neighbors_linear_indices ...` | `%i:2 = ...`, with two results            |
 
-The documentation of upstream still has the older ones; newer releases print the visibility of a
-grid. What changes keeps its length where it can; otherwise the places of insertions are noted, so
-that lines and columns of all operations stay what they are. Comments are left alone.
+The documentation of upstream still has the older syntax; newer releases print the visibility of a
+grid. Replacements keep their length where possible; otherwise insertions are recorded, so that
+locations are those of the original text. Comments are not changed.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ _SCATTERING = frozenset({"reduce_scatter", "scatter"})
 
 
 class Spelled(NamedTuple):
-    """A text as the host reads it.
+    """A text in the syntax of the host.
 
     Attributes:
         text: the text.
-        insertions: the offsets in it of what makes a line longer, with how much longer.
+        insertions: the offsets and lengths of insertions, which make lines longer.
     """
 
     text: str
@@ -62,10 +62,10 @@ class Spelled(NamedTuple):
 
 
 def in_current_spelling(text: str) -> Spelled:
-    """Return a text with other spellings replaced; the very same text if there are none."""
+    """Return a text with other spellings replaced; the same object if there are none."""
     if "shard." not in text:
         return Spelled(text)
-    # Comments become blanks of the same length: what they say isn't looked at.
+    # Comments are replaced by blanks of the same length, to be ignored.
     bare = _COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else " " * len(m[0]), text)
     pieces: list[str] = []
     insertions: list[tuple[int, int]] = []

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 DYNAMIC = -(2**63)
-"""Stands in a list of numbers for one that an operand gives."""
+"""Placeholder in a list of numbers for one that is an operand."""
 
 Axes = tuple[int, ...]
 """Axes of a grid by their numbers, the slowest first."""
 
 
 class ReductionKind(enum.IntEnum):
-    """How the values of several devices are combined; the numbers are those of the attribute."""
+    """Kind of a reduction between devices; the numbers are those of the attribute."""
 
     SUM = 1
     MAX = 2
@@ -71,7 +71,7 @@ class Grid:
         return math.prod(self.shape)
 
     def axes_size(self, axes: Iterable[int]) -> int:
-        """The number of devices along some axes together: the size of a group."""
+        """Return the number of devices along some axes: the size of a group."""
         return math.prod(self.shape[axis] for axis in axes)
 
     def linear_index(self, coordinates: Sequence[int]) -> int:
@@ -93,7 +93,7 @@ class Grid:
         return tuple(reversed(found))
 
     def index_in_group(self, coordinates: Sequence[int], axes: Sequence[int]) -> int:
-        """The place of a device in its group along `axes`, by its coordinates."""
+        """Return the index of a device in its group along `axes`, by its coordinates."""
         along = Grid(tuple(self.shape[axis] for axis in axes))
         return along.linear_index([coordinates[axis] for axis in axes])
 
@@ -133,10 +133,10 @@ class Grid:
         return found[0], found[1]
 
     def shift_pairs(self, axis: int, offset: int, *, rotate: bool) -> tuple[tuple[int, int], ...]:
-        """Which device sends to which if each sends `offset` further along `axis`.
+        """Return the pairs of sender and receiver of a shift by `offset` along `axis`.
 
         1. With `rotate` coordinates wrap around.
-        2. Without it, what would leave the grid is not sent.
+        2. Without it, devices send nothing beyond the grid.
 
         In a grid of 4, an offset of 1 gives (0, 1), (1, 2), (2, 3), and (3, 0) with `rotate`.
         """
@@ -158,16 +158,16 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class GridSharding:
-    """How a tensor is laid out on a grid: what a `shard.sharding` says.
+    """The sharding of a tensor on a grid: the value of a `shard.sharding`.
 
     Attributes:
         grid: the name of the grid.
-        split_axes: the axes of the grid along which each dimension is split; dimensions at the
-            end that are not split may be left out.
-        halo_sizes: for each dimension that is split, how many elements of the piece before and of
-            the piece after a piece holds, too; all in one list.
-        sharded_dims_offsets: for each dimension that is split, where its pieces begin, and where
-            the last one ends; all in one list. Pieces of equal size if there are none.
+        split_axes: the axes of the grid along which each dimension is split; trailing unsplit
+            dimensions may be omitted.
+        halo_sizes: for each split dimension, the numbers of elements of the preceding and of the
+            following shard that a shard holds in addition; all in one list.
+        sharded_dims_offsets: for each split dimension, the offsets of its shards and the end of
+            the last one; all in one list. Empty for shards of equal size.
     """
 
     grid: str
@@ -211,12 +211,12 @@ class GridSharding:
     def local_shape(
         self, shape: Sequence[int], grid: Grid, coordinates: Sequence[int]
     ) -> tuple[int, ...]:
-        """The shape of the piece of a tensor that a device holds.
+        """Return the shape of the shard of a tensor that a device holds.
 
-        1. With offsets, each piece has the size that they say.
-        2. Otherwise pieces differ by at most one, the last ones being larger: 7 elements over 3
-           devices are pieces of 2, 2 and 3.
-        3. Halos come on top.
+        1. With offsets, they determine the size of each shard.
+        2. Otherwise shards differ by at most one, the last ones being larger: 7 elements on 3
+           devices are shards of 2, 2 and 3.
+        3. Halos are added.
         """
         offsets, halos = self.offsets(grid), self.halos()
         sizes: list[int] = []

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Verification: attributes, operations, whole modules.
+"""Verification of attributes, operations and modules.
 
-Three moments (the third needs all meshes and so runs on modules only):
+There are three stages (the third one needs all meshes and so runs on modules only):
 
 1. `operations`: an operation by itself, whenever MLIR verifies.
 2. `discardable`, `sharding_rule`, `edges`: `sdy.*` attributes on operations and functions of any
-   dialect; `collectives`: what all collectives have in common.
-3. `symbol_uses`: operations of the dialect against the meshes that they name.
+   dialect; `collectives`: the common rules of all collectives.
+   3. `symbol_uses`: operations of the dialect with the meshes that they refer to.
 
-`shard` adds to what upstream verifies of its shard dialect, before it does.
-`checks` puts them together for the operations of a module, and `precedence` tells which of several
-broken rules comes first.
+   `shard` has additional checks of upstream's shard dialect, which run before upstream's verifier.
+   `checks` combines the rules for the operations of a module, and `precedence` finds the violation
+   that is reported first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["verify", "verify_shard", "verify_shardings", "violation_before_host"
 
 
 def verify(module: ir.Module | ir.Operation | ir.OpView) -> None:
-    """Verify a module as MLIR does, and all that is sdy's in it.
+    """Verify a module by MLIR and by the rules of sdy.
 
     Raises:
         VerificationError: the first rule that is broken, with its place.

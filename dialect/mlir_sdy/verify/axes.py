@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rules for lists of axes: known, used once, in order, and sub-axes that fit together."""
+"""Rules for lists of axes: existence, single use, order, and compatible sub-axes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mlir_sdy.verify.violation import Violation
 
 
 class AxisUse:
-    """The axes that one sharding, or one collective, has used so far on `mesh`."""
+    """The axes of `mesh` that one sharding, or one collective, has used so far."""
 
     def __init__(self, mesh: Mesh):
         self.mesh = mesh
@@ -19,7 +19,7 @@ class AxisUse:
         self.sub_axes: dict[str, list[AxisRef]] = {}
 
     def check_list(self, axes: Sequence[AxisRef], where: str = "this list") -> None:
-        """Check a list, major to minor, and count its axes as used; `where` says what it is.
+        """Check a list, major to minor, and mark its axes as used; `where` names it in messages.
 
         1. Each name is an axis of the mesh.
         2. No axis is used twice, in this list or an earlier one.

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The checks of operations within a module, which need the meshes and computations around them.
 
-Large programs repeat few combinations of attributes and types many times, so those that passed are
-remembered.
+Large programs repeat few combinations of attributes and types many times, so valid ones are cached.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from mlir_sdy.verify.sharding_rule import verify_rule_attribute
 from mlir_sdy.verify.symbol_uses import SYMBOL_USE_VERIFIERS
 
 WITH_INVARIANTS = frozenset({"func.func", *COLLECTIVES})
-"""The operations that `ModuleChecks.check_invariants` has something to check of."""
+"""The operations that `ModuleChecks.check_invariants` checks."""
 
 SYMBOL_USERS = frozenset(SYMBOL_USE_VERIFIERS)
-"""The operations that `ModuleChecks.check_symbol_uses` has something to check of."""
+"""The operations that `ModuleChecks.check_symbol_uses` checks."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What holds for all operations with the same parent.
+    """The scope of all operations with the same parent.
 
     Attributes:
         meshes: those of the nearest module.
         manual_axes: those of the manual computations around.
-        key: stands for both in the keys of what passed.
+        key: identifies both in the keys of the cache.
     """
 
     meshes: dict[str, Mesh]
@@ -84,10 +83,10 @@ class ModuleChecks:
             case "sdy.result_propagation_edges" | "sdy.block_arg_propagation_edges":
                 verify_edges_list_attribute(attribute)
             case _:
-                pass  # any other name is free
+                pass  # any other name is allowed
 
     def check_invariants(self, operation: ir.Operation) -> None:
-        """Check what upstream checks together with the invariants of an operation.
+        """Check the rules that upstream checks together with the invariants of an operation.
 
         Raises:
             Violation: the first rule that is broken.

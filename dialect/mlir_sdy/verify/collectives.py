@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Rules for collectives.
 
-Each states the sharding of its result. `verify_collective` checks what all have in common, with
-the other rules for single operations. `verify_collective_axes` comes with the rules that need all
-meshes: it derives what the result must be from the operand's sharding and the op's axes. Programs
-repeat few combinations of these many times, so combinations that passed are remembered.
+Each has the sharding of its result as an attribute. `verify_collective` checks the common rules,
+with the other rules for single operations. `verify_collective_axes` checks the rules that need all
+meshes: it derives the sharding of the result from the operand's sharding and the axes. Programs
+repeat few combinations of these many times, so valid combinations are cached.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from mlir_sdy.verify.violation import Violation
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """What the rules for a collective are about.
+    """The properties of a collective that its rules check.
 
     Attributes:
-        name: of the operation.
-        source: the sharding of the operand; an open one without axes where it has none.
+        name: the name of the operation.
+        source: the sharding of the operand; an open one without axes if it has none.
         result: `out_sharding`.
         source_mesh: the mesh of the operand.
         mesh: the mesh of the result.
-        axes: the value of the attribute that holds the axes, whatever its form; None without one.
-        reduction: the kind of reduction, of those that reduce.
+        axes: the value of the attribute with the axes, in any form; None without one.
+        reduction: the kind of reduction, if it reduces.
     """
 
     name: str
@@ -81,7 +81,7 @@ class _Kind:
     one_mesh: bool = True
 
 
-# --- What all collectives have in common ------------------------------------------------------
+# --- Common rules of collectives --------------------------------------------------------------
 
 
 def verify_collective(
@@ -90,12 +90,12 @@ def verify_collective(
     meshes: Mapping[str, Mesh],
     manual_axes: ManualAxes,
 ) -> None:
-    """The shardings of operand and result of a collective go together.
+    """Check that the shardings of operand and result of a collective are consistent.
 
-    1. The operand has a sharding, unless the op can do without.
+    1. The operand has a sharding, unless the operation does not require one.
     2. `out_sharding` fits the type of the result.
-    3. Operand and result have equal meshes, unless the op goes from one mesh to another. Different
-       names of equal meshes are fine.
+    3. Operand and result have equal meshes, unless the operation is between meshes. Different names
+       of equal meshes are allowed.
     4. Both shardings have the same rank.
 
     Args:
@@ -129,19 +129,19 @@ def verify_collective(
 
 
 def _place_of(value: ir.Value) -> ir.Location:
-    """Where a value is made: its operation, or what has the block that it is an argument of."""
+    """Return the operation that defines a value, or that has it as a block argument."""
     owner = value.owner
     return owner.owner.location if isinstance(owner, ir.Block) else owner.location
 
 
-# --- What each kind derives -------------------------------------------------------------------
+# --- Rules of each kind -----------------------------------------------------------------------
 
 
 def verify_collective_axes(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
-    """The sharding of a collective's result is what its operand and its axes lead to.
+    """Check that the sharding of a collective's result follows from its operand and its axes.
 
     Raises:
-        Violation: it isn't, or the axes are not fine.
+        Violation: it does not, or the axes are invalid.
     """
     attributes = operation.attributes
     kind = COLLECTIVES[operation.name]
@@ -168,7 +168,7 @@ def verify_collective_axes(operation: ir.Operation, meshes: Mapping[str, Mesh]) 
 
 @lru_cache(maxsize=4096)
 def _check(collective: Collective) -> None:
-    """Check a collective; of the outcomes, `lru_cache` remembers those without an exception."""
+    """Check a collective; `lru_cache` caches valid ones, which raise no exception."""
     try:
         COLLECTIVES[collective.name].check(collective)
     except ModelError as error:
@@ -186,12 +186,12 @@ def _check_all_slice(collective: Collective) -> None:
 
 
 def _check_all_to_all(collective: Collective) -> None:
-    """An all-to-all.
+    """Check an all-to-all.
 
     1. There is a move.
-    2. The axes of all moves together are fine; each dimension is there, and is the source or the
+    2. The axes of all moves together are valid; each dimension exists, and is the source or the
        target of one move only; moves are in the order of their sources.
-    3. The result is what the moves lead to.
+    3. The result follows from the moves.
     """
     params, rank = collective.axes, collective.result.rank
     if not params.value:
@@ -219,10 +219,10 @@ def _check_all_to_all(collective: Collective) -> None:
 
 
 def _check_collective_permute(collective: Collective) -> None:
-    """A permutation.
+    """Check a collective permute.
 
     1. The meshes have the same axes; if they are not one mesh by name, their devices differ.
-    2. Each dimension is split into as many pieces as before.
+    2. Each dimension has the same number of shards as before.
     """
     source, result = collective.source, collective.result
     mesh, source_mesh = collective.mesh, collective.source_mesh
@@ -245,12 +245,12 @@ def _check_collective_permute(collective: Collective) -> None:
 
 
 def _check_all_reduce(collective: Collective) -> None:
-    """An all-reduce.
+    """Check an all-reduce.
 
-    1. Operand and result are sharded alike but for unreduced axes.
-    2. The axes are ordered and fine.
+    1. Operand and result have equal shardings except for unreduced axes.
+    2. The axes are ordered and valid.
     3. None of them splits or replicates the operand, nor is unreduced in the result.
-    4. Unreduced axes can go, if they are of the kind of reduction, but not come.
+    4. Unreduced axes of the kind of reduction may be removed, but none introduced.
     """
     source, result, axes = collective.source, collective.result, collective.axes.value
     if not are_equivalent(source, result, ignore_unreduced=True):
@@ -276,18 +276,18 @@ def _check_reduce_scatter(collective: Collective) -> None:
 
 
 def _check_sharded_to_unreduced(collective: Collective) -> None:
-    """Axes that split dimensions become unreduced axes."""
+    """Check that axes that split dimensions become unreduced axes."""
     _check_kind_is_kept(collective)
     _check_dims(collective, gather_axes)
     _compare_unreduced([axis for axes in collective.axes for axis in axes], collective)
 
 
 def _check_replicated_to_unreduced(collective: Collective) -> None:
-    """Unused axes become unreduced axes.
+    """Check that unused axes become unreduced axes.
 
-    1. The result is reduced as the operand if that has unreduced axes, and its dimensions are
-       sharded as those of the operand, with priorities, and whether they are open.
-    2. There are axes; they are ordered and fine.
+    1. The result has the kind of reduction of the operand if that has unreduced axes, and its
+       dimension shardings, with priorities and openness.
+    2. There are axes; they are ordered and valid.
     3. None of them splits the operand, or is unreduced there.
     4. The result's unreduced axes are those of the operand and these.
     """
@@ -323,13 +323,13 @@ COLLECTIVES: dict[str, _Kind] = {
 """The rules for each collective, by its full name."""
 
 
-# --- Pieces of these rules ----------------------------------------------------------------------
+# --- Helpers ------------------------------------------------------------------------------------
 
 
 def _check_dims(
     collective: Collective, derive: Callable[[AxisTuple, AxisTuple, Mesh], AxisTuple]
 ) -> None:
-    """The axes for each dimension are fine, and lead to those of the result."""
+    """Check that the axes for each dimension are valid and give those of the result."""
     mesh, lists = collective.mesh, [axes.value for axes in collective.axes]
     use = AxisUse(mesh)
     for dim, axes in enumerate(lists):
@@ -368,7 +368,7 @@ def _compare_unreduced(added: Sequence[AxisRef], collective: Collective) -> None
 
 
 def _check_parts(axes: Iterable[AxisRef]) -> None:
-    """Sizes of sub-axes are positive; whether they fit their axis shows in the result."""
+    """Check that sizes of sub-axes are positive; the result shows whether they fit their axis."""
     for axis in axes:
         info = axis.sub_axis_info
         if info is not None and (info.pre_size < 1 or info.size < 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rules for `sdy.*` attributes that stand on operations and functions of any dialect."""
+"""Rules for `sdy.*` attributes on operations and functions of any dialect."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def verify_sharding_attribute(
     meshes: Mapping[str, Mesh],
     manual_axes: ManualAxes,
 ) -> None:
-    """`sdy.sharding` on an operation holds one sharding for each result, which are of `types`.
+    """Check that `sdy.sharding` on an operation has one valid sharding for each result of `types`.
 
     Raises:
-        Violation: it does not, or one of them breaks a rule.
+        Violation: it does not.
     """
     if not isinstance(attribute, TensorShardingPerValueAttr):
         raise Violation(
@@ -32,10 +32,10 @@ def verify_sharding_attribute(
 
 
 def verify_function(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
-    """`sdy.sharding` on arguments and results of a function holds one sharding.
+    """Check that `sdy.sharding` on arguments and results of a function is one valid sharding.
 
     Raises:
-        Violation: it does not, or one of them breaks a rule.
+        Violation: it is not.
     """
     function_type = function.attributes["function_type"].value
     for entry, word, types in (

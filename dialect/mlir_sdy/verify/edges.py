@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rules for the attributes that record how shardings were propagated."""
+"""Rules for the attributes that record propagation edges."""
 
 from __future__ import annotations
 

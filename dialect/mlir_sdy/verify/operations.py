@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Verifiers of single operations: what can be said of one without knowing the meshes.
+"""Verifiers of single operations, which do not need the meshes.
 
-They are attached as traits, so that MLIR runs them wherever it verifies: after parsing, between
-passes, before printing. What needs the meshes is in `symbol_uses`, which runs on modules.
+They are attached as traits, so that MLIR runs them whenever it verifies: after parsing, between
+passes, before printing. Rules that need the meshes are in `symbol_uses`, which runs on modules.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def enclosing_computations(operation: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def bound_manual_axes(operation: ir.Operation) -> dict[str, ir.Location]:
-    """The manual axes of all computations around `operation`, and where they are bound."""
+    """Return the manual axes of all computations around `operation`, with their computations."""
     return {
         name: computation.location
         for computation in enclosing_computations(operation)
@@ -55,7 +55,7 @@ def bound_manual_axes(operation: ir.Operation) -> dict[str, ir.Location]:
 
 @verifies("sdy.mesh")
 def verify_mesh(operation: ir.Operation) -> None:
-    """A mesh stands directly in a module."""
+    """Check that a mesh is directly in a module."""
     parent = operation.parent
     if parent is None or parent.operation.name != "builtin.module":
         raise Violation("expects parent op 'builtin.module'")
@@ -63,7 +63,7 @@ def verify_mesh(operation: ir.Operation) -> None:
 
 @verifies("sdy.manual_computation")
 def verify_manual_computation(operation: ir.Operation) -> None:
-    """It has one block that ends with `sdy.return`, and binds no axis that is bound already."""
+    """Check that there is one block, which ends with `sdy.return`, and no axis is bound twice."""
     _verify_body(operation)
     bound = bound_manual_axes(operation)
     for name in value_of(operation.attributes["manual_axes"]).value:
@@ -77,7 +77,7 @@ def verify_manual_computation(operation: ir.Operation) -> None:
 
 @verifies("sdy.named_computation")
 def verify_named_computation(operation: ir.Operation) -> None:
-    """It has one block that ends with `sdy.return`, whose types are those of the results."""
+    """Check that there is one block that ends with an `sdy.return` of the types of the results."""
     _verify_body(operation)
     block = operation.regions[0].blocks[0]
     argument_types = [argument.type for argument in block.arguments]
@@ -101,7 +101,7 @@ def verify_named_computation(operation: ir.Operation) -> None:
 
 @verifies("sdy.propagation_barrier")
 def verify_propagation_barrier(operation: ir.Operation) -> None:
-    """A barrier stops at least one direction."""
+    """Check that a barrier stops at least one direction."""
     direction = operation.attributes["allowed_direction"].value
     if direction == PropagationDirection.BOTH:
         raise Violation("expects a direction other than BOTH: the op would have no effect then")
@@ -109,7 +109,7 @@ def verify_propagation_barrier(operation: ir.Operation) -> None:
 
 @verifies("sdy.sharding_group")
 def verify_sharding_group(operation: ir.Operation) -> None:
-    """The number of the group has 64 bits."""
+    """Check that the number of the group has 64 bits."""
     number = operation.attributes["group_id"]
     signless = ir.IntegerType.get_signless(64, operation.context)
     if not isinstance(number, ir.IntegerAttr) or number.type != signless:
@@ -118,7 +118,7 @@ def verify_sharding_group(operation: ir.Operation) -> None:
 
 @verifies("sdy.constant")
 def verify_constant(operation: ir.Operation) -> None:
-    """The result has the shape and the elements of the value."""
+    """Check that the result has the shape and the elements of the value."""
     value = operation.attributes["value"]
     value_type = getattr(value, "type", None)
     if not isinstance(value_type, ir.RankedTensorType):
@@ -129,7 +129,7 @@ def verify_constant(operation: ir.Operation) -> None:
 
 
 def _holds(result_type: ir.Type, value_type: ir.RankedTensorType) -> bool:
-    """Whether a constant of `value_type` can be a result: quantized elements hide their storage."""
+    """Whether a constant of `value_type` can have the result type, or its quantized form."""
     if result_type == value_type:
         return True
     if not isinstance(result_type, ir.RankedTensorType) or result_type.shape != value_type.shape:
@@ -139,7 +139,7 @@ def _holds(result_type: ir.Type, value_type: ir.RankedTensorType) -> bool:
 
 
 def returned_values(operation: ir.Operation) -> list[ir.Value]:
-    """What the `sdy.return` of an operation's body returns."""
+    """Return the operands of the `sdy.return` of an operation's body."""
     operations = operation.regions[0].blocks[0].operations
     return list(operations[len(operations) - 1].operation.operands)
 
@@ -161,12 +161,12 @@ def attach_verifiers() -> None:
 
 
 def _trait(verifier: Verifier) -> type[ir.DynamicOpTrait]:
-    """A trait with `verifier`; no exception may cross the C++ frames above it."""
+    """Return a trait with `verifier`; no exception may cross the C++ frames above it."""
 
     def verify(view: ir.OpView) -> bool:
         operation = view.operation
         if not _has_declared_parts(operation):
-            return True  # the check of the declaration, which comes next, says what is wrong
+            return True  # the check of the declaration, which runs next, reports the error
         try:
             verifier(operation)
         except Violation as violation:
@@ -179,7 +179,7 @@ def _trait(verifier: Verifier) -> type[ir.DynamicOpTrait]:
 
 
 def _has_declared_parts(operation: ir.Operation) -> bool:
-    """Whether attributes and regions are there and of the kind that a verifier takes them for."""
+    """Whether attributes and regions exist and have the declared kinds."""
     declaration = OPERATIONS[operation.name]
     if len(operation.regions) != len(declaration.regions):
         return False

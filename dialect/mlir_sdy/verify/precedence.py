@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Which of several broken rules is reported.
+"""Order of violations: the one that is reported if there are several.
 
-C++ Shardy's checks are part of MLIR's verification, which goes through a module once and ends with
-the first rule that is broken. Here the host verifies first, without the checks of this package for
-`sdy.*` attributes and uses of meshes, so what it reports need not be the first. That matters only
-if something is wrong: then a module is gone through again, in the order of upstream.
+C++ Shardy's checks are part of MLIR's verification, which visits a module once and stops at the
+first violation. Here the host verifies first, without the checks of this package for `sdy.*`
+attributes and uses of meshes, so its error need not be the first violation. An invalid module is
+therefore visited again, in the order of upstream.
 
 For an operation:
 
-1. Its discardable attributes, then its invariants: arguments and results of a function, what
-   collectives have in common.
+1. Its discardable attributes, then its invariants: arguments and results of a function, common
+   rules of collectives.
 2. The operations in its regions that are not isolated from above, each with those in its own.
 3. The operations directly in its regions that are isolated (functions, modules).
-4. If it is a module, or all there is to verify, the uses of symbols in it: the operations of a
-   region in order, then the regions of those, from the last to the first.
+4. If it is a module, or the root of the verification, the uses of symbols in it: the operations
+   of a region in order, then the regions of those, from the last to the first.
 5. If it is isolated, whether values are defined before they are used.
 
     func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}) {
@@ -35,37 +35,37 @@ from mlir_sdy.verify.violation import Violation
 
 _MODULE = "builtin.module"
 _NUMBERS = "number"
-"""The file that the locations of numbered operations name."""
+"""The file name in the locations of numbered operations."""
 
 
 def violation_first(root: ir.Operation) -> Diagnostic:
-    """The first violation in what the host accepts, and which is known to have one."""
+    """Return the first violation in an invalid operation that the host accepts."""
     found = _first_violation(root, None)
     assert found is not None, "a violation was found before"
     return found
 
 
 def violation_before_host(root: ir.Operation) -> Diagnostic | None:
-    """The first violation in what the host refuses, if that comes before the host's own."""
+    """Return the first violation in an operation, if it precedes the one that the host found."""
     failure = _host_failure(root)
     if failure is None:
         return None
     try:
         return _first_violation(root, failure)
     except (AttributeError, LookupError, TypeError, ValueError):
-        # A check came across something that the host did not get to, and that is not what it
-        # ought to be. What the host reports stands.
+        # A check met an invalid operation that the host did not reach. The error of the host is
+        # reported.
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class _HostFailure:
-    """What the host refuses.
+    """A verification error of the host.
 
     Attributes:
-        place: the number of the operation at which it says so, in the order of rules 1 to 3.
-        stage: the number of the operation whose regions had passed, by rules 4 and 5, when it was
-            found; None if it was found at the operation itself.
+        place: the number of the operation with the error, in the order of rules 1 to 3.
+        stage: the number of the operation whose regions were valid, by rules 4 and 5, when the
+            error was found; None if it was found at the operation itself.
     """
 
     place: int
@@ -73,7 +73,7 @@ class _HostFailure:
 
 
 def _first_violation(root: ir.Operation, failure: _HostFailure | None) -> Diagnostic | None:
-    """The first violation, as long as the failure of the host is not reached."""
+    """Return the first violation before the failure of the host."""
     place, stage = (None, None) if failure is None else (failure.place, failure.stage)
     checks = ModuleChecks()
     numbers: dict[ir.Operation, int] = {}
@@ -112,7 +112,7 @@ def _violation(check: Callable[[ir.Operation], None], operation: ir.Operation) -
 
 
 def _visits(operation: ir.Operation) -> Iterator[tuple[ir.Operation, bool]]:
-    """Each operation twice: when it is entered (True), and when its regions have passed (False)."""
+    """Yield each operation twice: on entry (True), and after its regions (False)."""
     yield operation, True
     isolated: list[ir.Operation] = []
     for nested in _directly_in(operation.regions):
@@ -130,7 +130,7 @@ def _is_isolated(operation: ir.Operation) -> bool:
 
 
 def _in_order_of_symbol_uses(operation: ir.Operation) -> Iterator[ir.Operation]:
-    """The operations that may use the symbols of a module, by rule 4, or of a part of one."""
+    """Yield the operations that may use the symbols of a module or a part of one, by rule 4."""
     if operation.name != _MODULE:
         yield operation
     regions = list(operation.regions)
@@ -148,11 +148,11 @@ def _directly_in(regions: Iterable[ir.Region]) -> Iterator[ir.Operation]:
                 yield view.operation
 
 
-# --- What the host says ---------------------------------------------------------------------------
+# --- Errors of the host ---------------------------------------------------------------------------
 
 
 def _host_failure(root: ir.Operation) -> _HostFailure | None:
-    """Where the host's verification ends; None if it doesn't tell."""
+    """Return the point at which the host's verification fails; None if it is unknown."""
     numbered = root.clone(ip=False).operation
     operations = [operation for operation, is_entered in _visits(numbered) if is_entered]
     for number, operation in enumerate(operations):
@@ -172,7 +172,7 @@ def _host_failure(root: ir.Operation) -> _HostFailure | None:
 
 
 def _place_of_failure(operation: ir.Operation) -> int | None:
-    """The number of the operation at which the host finds something wrong, if it does."""
+    """Return the number of the operation at which the host finds an error, or None."""
     try:
         operation.verify()
     except ir.MLIRError as failure:

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What upstream's verifier of the shard dialect leaves out.
+"""Checks of the shard dialect that upstream's verifier lacks.
 
 Upstream checks that grids exist, the axes of collectives, and the shapes of results. It reads out
-of bounds where a dimension to slice, split or scatter is not one of the tensor, so these checks
-come before its own. They are, operation by operation:
+of bounds if a dimension to slice, split or scatter does not exist, so these checks run before its
+own. They are, operation by operation:
 
 1. `grid`: no axis has size 0.
-2. `sharding`: its axes are those of the grid; offsets begin at 0, and there is one for each piece
-   and one for the end; they are not given for dimensions split along several axes, whose pieces
+2. `sharding`: its axes are those of the grid; offsets begin at 0, and there is one for each shard
+   and one for the end; there are none for dimensions split along several axes, whose shards
    upstream miscounts.
-3. `shard`: the sharding has no more dimensions than the tensor, and its offsets end where it does.
+3. `shard`: the sharding has no more dimensions than the tensor, and its offsets end at its size.
 4. `shard_shape`, `neighbors_linear_indices`: they have as many operands and results as there are
    dimensions and axes, within their ranges.
 5. Collectives: their axes are those of the grid, each at most once; the dimensions that they name
    are those of the tensor; devices have no negative coordinates; an all-to-all splits evenly.
 6. `update_halo`: as many sizes as there are split dimensions, and cores that are no smaller.
 
-What the host checks itself is passed over here, and what is missing is left to it.
+Conditions that the host checks, and missing attributes, are ignored here.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _CHECKS: dict[str, list[_Check]] = {}
 GROUPING = tuple(
     name for name, declaration in OPERATIONS.items() if "grid_axes" in declaration.attribute_names
 )
-"""The operations that join groups of devices."""
+"""The operations that communicate in groups of devices."""
 
 IN_GROUP_DEVICES = {
     "shard.broadcast": "root",
@@ -56,7 +56,7 @@ IN_GROUP_DEVICES = {
     "shard.scatter": "root",
     "shard.send": "destination",
 }
-"""The attribute of an operation that says which member of each group it is about."""
+"""The attribute of an operation with the distinguished member of each group."""
 
 TENSOR_DIMS = {
     "shard.all_gather": ("gather_axis",),
@@ -66,13 +66,13 @@ TENSOR_DIMS = {
     "shard.reduce_scatter": ("scatter_dim",),
     "shard.scatter": ("scatter_dim",),
 }
-"""The attributes of an operation that name dimensions of the tensor."""
+"""The attributes of an operation with dimensions of the tensor."""
 
 
 def verify_shard(root: ir.Module | ir.Operation | ir.OpView) -> None:
-    """Check the operations of the dialect in a module, which may not be verified yet.
+    """Check the operations of the dialect in a module that may not be verified yet.
 
-    Nothing is looked at in a module without a grid: all that can go wrong names one.
+    Modules without a grid are skipped, since all checks involve one.
 
     Raises:
         VerificationError: the first rule that is broken, with its place.
@@ -104,7 +104,7 @@ def _check(operation: ir.Operation, grids: _Grids) -> None:
     except Violation as violation:
         raise VerificationError(violation.diagnostic(operation)) from None
     except (AttributeError, LookupError, TypeError, ValueError):
-        return  # not what it ought to be: the host says what is wrong
+        return  # invalid: the host reports the error
 
 
 def _checks(*names: str) -> Callable[[_Check], _Check]:
@@ -253,7 +253,7 @@ def _check_all_to_all(operation: ir.Operation, grids: _Grids) -> None:
     grid = grids.named(operation)
     dim = int(operation.attributes["split_axis"].value)
     if _shape(operation.results[0])[dim] < 0:
-        return  # upstream accepts any split of a size that isn't known afterwards
+        return  # upstream accepts any split if the size of the result is dynamic
     size = _shape(operation.operands[0])[dim]
     devices = grid.axes_size(grid_axes(operation)) if grid.is_static else 1
     if size >= 0 and size % devices:

@@ -11,7 +11,7 @@ from mlir_sdy.verify.axes import AxisUse
 from mlir_sdy.verify.violation import Violation
 
 ManualAxes = Mapping[str, ir.Location]
-"""The manual axes around an operation, each with the place of the computation that binds it."""
+"""The manual axes around an operation, each with the computation that binds it."""
 
 
 def check_sharding(
@@ -23,13 +23,13 @@ def check_sharding(
     """Check a sharding against the type of its value, or against no value at all (None).
 
     1. The mesh exists.
-    2. On a maximal mesh, or without a value, it has rank 0 and no axes; that is all then.
-    3. The same holds for values that are no tensors, such as tokens. A tuple counts as its only
+    2. On a maximal mesh, or without a value, it has rank 0 and no axes; no other rules apply.
+    3. The same holds for values that are not tensors, such as tokens. A tuple counts as its only
        element.
-    4. A tensor has a rank, and that of the sharding.
-    5. For each dimension: the priority is not negative, there is one only with axes or when the
-       dimension is open, and the axes are fine (`AxisUse.check_list`).
-    6. Replicated, then unreduced axes are ordered and fine.
+    4. A tensor is ranked, and has the rank of the sharding.
+    5. For each dimension: the priority is not negative, there is one only with axes or if the
+       dimension is open, and the axes are valid (`AxisUse.check_list`).
+    6. Replicated, then unreduced axes are ordered and valid.
     7. Sub-axes fit (`AxisUse.check_sub_axes`).
     8. No axis is a manual axis of a computation around.
 
@@ -69,7 +69,7 @@ def check_sharding(
 
 
 def _check_axes(sharding: TensorSharding, use: AxisUse) -> None:
-    """Rules 5 to 7 of `check_sharding`."""
+    """Check rules 5 to 7 of `check_sharding`."""
     for dim, dim_sharding in enumerate(sharding.dim_shardings):
         priority = dim_sharding.priority
         if priority is not None:

@@ -27,10 +27,10 @@ SymbolUseVerifier = Callable[[ir.Operation, Mapping[str, Mesh]], None]
 
 
 def verify_reshard(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
-    """The sharding of a constraint or a reshard fits the type of its result, and its operand.
+    """Check that the sharding of a constraint or a reshard fits its result type and its operand.
 
-    Unreduced axes can be introduced, to be summed up, and removed; those that stay keep their kind.
-    An operand without a sharding, or on another mesh, goes with any.
+    Unreduced axes can be introduced, as a sum, and removed; the others keep their reduction kind.
+    An operand without a sharding, or on another mesh, is compatible with any.
 
     Raises:
         Violation: it does not.
@@ -56,17 +56,17 @@ def verify_reshard(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
 
 
 def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
-    """The shardings of a manual computation fit its global and local types.
+    """Check that the shardings of a manual computation fit its global and local types.
 
-    For the operands with the arguments of the body, then for the results with what it returns:
+    For the operands and the arguments of the body, then for the results and the returned values:
 
     1. There is one sharding, one global and one local type for each value.
-    2. Each sharding fits the global type; manual axes around count, its own do not.
+    2. Each sharding fits the global type, given the manual axes of enclosing computations.
     3. In each dimension, manual axes come before free axes.
-    4. The local size of a dimension is the global one divided by the manual axes that split it,
-       without a remainder.
+    4. The local size of a dimension is the global one divided by the sizes of the manual axes that
+       split it, without a remainder.
 
-    And all shardings have a common mesh, which has every manual axis.
+    All shardings have a common mesh, which has every manual axis.
 
     Raises:
         Violation: the first rule that is broken.
@@ -95,7 +95,7 @@ def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh
 
 
 def verify_named_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
-    """The shardings of a named computation, if it has them, fit its operands and results.
+    """Check that the shardings of a named computation fit its operands and results.
 
     Raises:
         Violation: they do not.
@@ -112,10 +112,10 @@ def verify_named_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]
 
 
 def verify_data_flow_edge(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
-    """An edge stands between its owner, which nothing else uses, and all uses of that.
+    """Check that a data-flow edge is the only user of its owner, and that its sharding fits.
 
     Raises:
-        Violation: it doesn't, or its sharding does not fit.
+        Violation: it is not, or the sharding does not fit.
     """
     _check_edge(operation)
     owner = operation.operands[0].owner
@@ -134,7 +134,7 @@ def verify_data_flow_edge(operation: ir.Operation, meshes: Mapping[str, Mesh]) -
 
 
 def verify_func_data_flow_edge(operation: ir.Operation, _: Mapping[str, Mesh]) -> None:
-    """An edge between functions belongs to an argument of a function or a result of a call.
+    """Check that a function's data-flow edge is on an argument of a function or a result of a call.
 
     Raises:
         Violation: it doesn't.
@@ -240,4 +240,4 @@ SYMBOL_USE_VERIFIERS: dict[str, SymbolUseVerifier] = {
     "sdy.reshard": verify_reshard,
     "sdy.sharding_constraint": verify_reshard,
 }
-"""The check of each operation that names meshes, by its full name."""
+"""The check of each operation that refers to meshes, by its full name."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How a check tells that a rule is broken."""
+"""Exceptions of checks for violated rules."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mlir_sdy.symbols import mesh_operation
 
 
 class Violation(Exception):
-    """A broken rule, found while looking at some operation.
+    """A violated rule of an operation.
 
     Attributes:
-        message: what is wrong, with the numbers and where there is one the mend.
-        notes: other places that belong to it, as operations or values with a message.
-        mesh_name: the symbol of the mesh that the rule is about, if that is to be shown as well.
+        message: the error, with the numbers and, if there is one, the fix.
+        notes: related operations or values with messages.
+        mesh_name: the symbol of the mesh of the rule, if a note on it is to be added.
     """
 
     def __init__(self, message: str, *notes: tuple[ir.Location, str], mesh_name: str | None = None):
@@ -26,16 +26,16 @@ class Violation(Exception):
         super().__init__(message)
 
     def prefixed(self, prefix: str) -> Violation:
-        """The same violation with `prefix`, which says what part it is about, in front."""
+        """Return the violation with `prefix`, which describes the part, before the message."""
         return Violation(prefix + self.message, *self.notes, mesh_name=self.mesh_name)
 
     def on_mesh(self, mesh_or_ref: str | Mesh) -> Violation:
-        """The same violation, of a rule about a mesh; one that is inlined is in sight already."""
+        """Return the violation with a note on the mesh, unless it is inlined."""
         name = mesh_or_ref if isinstance(mesh_or_ref, str) else None
         return Violation(self.message, *self.notes, mesh_name=self.mesh_name or name)
 
     def diagnostic(self, operation: ir.Operation) -> Diagnostic:
-        """The violation as an error at `operation`."""
+        """Return the violation as an error at `operation`."""
         return error(
             f"'{operation.name}' op {self.message}",
             location_of(operation.location),
