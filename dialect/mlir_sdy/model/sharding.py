@@ -320,7 +320,7 @@ class TensorSharding(HashSlot):
         if not self.dim_shardings:
             return shape
         return tuple(
-            size if size < 0 else -(-size // pieces)
+            size if size < 0 else -(-size // num_shards)
             for size, num_shards in zip(shape, self.sharded_sizes(mesh), strict=True)
         )
 
