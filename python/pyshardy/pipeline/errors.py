@@ -15,10 +15,10 @@ class PipelineError(PassError):
     """A pass of a pipeline failed.
 
     Attributes:
-        diagnostics: what the pass reported; never empty.
+        diagnostics: the errors of the pass; never empty.
         failed_pass: the name of the pass.
-        module_at_failure: the module as the pass left it, for a look at it. It may not verify.
-            None when the caller's module was not put back and is itself in that state.
+        module_at_failure: the module as the pass left it, for inspection. It may be invalid.
+            None if the caller's module was not restored and is itself in that state.
     """
 
     def __init__(self, failed_pass: str, *diagnostics: Diagnostic):
@@ -37,8 +37,8 @@ class PipelineError(PassError):
 def describe(bug: Exception) -> str:
     """Describe an exception in one line, by its type and its message.
 
-    An exception that leaves a callback of the host, of `Operation.walk` for one, comes back as a
-    RuntimeError whose text is the whole traceback; its last line is the exception that was raised.
+    An exception raised in a callback of the host, such as that of `Operation.walk`, arrives as a
+    RuntimeError whose text is the full traceback; its last line is the original exception.
     """
     text = str(bug).strip()
     if "Traceback (most recent call last)" in text:

@@ -9,9 +9,9 @@ from mlir_sdy.host import ir
 
 
 def operations_at(module: ir.Module, nesting: tuple[str, ...]) -> Iterator[ir.OpView]:
-    """The operations that a step at `nesting` runs on, in the order they stand.
+    """Yield the operations that a step at `nesting` runs on, in the order of the text.
 
-    "any" stands for operations of every name.
+    "any" matches operations of every name.
     """
     operations: list[ir.OpView] = [module.operation.opview]
     for anchor in nesting:
