@@ -158,7 +158,7 @@ def test_search_finds_a_value(page):
     page.keyboard.press("Enter")
     assert page.locator("#details h2").inner_text() == "result 0 of stablehlo.dot_general"
     assert "conflicting_products.mlir:5:10" in page.locator("#details").inner_text()
-    assert "has it from the program" in page.locator("#details ol.chain").first.inner_text()
+    assert "given in the program" in page.locator("#details ol.chain").first.inner_text()
     assert page.locator("#details .picture svg").count() == 1
     assert page.locator("#canvas .chosen").count() == 1
     page.fill("#search", "nothing like that")

@@ -153,7 +153,10 @@ def test_record(context):
             "  %0 = stablehlo.tuple %a : tuple<tensor<2xf32>>\n  return\n}",
             "propagation doesn't support tuples: tuple<tensor<2xf32>>",
         ),
-        ("func.func @f() {\n  return\n}\nfunc.func @g() {\n  return\n}", "must be called 'main'"),
+        (
+            "func.func @f() {\n  return\n}\nfunc.func @g() {\n  return\n}",
+            "must have one called 'main'",
+        ),
     ],
 )
 def test_unsupported(context, text, message):
