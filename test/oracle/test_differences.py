@@ -55,8 +55,7 @@ def check(answer: Answer, run) -> None:
     """Check that `run` answers as it should."""
     match answer:
         case Aborts():
-            with pytest.raises(ShardyAborted):
-                run()
+            assert aborts(run)
         case Refuses(message):
             with pytest.raises((ShardyRefused, SdyError), match=re.escape(message)):
                 run()
@@ -64,6 +63,16 @@ def check(answer: Answer, run) -> None:
             text = run()
             assert all(part in text for part in parts), text
             assert not any(part in text for part in lacks), text
+
+
+def aborts(run, attempts=5):
+    """Whether one of several runs aborts: reading memory that isn't there needn't."""
+    for _ in range(attempts):
+        try:
+            run()
+        except ShardyAborted:
+            return True
+    return False
 
 
 def theirs(shardy, case: Passes):
@@ -163,7 +172,7 @@ def test_collectives_of_the_user(shardy, context, name):
     found = partitioned_by_shardy(shardy, asm(module), context)
     assert name in [each.kind for each in found.collectives]
     propagate(module)
-    with pytest.raises(SdyError, match=r"wrap it in a 'sdy\.manual_computation'"):
+    with pytest.raises(SdyError, match=r"use 'sdy\.manual_computation'"):
         partition(module)
 
 

@@ -43,5 +43,5 @@ def test_shardings_of_parts(text, parts):
 
 
 def test_shardings_of_other_parts():
-    with pytest.raises(UnfitAttributeError, match="of 1 parts, not 2"):
+    with pytest.raises(UnfitAttributeError, match="has a length of 1, but the tuple of 2"):
         split_sharding("{{replicated}}", 2)
