@@ -20,8 +20,8 @@ from pyshardy.backends import CompileOptions, SpmdProgram, spmd_program
 from pyshardy.backends.arrays.distribution import gather, parts_of, scatter
 from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_columns
 from pyshardy.backends.donations import settle_donations, shift_aliases
-from pyshardy.backends.modules import copy_of
 from pyshardy.backends.unsharded import unsharded
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of

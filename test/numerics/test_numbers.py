@@ -35,7 +35,7 @@ from pyshardy.backends.arrays.comparison import compare
 from pyshardy.backends.arrays.distribution import gather, scatter
 from pyshardy.backends.arrays.random_inputs import random_inputs
 from pyshardy.backends.lockstep.backend import LockstepProgram
-from pyshardy.backends.modules import copy_of
+from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.pipeline import run_pipeline

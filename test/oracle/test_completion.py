@@ -15,7 +15,7 @@ from mlir_sdy.host import ir
 from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.arrays.random_inputs import random_inputs
-from pyshardy.backends.modules import copy_of
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import run_pipeline
 from pyshardy.pipelines.partition import partition_pipeline

@@ -9,7 +9,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
 from pyshardy.backends.arrays.comparison import compare
-from pyshardy.backends.modules import copy_of
+from pyshardy.irtools.modules import copy_of
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 

@@ -16,8 +16,8 @@ from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.arrays.comparison import Difference, compare, tolerance_within
 from pyshardy.backends.arrays.random_inputs import random_inputs
-from pyshardy.backends.modules import copy_of
 from pyshardy.backends.xla.program import XlaProgram
+from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned

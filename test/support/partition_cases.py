@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 
 from mlir_sdy.host import ir
-from pyshardy.backends.modules import copy_of
+from pyshardy.irtools.modules import copy_of
 from pyshardy.pipeline import run_pipeline
 
 PRELUDE = """

@@ -6,7 +6,7 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.verify import verify
-from pyshardy.backends.modules import copy_of
+from pyshardy.irtools.modules import copy_of
 
 _PASS_THROUGH = frozenset(
     f"sdy.{name}"

@@ -55,11 +55,11 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     tool.guard([arguments.file], enabled=not arguments.no_guard)
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from pyshardy.backends.arrays.random_inputs import random_inputs  # noqa: PLC0415
-    from pyshardy.backends.modules import copy_of  # noqa: PLC0415
     from pyshardy.cli.run_arrays import load_inputs, save_outputs  # noqa: PLC0415
     from pyshardy.cli.run_custom_calls import load_functions  # noqa: PLC0415
     from pyshardy.cli.run_profile import Profile  # noqa: PLC0415
     from pyshardy.cli.run_report import Report  # noqa: PLC0415
+    from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
     from pyshardy.rules import load_rules  # noqa: PLC0415
 
     for path in arguments.load_rules:

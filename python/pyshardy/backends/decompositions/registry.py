@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.tensors import Tensor
-from pyshardy.backends.modules import copy_of
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.walks import operations_named
 
 Decomposition = Callable[[ir.Operation], "Sequence[Tensor] | None"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir
 from pyshardy.backends.engines.interface import Arrays, Engine, Executable
-from pyshardy.backends.modules import copy_of
+from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.tensor_spec import Array
 

@@ -21,8 +21,8 @@ from pyshardy.backends.effects import check_effects
 from pyshardy.backends.engines.interface import Arrays, Engine, Executable
 from pyshardy.backends.lapack import calls as lapack
 from pyshardy.backends.lockstep.exchanges import Exchange, exchanged
-from pyshardy.backends.modules import copy_of
 from pyshardy.irtools.async_operations import make_synchronous
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tokens import drop_tokens
 from pyshardy.irtools.walks import operations_with

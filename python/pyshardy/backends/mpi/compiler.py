@@ -15,9 +15,9 @@ from pyshardy.backends.jit.library import call_library
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.signs import drop_signs
 from pyshardy.backends.jit.small_floats import expand_small_floats
-from pyshardy.backends.modules import copy_of
 from pyshardy.backends.mpi.communicators import RANK, make_communicators, rank_attribute
 from pyshardy.backends.mpi.library import mpi_library
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.entry import ENTRY, with_plain_edges
 from pyshardy.local_program.errors import ExecutionError

@@ -14,11 +14,11 @@ from pyshardy.backends.custom_calls.functions import Function
 from pyshardy.backends.donations import donated_arguments
 from pyshardy.backends.effects import check_callbacks, check_no_transfers
 from pyshardy.backends.engines.interface import Arrays
-from pyshardy.backends.modules import copy_of
 from pyshardy.backends.xla.callbacks import Callbacks, call_back
 from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.backends.xla.process import DeviceColumn, xla_process
 from pyshardy.backends.xla.text import text_for_xla
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import ADVICE, CUSTOM_CALL, target_of
 from pyshardy.local_program.entry import ENTRY

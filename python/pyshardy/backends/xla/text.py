@@ -7,8 +7,8 @@ from mlir_sdy.assembly import asm
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from pyshardy.backends.donations import ALIAS
-from pyshardy.backends.modules import copy_of
 from pyshardy.irtools.async_operations import make_synchronous
+from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.tokens import is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.segments import CONTROL_FLOW

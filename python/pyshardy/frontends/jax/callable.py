@@ -15,7 +15,6 @@ from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.backends import jax_internals
 from pyshardy.backends.donations import drop_donations
 from pyshardy.backends.effects import check_no_transfers
-from pyshardy.backends.modules import copy_of
 from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.frontends.jax import callbacks
 from pyshardy.frontends.jax.dtypes import dtype_of
@@ -32,6 +31,7 @@ from pyshardy.frontends.jax.refined_mesh import NoGridError, RefinedMesh
 from pyshardy.frontends.jax.renumber_devices import renumber
 from pyshardy.frontends.jax.structure import Structure, structure_of
 from pyshardy.frontends.portable import serialize
+from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.packages import require
 

@@ -24,9 +24,9 @@ from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING
 from pyshardy.backends.effects import check_callbacks, has_effect
-from pyshardy.backends.modules import copy_of
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.process import this_process
+from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.custom_calls import (
     CALLBACKS,
     CALLBACKS_ON_ONE_DEVICE,

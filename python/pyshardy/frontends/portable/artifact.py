@@ -10,10 +10,10 @@ from mlir_sdy.diagnostics import Diagnostic, ParseError, PassError, SourceLocati
 from mlir_sdy.host import diagnostics_emitted, ir, passmanager, stablehlo
 from mlir_sdy.verify import verify
 from pyshardy.backends.jax_internals import text_of_artifact
-from pyshardy.backends.modules import copy_of
 from pyshardy.frontends.portable.from_strings import from_strings
 from pyshardy.frontends.portable.to_strings import to_strings
 from pyshardy.frontends.portable.versions import CURRENT, target_version
+from pyshardy.irtools.modules import copy_of
 
 _HOLDS_SDY = "BytecodeOpInterface for sdy."
 _CHLO_TO_STABLEHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
