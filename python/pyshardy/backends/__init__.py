@@ -19,7 +19,6 @@
 | `donations`      | donated arguments                                                |
 | `unsharded`      | the unpartitioned program, as a reference                        |
 | `known_defects`  | known defects of engines                                         |
-| `modules`        | copies of modules                                                |
 | `jax_internals`  | the private parts of JAX that the project uses                   |
 
 `spmd_program` compiles a program for the backend of a name. Backends are imported and started at
