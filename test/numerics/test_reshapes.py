@@ -88,7 +88,7 @@ def test_random_reshapes(batch):
 
 
 def sent(mesh, source, source_dims, target, target_dims):
-    """What a device sends to reshape a value from one sharding to another, and in what.
+    """Return the bytes that a device sends for a reshape between shardings, and the collectives.
 
     The value is made on the devices: an argument would be sharded as it is wanted.
     """

@@ -100,7 +100,7 @@ def test_random_programs(batch):
 
 
 def sent(body, results):
-    """What a device sends for reshards of an argument of 4 x 8, of which it has one half."""
+    """Return the bytes that a device sends for reshards of a 4 x 8 argument in two shards."""
     module = sdy.parse(
         f"""
         sdy.mesh @mesh = <["x"=2, "y"=2]>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How many addends of a sum loops add up."""
+"""The number of addends that loops add to a sum."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What all collectives of a program cost."""
+"""The cost of all collectives of a program."""
 
 import pytest
 
