@@ -11,9 +11,7 @@ from mlir_sdy import assembly
 from mlir_sdy.assembly.attribute_text import read_stripped
 from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
-from pyshardy.pipeline import PassPipeline, run_pipeline
-from pyshardy.pipeline.options import pass_use
-from pyshardy.pipeline.syntax import MODULE_ANCHOR
+from pyshardy.pipeline import pipeline_of, run_pipeline, use
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
@@ -145,7 +143,7 @@ def propagate(module: ir.Module, **options: OptionValue) -> Propagation:
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415 (loads the host)
     from pyshardy.propagation.record import Propagation  # noqa: PLC0415
 
-    pipeline = PassPipeline(MODULE_ANCHOR, (pass_use("sdy-propagation-pipeline", options),))
+    pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))
     record = Propagation()
     with observed_by(record):
         run_pipeline(module, pipeline)

@@ -31,9 +31,7 @@ from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
-from pyshardy.pipeline import PassPipeline, run_pipeline
-from pyshardy.pipeline.options import pass_use
-from pyshardy.pipeline.syntax import MODULE_ANCHOR
+from pyshardy.pipeline import pipeline_of, run_pipeline, use
 
 if TYPE_CHECKING:
     import jax
@@ -284,7 +282,7 @@ def partition(
     shardings = argument_shardings(entry), result_shardings(entry)
     global_specs = _signature(entry)
     meshes = meshes_of(local)
-    pipeline = PassPipeline(MODULE_ANCHOR, (pass_use(_PIPELINE, options),))
+    pipeline = pipeline_of(use(_PIPELINE, **options))
     run_pipeline(local, pipeline, instrumentation=instrumentation, restore_on_failure=False)
     local_specs = _signature(_main(local))
     port_meshes = [[_counting_mesh(s, meshes, mesh) for s in some] for some in shardings]

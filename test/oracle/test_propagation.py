@@ -11,7 +11,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
 from pyshardy.passes.propagating import basic_propagate
 from pyshardy.pipeline import run_pipeline
-from pyshardy.propagation.driver import PropagationOptions
+from pyshardy.propagation.options import PropagationOptions
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.mlir"))
 CASES_PER_TEST = 50

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from pyshardy.pipeline.building import on_functions, pipeline_of, use
 from pyshardy.pipeline.options import Option, OptionType
 from pyshardy.pipeline.registry import (
     PassInfo,
@@ -48,14 +49,17 @@ __all__ = [
     "PipelineInfo",
     "Step",
     "Timing",
+    "on_functions",
     "parse_pipeline",
     "passes",
+    "pipeline_of",
     "pipelines",
     "plan_pipeline",
     "register_pass",
     "register_pipeline",
     "run_pipeline",
     "unregister",
+    "use",
 ]
 
 _NEEDS_HOST = {

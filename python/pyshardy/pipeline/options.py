@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Options of passes: types, defaults and parsing.
 
-An option is declared once, either in `td/` or as a keyword parameter of a Python function; the
-help, the checks of pipelines and the keyword arguments of passes are derived from it.
+An option is declared once: in `td/`, as a field of a dataclass, or as a keyword parameter of a
+Python function. The help, the checks of pipelines and the keyword arguments of passes are derived
+from it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, is_dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.pipeline.suggest import did_you_mean
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Scalar = bool | int | float | str
 OptionValue = Scalar | tuple[Scalar, ...]
+Result = TypeVar("Result")
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _SCALARS: dict[str, type[Scalar]] = {"bool": bool, "int": int, "float": float, "str": str}
@@ -105,28 +107,6 @@ def option_text(value: OptionValue) -> str:
     return str(value)
 
 
-def pass_text(argument: str, /, **options: OptionValue) -> str:
-    """Return the text of a pass with options in a pipeline, without options that are off or empty.
-
-    `pass_text("a-pass", keep_rules=True, directory="")` is `a-pass{keep-rules=true}`.
-    """
-    present = {
-        keyword: value
-        for keyword, value in options.items()
-        if value is not False and value not in ("", ())
-    }
-    return str(pass_use(argument, present))
-
-
-def pass_use(argument: str, options: Mapping[str, OptionValue]) -> PassUse:
-    """Return a pass or a named pipeline with options by their keywords, underscores for dashes."""
-    written = tuple(
-        OptionText(keyword.replace("_", "-"), option_text(value))
-        for keyword, value in options.items()
-    )
-    return PassUse(argument, written)
-
-
 def read_options(use: PassUse, declared: Iterable[Option]) -> dict[str, OptionValue]:
     """Convert the options written in `use` to keyword arguments.
 
@@ -172,38 +152,65 @@ def _either(names: Iterable[str], word: str = "or") -> str:
     return f"{', '.join(others)} {word} {last}" if others else last
 
 
-def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
-    """Return the options that the keyword-only parameters of `function` declare.
+def option(default: OptionValue, *, release: str) -> Any:
+    """Return a field of a dataclass of options with the release of its origin; see `PassDecl`.
 
-    A parameter is annotated with `bool`, `int`, `float`, `str`, a `Literal` of strings, or a
-    `tuple[..., ...]` of these, and has a default. The section `Args:` of the docstring describes
-    it. A parameter `options` whose type is a dataclass declares its fields, which the section
-    `Attributes:` describes.
+    inline_meshes: bool = option(True, release="0.12")
+    """
+    return field(default=default, metadata={"release": release})
+
+
+def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
+    """Return the options that a function declares.
+
+    These are its keyword-only parameters, described in the section `Args:` of its docstring; or, if
+    it has a parameter `options` whose type is a dataclass, the keyword-only fields of that class,
+    described in the section `Attributes:`. An option is annotated with `bool`, `int`, `float`,
+    `str`, a `Literal` of strings, or a `tuple[..., ...]` of these, and has a default.
 
     Raises:
         TypeError: a parameter has another type, or no default.
     """
-    hints = typing.get_type_hints(function)
     option_set = options_class(function)
     if option_set is not None:
-        return options_of(option_set)
-    descriptions = _described_arguments(inspect.getdoc(function) or "")
-    options: list[Option] = []
-    for parameter in inspect.signature(function).parameters.values():
+        return _fields_of(option_set)
+    return _declared_by(function, function.__name__, _described_arguments(function), {})
+
+
+def _fields_of(option_set: type) -> tuple[Option, ...]:
+    """Return the options that a dataclass and its bases declare."""
+    descriptions: dict[str, str] = {}
+    for base in option_set.__mro__:
+        descriptions = {**_described_arguments(base), **descriptions}
+    releases = {each.name: each.metadata.get("release", "") for each in fields(option_set)}
+    return _declared_by(option_set, option_set.__name__, descriptions, releases)
+
+
+def _declared_by(
+    declaring: Callable[..., object],
+    owner: str,
+    descriptions: Mapping[str, str],
+    releases: Mapping[str, str],
+) -> tuple[Option, ...]:
+    hints = typing.get_type_hints(declaring)
+    declared: list[Option] = []
+    for parameter in inspect.signature(declaring).parameters.values():
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
             continue
+        name = parameter.name
         if parameter.default is inspect.Parameter.empty:
-            raise TypeError(f"option '{parameter.name}' of {function.__name__} requires a default")
-        option_type = _type_of_annotation(hints.get(parameter.name))
+            raise TypeError(f"option '{name}' of {owner} requires a default")
+        option_type = _type_of_annotation(hints.get(name))
         if option_type is None:
             raise TypeError(
-                f"option '{parameter.name}' of {function.__name__} must be annotated with bool, "
-                "int, float, str, a Literal of strings, or a tuple[..., ...] of these"
+                f"option '{name}' of {owner} must be annotated with bool, int, float, str, a "
+                "Literal of strings, or a tuple[..., ...] of these"
             )
-        name = parameter.name.replace("_", "-")
-        description = descriptions.get(parameter.name, "")
-        options.append(Option(name, option_type, parameter.default, description))
-    return tuple(options)
+        description, release = descriptions.get(name, ""), releases.get(name, "")
+        declared.append(
+            Option(name.replace("_", "-"), option_type, parameter.default, description, release)
+        )
+    return tuple(declared)
 
 
 def options_class(function: Callable[..., object]) -> type | None:
@@ -212,8 +219,19 @@ def options_class(function: Callable[..., object]) -> type | None:
     return annotation if isinstance(annotation, type) and is_dataclass(annotation) else None
 
 
-def _described_arguments(docstring: str) -> dict[str, str]:
+def call_with_options(
+    function: Callable[..., Result], *arguments: object, keywords: Mapping[str, OptionValue]
+) -> Result:
+    """Call a function with options by their keywords, or with the dataclass that has them."""
+    option_set = options_class(function)
+    if option_set is None:
+        return function(*arguments, **keywords)
+    return function(*arguments, option_set(**keywords))
+
+
+def _described_arguments(documented: object) -> dict[str, str]:
     """Return the descriptions in the section `Args:` or `Attributes:`, each in one line."""
+    docstring = inspect.cleandoc(getattr(documented, "__doc__", None) or "")
     _, *sections = re.split(r"\n(?:Args|Attributes):\n", docstring, maxsplit=1)
     section = "".join(sections)
     described: dict[str, str] = {}

@@ -100,10 +100,9 @@ def _expanded(use: PassUse, expanding: tuple[str, ...]) -> PassPipeline:
     info = pipelines()[use.name]
     options = read_options(use, info.options)
     try:
-        text = info.text(**options)
+        return info.build(**options)
     except ValueError as refusal:
         raise UsageError(error(f"pipeline '{use.name}': {refusal}", use.location)) from refusal
-    return parse_pipeline(text, f"<{use.name}>")
 
 
 def _host_step(use: PassUse, nesting: tuple[str, ...]) -> Step:

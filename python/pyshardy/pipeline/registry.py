@@ -14,22 +14,21 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from dataclasses import replace as replace_fields
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pyshardy.pipeline.options import (
     Option,
     OptionValue,
+    call_with_options,
     declared_option,
-    options_class,
     options_of,
 )
 from pyshardy.pipeline.pass_package import function_name, pass_modules
-from pyshardy.pipeline.syntax import MODULE_ANCHOR, parse_pipeline
+from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline, parse_pipeline
 
 PassFunction = Callable[..., None]
-PipelineFunction = Callable[..., str]
+PipelineFunction = Callable[..., PassPipeline | str]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -67,35 +66,39 @@ class PassInfo:
 
     def run(self, target: Any, keywords: Mapping[str, OptionValue]) -> None:
         """Run the pass on the operation of its anchor, with options by their keywords."""
-        function = self.load()
-        options = options_class(function)
-        if options is None:
-            function(target, **keywords)
-        else:
-            function(target, options(**keywords))
+        call_with_options(self.load(), target, keywords=keywords)
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineInfo:
-    """A named pipeline, which converts options to the text of a pipeline.
+    """A named pipeline: a function of its options.
 
     Attributes:
         argument: its name in pipelines.
         summary: one line for the help.
-        options: the options, each passed as a keyword argument.
-        text: the function that returns the text of the pipeline.
+        options: the options, each passed as a keyword argument or as a field of a dataclass.
+        function: the function that returns the pipeline.
         release: the release of its origin; see `PassDecl`.
     """
 
     argument: str
     summary: str
     options: tuple[Option, ...]
-    text: PipelineFunction
+    function: PipelineFunction
     release: str = ""
 
+    def build(self, **options: OptionValue) -> PassPipeline:
+        """Return the passes of the pipeline with some options.
+
+        Raises:
+            ValueError: the pipeline refuses these options, for the reason in the message.
+        """
+        built = call_with_options(self.function, keywords=options)
+        return parse_pipeline(built, f"<{self.argument}>") if isinstance(built, str) else built
+
     def default_steps(self) -> list[str]:
-        """The passes of the pipeline with default options."""
-        return [str(element) for element in parse_pipeline(self.text()).elements]
+        """Return the passes of the pipeline with default options."""
+        return list(map(str, self.build().elements))
 
 
 def display_name(argument: str) -> str:
@@ -190,28 +193,23 @@ def register_pass(
 
 
 def register_pipeline(
-    argument: str,
-    *,
-    summary: str = "",
-    replace: bool = False,
-    release: str = "",
-    option_releases: Mapping[str, str] | None = None,
+    argument: str, *, summary: str = "", replace: bool = False, release: str = ""
 ) -> Callable[[_Function], _Function]:
     """Register a named pipeline.
 
-    The function returns the text of the pipeline, or raises a `ValueError` with the reason why it
-    refuses its options. The options are its keyword-only parameters:
+    The function returns a `PassPipeline`, or the text of one, or raises a `ValueError` with the
+    reason why it refuses its options. The options are its keyword-only parameters, or the fields of
+    the dataclass that is the type of its parameter `options`:
 
         @register_pipeline("tidy", summary="Cleans up")
-        def tidy(*, rounds: int = 1) -> str:
-            return ",".join(["canonicalize", "cse"] * rounds)
+        def tidy(*, rounds: int = 1) -> PassPipeline:
+            return pipeline_of(*["canonicalize", "cse"] * rounds)
 
     Args:
         argument: the name in pipelines.
         summary: one line for the help; the first line of the docstring by default.
         replace: whether to replace a pipeline of that name.
         release: the release of its origin, for pipelines of Shardy; see `PassDecl`.
-        option_releases: the releases of options that differ from it, by their keywords.
 
     Raises:
         ValueError: the name is taken.
@@ -221,13 +219,12 @@ def register_pipeline(
     def register(function: _Function) -> _Function:
         _check_name(argument, replace)
         description = inspect.getdoc(function) or ""
-        origins = option_releases or {}
-        options = tuple(
-            replace_fields(option, release=origins.get(option.keyword, ""))
-            for option in options_of(function)
-        )
         _added_pipelines[argument] = PipelineInfo(
-            argument, summary or description.partition("\n")[0], options, function, release
+            argument,
+            summary or description.partition("\n")[0],
+            options_of(function),
+            function,
+            release,
         )
         return function
 

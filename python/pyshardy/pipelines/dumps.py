@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from pyshardy.pipeline.options import pass_text
+from pyshardy.pipeline import PassUse, use
 
 
 class Dumps:
@@ -20,9 +20,9 @@ class Dumps:
         self._directory = directory
         self._numbers = count(first)
 
-    def save(self, name: str) -> list[str]:
+    def save(self, name: str) -> list[PassUse]:
         """Return the step that saves the module as `name`, if modules are saved."""
         index = next(self._numbers)
         if not self._directory:
             return []
-        return [pass_text("sdy-save-module", directory=self._directory, name=name, index=index)]
+        return [use("sdy-save-module", directory=self._directory, name=name, index=index)]

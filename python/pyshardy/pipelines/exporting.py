@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from pyshardy.pipeline.options import pass_text
-from pyshardy.pipeline.registry import register_pipeline
+from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, register_pipeline, use
+from pyshardy.pipeline.building import Element
+from pyshardy.pipeline.options import option
 from pyshardy.pipelines.dumps import Dumps
 
 PartitionerStage = Literal[
@@ -20,48 +22,11 @@ PartitionerStage = Literal[
 ]
 
 
-@register_pipeline(
-    "sdy-export-pipeline",
-    release="0.10.2",
-    option_releases={"keep_uneven_calls": "pyshardy"}
-    | dict.fromkeys(
-        (
-            "replica_count",
-            "partition_count",
-            "enable_per_instruction_partitioning",
-            "per_instruction_partitioning_filter",
-            "inline_meshes",
-            "mark_partial_result_with_unreduced_axes",
-            "partitioner_stage",
-        ),
-        "0.12",
-    ),
-)
-def export_pipeline(
-    first_dump: int = 0,
-    *,
-    replica_count: int = 1,
-    partition_count: int = 1,
-    dump_directory: str = "",
-    avoid_export_for_partitioning: bool = False,
-    enable_insert_explicit_collectives: bool = False,
-    remove_all_gather_reduce_scatter_for_cmv1: bool = False,
-    enable_per_instruction_partitioning: bool = False,
-    per_instruction_partitioning_filter: str = "",
-    keep_sharding_rules: bool = False,
-    dump_sharding_origins: bool = False,
-    dump_propagation_edges: bool = False,
-    avoid_reshards_on_calls: bool = False,
-    update_non_divisible_input_output_shardings: bool = True,
-    inline_meshes: bool = True,
-    mark_partial_result_with_unreduced_axes: bool = False,
-    partitioner_stage: PartitionerStage = "none",
-    keep_uneven_calls: bool = False,
-) -> str:
-    """Cleans up after propagation and inserts the reshards that operations require.
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """The options of the stage after propagation.
 
-    Args:
-        first_dump: number of the first saved module.
+    Attributes:
         replica_count: number of replicas of the partitioned program
         partition_count: number of partitions of the partitioned program
         dump_directory: directory to which the module is saved at some stages; empty to save nothing
@@ -87,136 +52,161 @@ def export_pipeline(
         partitioner_stage: last stage of the partitioner to run
         keep_uneven_calls: whether private functions and their calls keep shardings that do not
             divide their dimensions
+    """
+
+    replica_count: int = option(1, release="0.12")
+    partition_count: int = option(1, release="0.12")
+    dump_directory: str = ""
+    avoid_export_for_partitioning: bool = False
+    enable_insert_explicit_collectives: bool = False
+    remove_all_gather_reduce_scatter_for_cmv1: bool = False
+    enable_per_instruction_partitioning: bool = option(False, release="0.12")
+    per_instruction_partitioning_filter: str = option("", release="0.12")
+    keep_sharding_rules: bool = False
+    dump_sharding_origins: bool = False
+    dump_propagation_edges: bool = False
+    avoid_reshards_on_calls: bool = False
+    update_non_divisible_input_output_shardings: bool = True
+    inline_meshes: bool = option(True, release="0.12")
+    mark_partial_result_with_unreduced_axes: bool = option(False, release="0.12")
+    partitioner_stage: PartitionerStage = option("none", release="0.12")
+    keep_uneven_calls: bool = option(False, release="pyshardy")
+
+
+@register_pipeline("sdy-export-pipeline", release="0.10.2")
+def export_pipeline(
+    options: ExportOptions = ExportOptions(),
+    *,
+    first_dump: int = 0,
+) -> PassPipeline:
+    """Cleans up after propagation and inserts the reshards that operations require.
+
+    Args:
+        options: the options.
+        first_dump: number of the first saved module.
 
     Raises:
         ValueError: a stage is given together with another way to partition, or without export.
     """
-    if partitioner_stage != "none":
-        for name, is_set in (
-            ("avoid-export-for-partitioning", avoid_export_for_partitioning),
-            ("enable-insert-explicit-collectives", enable_insert_explicit_collectives),
-            ("enable-per-instruction-partitioning", enable_per_instruction_partitioning),
-        ):
-            if is_set:
-                raise ValueError(
-                    f"partitioner-stage={partitioner_stage} cannot be combined with {name}=true"
-                )
-    # Accepted for callers of C++ Shardy.
-    del avoid_reshards_on_calls
-    dumps = Dumps(dump_directory, first_dump)
-    is_export = not avoid_export_for_partitioning
-    steps = [
+    _check(options)
+    dumps = Dumps(options.dump_directory, first_dump)
+    is_export = not options.avoid_export_for_partitioning
+    steps: list[Element] = [
         "sdy-constant-or-scalar-merger",
-        pass_text(
+        use(
             "sdy-sink-data-flow-edges",
-            sink_debug_sharding_origins=dump_sharding_origins,
-            sink_debug_propagation_edge_sharding=dump_propagation_edges,
+            sink_debug_sharding_origins=options.dump_sharding_origins,
+            sink_debug_propagation_edge_sharding=options.dump_propagation_edges,
         ),
     ]
     if is_export:
         steps += ["sdy-remove-sharding-groups", "sdy-sharding-constraint-to-reshard"]
-    if update_non_divisible_input_output_shardings:
+    if options.update_non_divisible_input_output_shardings:
         steps += [
-            pass_text(
+            use(
                 "sdy-update-non-divisible-input-output-shardings",
-                public_functions_only=keep_uneven_calls,
+                public_functions_only=options.keep_uneven_calls,
             ),
             "sdy-remove-sub-axes-in-input-output-shardings",
         ]
     steps += ["sdy-close-shardings", *dumps.save("after_propagation")]
-    if partitioner_stage != "none":
-        steps += _stages(dumps, partitioner_stage, replica_count, partition_count)
+    if options.partitioner_stage != "none":
+        steps += _stages(dumps, options)
     elif is_export:
-        per_instruction = pass_text(
-            "sdy-per-instruction-partitioning",
-            filter=per_instruction_partitioning_filter,
-            replica_count="" if replica_count == 1 else replica_count,
-            partition_count="" if partition_count == 1 else partition_count,
-        )
-        steps += _partitioner(
-            dumps,
-            per_instruction=per_instruction if enable_per_instruction_partitioning else "",
-            explicit_collectives=enable_insert_explicit_collectives,
-            for_cmv1=remove_all_gather_reduce_scatter_for_cmv1,
-            marks_partial=mark_partial_result_with_unreduced_axes,
-        )
-    if dump_sharding_origins or dump_propagation_edges:
+        steps += _partitioner(dumps, options)
+    if options.dump_sharding_origins or options.dump_propagation_edges:
         steps.append("sdy-remove-propagation-debug-info")
-    if not keep_sharding_rules:
+    if not options.keep_sharding_rules:
         steps.append("sdy-drop-sharding-rules")
-    if is_export and inline_meshes:
+    if is_export and options.inline_meshes:
         steps.append("sdy-inline-meshes")
-    return ",".join(steps)
+    return pipeline_of(*steps)
 
 
-def _partitioner(
-    dumps: Dumps,
-    *,
-    per_instruction: str,
-    explicit_collectives: bool,
-    for_cmv1: bool,
-    marks_partial: bool,
-) -> list[str]:
+def _check(options: ExportOptions) -> None:
+    if options.partitioner_stage == "none":
+        return
+    for name, is_set in (
+        ("avoid-export-for-partitioning", options.avoid_export_for_partitioning),
+        ("enable-insert-explicit-collectives", options.enable_insert_explicit_collectives),
+        ("enable-per-instruction-partitioning", options.enable_per_instruction_partitioning),
+    ):
+        if is_set:
+            raise ValueError(
+                f"partitioner-stage={options.partitioner_stage} cannot be combined with {name}=true"
+            )
+
+
+_FOLD_RESHARDS = use("canonicalize", enable_patterns="sdy-reshard")
+_FOLD_COLLECTIVES = use("canonicalize", enable_patterns="sdy-collective")
+
+
+def _counting(argument: str, options: ExportOptions, **others: str) -> PassUse:
+    """Return a pass that numbers the devices, with the numbers of replicas and partitions."""
+    return use(
+        argument,
+        **others,
+        replica_count=options.replica_count,
+        partition_count=options.partition_count,
+    )
+
+
+def _partitioner(dumps: Dumps, options: ExportOptions) -> list[Element]:
     """Return the steps that insert communication."""
-    is_full = explicit_collectives or bool(per_instruction)
-    steps = [
+    per_instruction = options.enable_per_instruction_partitioning
+    explicit_collectives = options.enable_insert_explicit_collectives
+    is_full = explicit_collectives or per_instruction
+    steps: list[Element] = [
         "sdy-verify-unreduced-axes",
-        pass_text(
+        use(
             "sdy-insert-explicit-reshards",
             enable_full_version=is_full,
-            mark_partial_result_with_unreduced_axes=marks_partial,
+            mark_partial_result_with_unreduced_axes=options.mark_partial_result_with_unreduced_axes,
         ),
     ]
     if is_full:
         steps += dumps.save("after_explicit_reshards")
     if per_instruction:
-        steps.append(per_instruction)
+        instructions = options.per_instruction_partitioning_filter
+        steps.append(_counting("sdy-per-instruction-partitioning", options, filter=instructions))
     elif explicit_collectives:
-        steps += [
-            "canonicalize{enable-patterns=sdy-reshard}",
-            "sdy-reshard-to-collectives",
-            "sdy-optimize-collectives",
-        ]
-    steps.append("canonicalize{enable-patterns=sdy-collective}")
-    if explicit_collectives and for_cmv1:
+        steps += [_FOLD_RESHARDS, "sdy-reshard-to-collectives", "sdy-optimize-collectives"]
+    steps.append(_FOLD_COLLECTIVES)
+    if explicit_collectives and options.remove_all_gather_reduce_scatter_for_cmv1:
         steps.append("sdy-remove-all-gather-reduce-scatter-for-cmv1")
     kind = "partitioner" if explicit_collectives else "minimal_partitioner"
     return [*steps, *dumps.save(f"after_{kind}_with_global_shapes")]
 
 
-def _stages(
-    dumps: Dumps, last: PartitionerStage, replica_count: int, partition_count: int
-) -> list[str]:
+def _stages(dumps: Dumps, options: ExportOptions) -> list[Element]:
     """Return the steps that partition the program up to a stage.
 
     The meshes of partial results and of replica groups are symbols until the end.
     """
-    counts = {
-        "replica_count": "" if replica_count == 1 else replica_count,
-        "partition_count": "" if partition_count == 1 else partition_count,
-    }
-    fold = "canonicalize{enable-patterns=sdy-collective}"
-    stages: dict[PartitionerStage, list[str]] = {
-        "resolve-permutation-factors": [pass_text("sdy-resolve-permutation-factors", **counts)],
+    stages: dict[PartitionerStage, list[Element]] = {
+        "resolve-permutation-factors": [_counting("sdy-resolve-permutation-factors", options)],
         "reshard-to-collectives": ["sdy-reshard-to-collectives"],
-        "optimize-collectives": ["sdy-optimize-collectives", fold],
+        "optimize-collectives": ["sdy-optimize-collectives", _FOLD_COLLECTIVES],
         "pad-for-divisibility": ["sdy-pad-for-divisibility"],
         "resolve-single-device-sharding": [
-            pass_text("sdy-resolve-single-device-sharding", **counts)
+            _counting("sdy-resolve-single-device-sharding", options)
         ],
         "convert-global-to-local": [
-            pass_text("sdy-convert-global-to-local", **counts),
-            "sdy-drop-sharding-and-mesh{keep-module-sharding-metadata=true}",
+            _counting("sdy-convert-global-to-local", options),
+            use("sdy-drop-sharding-and-mesh", keep_module_sharding_metadata=True),
         ],
     }
-    wanted = list(stages)[: list(stages).index(last) + 1]
+    wanted = list(stages)[: list(stages).index(options.partitioner_stage) + 1]
     return [
         "sdy-verify-unreduced-axes",
-        "sdy-insert-explicit-reshards{enable-full-version=true "
-        "mark-partial-result-with-unreduced-axes=true}",
+        use(
+            "sdy-insert-explicit-reshards",
+            enable_full_version=True,
+            mark_partial_result_with_unreduced_axes=True,
+        ),
         *dumps.save("after_explicit_reshards"),
-        "canonicalize{enable-patterns=sdy-reshard}",
+        _FOLD_RESHARDS,
         *(step for stage in wanted for step in stages[stage]),
-        fold,
+        _FOLD_COLLECTIVES,
         *dumps.save("after_partitioner_with_global_shapes"),
     ]

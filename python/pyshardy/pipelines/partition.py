@@ -1,30 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pipelines for partitioning and for basic propagation."""
+"""The pipeline that partitions a propagated program."""
 
 from __future__ import annotations
 
-from pyshardy.pipeline.options import pass_text
-from pyshardy.pipeline.registry import register_pipeline
+from dataclasses import dataclass
+
+from pyshardy.pipeline import PassPipeline, on_functions, pipeline_of, register_pipeline, use
 
 
-@register_pipeline("sdy-partition-pipeline", release="pyshardy")
-def partition_pipeline(
-    *,
-    inline_functions: bool = True,
-    propagate_past_calls: bool = True,
-    enable_halo_exchange: bool = True,
-    replica_count: int = 1,
-    partition_count: int = 1,
-    per_dim_all_gather: bool = False,
-    combine_multi_dimension_reduce_scatter: bool = True,
-    hoist_reshards: bool = True,
-    reassociate_reductions: bool = True,
-    combine_collectives: bool = False,
-    enable_rgv3: bool = False,
-) -> str:
-    """Partitions a propagated program: converts it to a local program with collectives.
+@dataclass(frozen=True, kw_only=True)
+class PartitionOptions:
+    """The options of the partitioner.
 
-    Args:
+    Attributes:
         inline_functions: whether to inline small functions, whose signatures would cost
             communication
         propagate_past_calls: whether to propagate shardings into inlined functions where
@@ -41,62 +29,65 @@ def partition_pipeline(
         combine_collectives: whether to combine independent collectives
         enable_rgv3: whether to express replica groups along full axes by mesh axes
     """
+
+    inline_functions: bool = True
+    propagate_past_calls: bool = True
+    enable_halo_exchange: bool = True
+    replica_count: int = 1
+    partition_count: int = 1
+    per_dim_all_gather: bool = False
+    combine_multi_dimension_reduce_scatter: bool = True
+    hoist_reshards: bool = True
+    reassociate_reductions: bool = True
+    combine_collectives: bool = False
+    enable_rgv3: bool = False
+
+
+@register_pipeline("sdy-partition-pipeline", release="pyshardy")
+def partition_pipeline(
+    options: PartitionOptions = PartitionOptions(),
+) -> PassPipeline:
+    """Partitions a propagated program: converts it to a local program with collectives."""
     counts = {
-        name: "" if count == 1 else count
-        for name, count in (("replica_count", replica_count), ("partition_count", partition_count))
+        "replica_count": options.replica_count,
+        "partition_count": options.partition_count,
     }
-    return ",".join(
-        [
-            "sdy-lift-inlined-meshes",
-            "sdy-call-sharded-composites",
-            "sdy-export-named-computations{keep-calls=true}",
-            *(["sdy-inline-small-functions", "symbol-dce"] if inline_functions else []),
-            "func.func(sdy-collectives-to-reshards)",
-            "func.func(sdy-remove-propagation-barriers)",
-            "sdy-sharding-constraint-to-reshard",
-            *(["sdy-propagate-past-calls"] if propagate_past_calls else []),
-            "sdy-close-shardings",
-            "sdy-update-non-divisible-input-output-shardings",
-            "sdy-insert-func-call-reshards",
-            "func.func(sdy-unshard-size-one-dims,sdy-static-updates-to-pads,"
-            "sdy-unshard-uneven-regions)",
-            "sdy-insert-explicit-reshards{enable-full-version=true compatibility=cheapest}",
-            *(["func.func(sdy-hoist-reshards)"] if hoist_reshards else []),
-            pass_text(
-                "sdy-resolve-permutation-factors",
-                enable_halo_exchange="" if enable_halo_exchange else "false",
-                **counts,
-            ),
-            "func.func(sdy-optimize-reshards)",
-            "sdy-reshard-to-collectives",
-            "canonicalize{enable-patterns=sdy-collective}",
-            *(["func.func(sdy-reassociate-reductions)"] if reassociate_reductions else []),
-            "sdy-pad-for-divisibility",
-            pass_text("sdy-resolve-single-device-sharding", **counts),
-            pass_text(
-                "sdy-convert-global-to-local",
-                per_dim_all_gather=per_dim_all_gather,
-                combine_multi_dimension_reduce_scatter=combine_multi_dimension_reduce_scatter,
-                enable_rgv3="" if enable_rgv3 else "false",
-                **counts,
-            ),
-            *(["func.func(sdy-combine-collectives)"] if combine_collectives else []),
-            "sdy-drop-sharding-and-mesh",
-        ]
-    )
-
-
-@register_pipeline("sdy-basic-propagation-pipeline", release="pyshardy")
-def basic_propagation_pipeline() -> str:
-    """Propagates shardings with the basic strategy and converts constraints to reshards."""
-    return ",".join(
-        [
-            "sdy-lift-inlined-meshes",
-            "sdy-add-func-data-flow-edges",
-            "sdy-basic-propagate",
-            "sdy-propagate-to-func-results",
-            "sdy-sink-func-data-flow-edges",
-            "sdy-sharding-constraint-to-reshard",
-            "sdy-close-shardings",
-        ]
+    combining = options.combine_multi_dimension_reduce_scatter
+    return pipeline_of(
+        "sdy-lift-inlined-meshes",
+        "sdy-call-sharded-composites",
+        use("sdy-export-named-computations", keep_calls=True),
+        *(["sdy-inline-small-functions", "symbol-dce"] if options.inline_functions else []),
+        on_functions("sdy-collectives-to-reshards"),
+        on_functions("sdy-remove-propagation-barriers"),
+        "sdy-sharding-constraint-to-reshard",
+        *(["sdy-propagate-past-calls"] if options.propagate_past_calls else []),
+        "sdy-close-shardings",
+        "sdy-update-non-divisible-input-output-shardings",
+        "sdy-insert-func-call-reshards",
+        on_functions(
+            "sdy-unshard-size-one-dims", "sdy-static-updates-to-pads", "sdy-unshard-uneven-regions"
+        ),
+        use("sdy-insert-explicit-reshards", enable_full_version=True, compatibility="cheapest"),
+        *([on_functions("sdy-hoist-reshards")] if options.hoist_reshards else []),
+        use(
+            "sdy-resolve-permutation-factors",
+            enable_halo_exchange=options.enable_halo_exchange,
+            **counts,
+        ),
+        on_functions("sdy-optimize-reshards"),
+        "sdy-reshard-to-collectives",
+        use("canonicalize", enable_patterns="sdy-collective"),
+        *([on_functions("sdy-reassociate-reductions")] if options.reassociate_reductions else []),
+        "sdy-pad-for-divisibility",
+        use("sdy-resolve-single-device-sharding", **counts),
+        use(
+            "sdy-convert-global-to-local",
+            per_dim_all_gather=options.per_dim_all_gather,
+            combine_multi_dimension_reduce_scatter=combining,
+            enable_rgv3=options.enable_rgv3,
+            **counts,
+        ),
+        *([on_functions("sdy-combine-collectives")] if options.combine_collectives else []),
+        "sdy-drop-sharding-and-mesh",
     )

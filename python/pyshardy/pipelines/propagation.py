@@ -1,74 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pipeline that propagates the shardings of a program."""
+"""The pipelines that propagate the shardings of a program."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-from pyshardy.pipeline.options import pass_text
-from pyshardy.pipeline.registry import register_pipeline
-from pyshardy.pipelines.exporting import export_pipeline
-from pyshardy.pipelines.importing import import_pipeline
+from pyshardy.pipeline import (
+    PassPipeline,
+    PassUse,
+    on_functions,
+    pipeline_of,
+    register_pipeline,
+    use,
+)
+from pyshardy.pipeline.building import Element
+from pyshardy.pipeline.options import option
+from pyshardy.pipelines.exporting import ExportOptions, export_pipeline
+from pyshardy.pipelines.importing import (
+    ImportOptions,
+    apply_sharding_constraints,
+    import_pipeline,
+)
+from pyshardy.propagation.options import StrategyName
 
 FIRST_DUMP = 1
 """Number of the first saved module."""
 
 
-_OWN_OPTIONS = (
-    "keep_sharding_rules",
-    "dump_directory",
-    "conservative_propagation",
-    "propagation_strategy",
-    "run_op_priority_propagation",
-    "debug_sharding_origins",
-    "debug_propagation_edge_sharding",
-    "avoid_export_for_partitioning",
-    "enable_insert_explicit_collectives",
-    "remove_all_gather_reduce_scatter_for_cmv1",
-    "enable_explicit_gather_scatter_batching",
-    "update_non_divisible_input_output_shardings",
-    "inline_meshes",
-    "compatible",
-)
-"""Options that `sdy_opt` of Shardy does not take for this pipeline."""
+@dataclass(frozen=True, kw_only=True)
+class PropagationPipelineOptions(ImportOptions):
+    """The options of propagation and of the stages before and after it.
 
-
-@register_pipeline(
-    "sdy-propagation-pipeline",
-    release="0.10.2",
-    option_releases=dict.fromkeys(_OWN_OPTIONS, "pyshardy"),
-)
-def propagation_pipeline(
-    *,
-    dedup_functions_fully: bool = False,
-    keep_sharding_rules: bool = False,
-    dump_directory: str = "",
-    conservative_propagation: bool = False,
-    propagation_strategy: Literal["aggressive", "basic", "basic-then-aggressive"] = "aggressive",
-    run_op_priority_propagation: bool = True,
-    debug_sharding_origins: bool = False,
-    debug_propagation_edge_sharding: bool = False,
-    avoid_export_for_partitioning: bool = False,
-    enable_insert_explicit_collectives: bool = False,
-    remove_all_gather_reduce_scatter_for_cmv1: bool = False,
-    enable_explicit_gather_scatter_batching: bool = False,
-    update_non_divisible_input_output_shardings: bool = True,
-    inline_meshes: bool = False,
-    compatible: bool = False,
-) -> str:
-    """Imports a program, propagates its shardings, and exports it.
-
-    Args:
-        dedup_functions_fully: whether a function has the same shardings in all its calls
+    Attributes:
         keep_sharding_rules: whether to keep the sharding rules on the operations
-        dump_directory: directory to which the module is saved at some stages; empty to save nothing
         conservative_propagation: whether to propagate full axes only, and not along dimensions of
             windows and padding
         propagation_strategy: resolution of conflicts between the factors of an operation
         run_op_priority_propagation: whether to propagate through pass-through operations first
-        debug_sharding_origins: whether saved modules contain the origins of shardings
-        debug_propagation_edge_sharding: whether saved modules contain the steps of propagation
         avoid_export_for_partitioning: whether to keep constraints and groups, and to insert no
             reshards
         enable_insert_explicit_collectives: whether to make the shardings of all operations
@@ -76,83 +44,31 @@ def propagation_pipeline(
         remove_all_gather_reduce_scatter_for_cmv1: whether to remove all-gathers and
             reduce-scatters around matrix products, for a compiler that inserts them as collective
             matmuls; only with explicit collectives
-        enable_explicit_gather_scatter_batching: whether to make the batch dimensions of gathers
-            and scatters explicit
         update_non_divisible_input_output_shardings: whether to shorten shardings of inputs and
             outputs that do not divide their dimensions
         inline_meshes: whether to replace mesh symbols by the meshes
         compatible: whether to reproduce C++ Shardy where it is wrong or lacks a sharding rule
     """
-    stages = propagation_stages(
-        dedup_functions_fully=dedup_functions_fully,
-        keep_sharding_rules=keep_sharding_rules,
-        dump_directory=dump_directory,
-        debug_sharding_origins=debug_sharding_origins,
-        debug_propagation_edge_sharding=debug_propagation_edge_sharding,
-        avoid_export_for_partitioning=avoid_export_for_partitioning,
-        enable_insert_explicit_collectives=enable_insert_explicit_collectives,
-        remove_all_gather_reduce_scatter_for_cmv1=remove_all_gather_reduce_scatter_for_cmv1,
-        enable_explicit_gather_scatter_batching=enable_explicit_gather_scatter_batching,
-        update_non_divisible_input_output_shardings=update_non_divisible_input_output_shardings,
-        inline_meshes=inline_meshes,
-        compatible=compatible,
-    )
-    # Later passes recreate the rules that they need, but not conservative ones.
-    propagate = pass_text(
-        "sdy-user-priority-propagate",
-        keep_sharding_rules=keep_sharding_rules or conservative_propagation or bool(dump_directory),
-        module_dump_directory=dump_directory,
-        module_dump_index=FIRST_DUMP + 1 if dump_directory else "",
-        conservative_propagation=conservative_propagation,
-        propagation_strategy="" if propagation_strategy == "aggressive" else propagation_strategy,
-        run_op_priority_propagation="" if run_op_priority_propagation else "false",
-        debug_sharding_origins=debug_sharding_origins,
-        debug_propagation_edge_sharding=debug_propagation_edge_sharding,
-        compatible=compatible,
-    )
-    return ",".join((stages.before, propagate, stages.after))
+
+    keep_sharding_rules: bool = option(False, release="pyshardy")
+    conservative_propagation: bool = option(False, release="pyshardy")
+    propagation_strategy: StrategyName = option("aggressive", release="pyshardy")
+    run_op_priority_propagation: bool = option(True, release="pyshardy")
+    avoid_export_for_partitioning: bool = option(False, release="pyshardy")
+    enable_insert_explicit_collectives: bool = option(False, release="pyshardy")
+    remove_all_gather_reduce_scatter_for_cmv1: bool = option(False, release="pyshardy")
+    update_non_divisible_input_output_shardings: bool = option(True, release="pyshardy")
+    inline_meshes: bool = option(False, release="pyshardy")
+    compatible: bool = option(False, release="pyshardy")
 
 
-@dataclass(frozen=True, slots=True)
-class PropagationStages:
-    """The pipelines to run before and after the pass that propagates."""
-
-    before: str
-    after: str
-
-
-def propagation_stages(
-    *,
-    dedup_functions_fully: bool = False,
-    keep_sharding_rules: bool = False,
-    dump_directory: str = "",
-    debug_sharding_origins: bool = False,
-    debug_propagation_edge_sharding: bool = False,
-    avoid_export_for_partitioning: bool = False,
-    enable_insert_explicit_collectives: bool = False,
-    remove_all_gather_reduce_scatter_for_cmv1: bool = False,
-    enable_explicit_gather_scatter_batching: bool = False,
-    update_non_divisible_input_output_shardings: bool = True,
-    inline_meshes: bool = False,
-    compatible: bool = False,
-) -> PropagationStages:
-    """Return the stages of `sdy-propagation-pipeline` before and after propagation.
-
-    The options are those of the pipeline.
-    """
-    debug = {
-        "debug_sharding_origins": debug_sharding_origins,
-        "debug_propagation_edge_sharding": debug_propagation_edge_sharding,
-    }
-    imported = import_pipeline(
-        FIRST_DUMP,
-        dedup_functions_fully=dedup_functions_fully,
-        enable_explicit_gather_scatter_batching=enable_explicit_gather_scatter_batching,
-        dump_directory=dump_directory,
-        **debug,
-    )
-    if dedup_functions_fully:
-        before = ["sdy-add-func-data-flow-edges"]
+@register_pipeline("sdy-propagation-pipeline", release="0.10.2")
+def propagation_pipeline(
+    options: PropagationPipelineOptions = PropagationPipelineOptions(),
+) -> PassPipeline:
+    """Imports a program, propagates its shardings, and exports it."""
+    if options.dedup_functions_fully:
+        before: list[Element] = ["sdy-add-func-data-flow-edges"]
         after = ["sdy-propagate-to-func-results", "sdy-sink-func-data-flow-edges"]
     else:
         # Each call is propagated separately, as if its function were inlined.
@@ -160,36 +76,75 @@ def propagation_stages(
             "sdy-flatten-call-graph",
             "symbol-dce",
             "sdy-add-func-data-flow-edges",
-            pass_text("sdy-apply-sharding-constraints", **debug),
-            "func.func(sdy-sink-func-data-flow-edges)",
+            apply_sharding_constraints(options),
+            on_functions("sdy-sink-func-data-flow-edges"),
             "sdy-sharding-group-import",
-            "sdy-import-func-calls{add-data-flow-edges-on-named-computations=true}",
+            "sdy-import-func-calls",
             "symbol-dce",
         ]
         after = ["sdy-export-named-computations", "sdy-propagate-to-func-results"]
-    exported = export_pipeline(
-        FIRST_DUMP + 2,
-        dump_directory=dump_directory,
-        avoid_export_for_partitioning=avoid_export_for_partitioning,
-        enable_insert_explicit_collectives=enable_insert_explicit_collectives,
-        remove_all_gather_reduce_scatter_for_cmv1=remove_all_gather_reduce_scatter_for_cmv1,
-        keep_sharding_rules=keep_sharding_rules,
-        dump_sharding_origins=debug_sharding_origins,
-        dump_propagation_edges=debug_propagation_edge_sharding,
-        update_non_divisible_input_output_shardings=update_non_divisible_input_output_shardings,
-        inline_meshes=inline_meshes,
-        # Shortening these shardings would gather the values for the call.
-        keep_uneven_calls=not compatible,
+    return pipeline_of(
+        import_pipeline(options, first_dump=FIRST_DUMP),
+        *before,
+        "sdy-pre-order-funcs",
+        _propagate(options),
+        *after,
+        "sdy-unflatten-call-graph",
+        "symbol-dce",
+        "sdy-insert-func-call-reshards",
+        export_pipeline(_export_options(options), first_dump=FIRST_DUMP + 2),
     )
-    return PropagationStages(
-        ",".join([imported, *before, "sdy-pre-order-funcs"]),
-        ",".join(
-            [
-                *after,
-                "sdy-unflatten-call-graph",
-                "symbol-dce",
-                "sdy-insert-func-call-reshards",
-                exported,
-            ]
+
+
+def _propagate(options: PropagationPipelineOptions) -> PassUse:
+    """Return the pass that propagates."""
+    saves = bool(options.dump_directory)
+    # Later passes recreate the rules that they need, but not conservative ones.
+    keep_rules = options.keep_sharding_rules or options.conservative_propagation or saves
+    return use(
+        "sdy-user-priority-propagate",
+        keep_sharding_rules=keep_rules,
+        module_dump_directory=options.dump_directory,
+        module_dump_index=FIRST_DUMP + 1 if saves else 0,
+        conservative_propagation=options.conservative_propagation,
+        propagation_strategy=options.propagation_strategy,
+        run_op_priority_propagation=options.run_op_priority_propagation,
+        debug_sharding_origins=options.debug_sharding_origins,
+        debug_propagation_edge_sharding=options.debug_propagation_edge_sharding,
+        compatible=options.compatible,
+    )
+
+
+def _export_options(options: PropagationPipelineOptions) -> ExportOptions:
+    """Return the options of the stage after propagation."""
+    return ExportOptions(
+        dump_directory=options.dump_directory,
+        avoid_export_for_partitioning=options.avoid_export_for_partitioning,
+        enable_insert_explicit_collectives=options.enable_insert_explicit_collectives,
+        remove_all_gather_reduce_scatter_for_cmv1=(
+            options.remove_all_gather_reduce_scatter_for_cmv1
         ),
+        keep_sharding_rules=options.keep_sharding_rules,
+        dump_sharding_origins=options.debug_sharding_origins,
+        dump_propagation_edges=options.debug_propagation_edge_sharding,
+        update_non_divisible_input_output_shardings=(
+            options.update_non_divisible_input_output_shardings
+        ),
+        inline_meshes=options.inline_meshes,
+        # Shortening these shardings would gather the values for the call.
+        keep_uneven_calls=not options.compatible,
+    )
+
+
+@register_pipeline("sdy-basic-propagation-pipeline", release="pyshardy")
+def basic_propagation_pipeline() -> PassPipeline:
+    """Propagates shardings with the basic strategy and converts constraints to reshards."""
+    return pipeline_of(
+        "sdy-lift-inlined-meshes",
+        "sdy-add-func-data-flow-edges",
+        "sdy-basic-propagate",
+        "sdy-propagate-to-func-results",
+        "sdy-sink-func-data-flow-edges",
+        "sdy-sharding-constraint-to-reshard",
+        "sdy-close-shardings",
     )

@@ -13,7 +13,8 @@ From the values at the bottom to the passes at the top:
 | `groups`                        | sharding groups                                          |
 | `engine`                        | the fixed-point iteration over all operations            |
 | `user_priority`                 | rounds of propagation by the priorities of dimensions    |
-| `driver`                        | options and the entry point of the passes                |
+| `options`                       | options of the passes                                    |
+| `driver`                        | the entry point of the passes                            |
 | `write_back`, `rule_attributes` | results written to the IR                                |
 | `observer`                      | callbacks for each step                                  |
 | `record`, `flows`, `refusals`, `explanation`, `later_values` | records and explanations    |

@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import emit, warning
@@ -26,6 +25,7 @@ from pyshardy.propagation.engine import Change, Engine, Run
 from pyshardy.propagation.groups import synchronize_groups
 from pyshardy.propagation.observer import Observer, current_observers
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
+from pyshardy.propagation.options import PropagationOptions, StrategyName
 from pyshardy.propagation.program import Program
 from pyshardy.propagation.propagation_edges import PropagationEdgesRecorder
 from pyshardy.propagation.relation import ALL_PRIORITIES, Strategy
@@ -37,63 +37,12 @@ from pyshardy.propagation.validation import check_types
 from pyshardy.propagation.write_back import write_back
 from pyshardy.rules import ShardingRuleLookup
 
-StrategyName = Literal["aggressive", "basic", "basic-then-aggressive"]
-
 STRATEGIES: dict[StrategyName, tuple[Strategy, ...]] = {
     "aggressive": (propagate_aggressive,),
     "basic": (propagate_basic,),
     "basic-then-aggressive": (propagate_basic, propagate_aggressive),
 }
 """The strategies of each choice of `propagation-strategy`, run one after the other."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PropagationOptions:
-    """The options of all passes that propagate.
-
-    Attributes:
-        keep_sharding_rules: whether to leave the sharding rules on the operations.
-        module_dump_directory: the directory in which the module is saved between user priorities;
-            empty to save nothing.
-        module_dump_index: the number of the first file saved.
-        conservative_propagation: whether to propagate full axes only, and not along the
-            dimensions of windows and padding.
-        debug_sharding_origins: whether to record for each axis which of the user's shardings it
-            comes from, in `sdy.sharding_origins`.
-        debug_propagation_edge_sharding: whether to record for each axis through which operand or
-            result it came, in `sdy.propagation_edges`.
-        compatible: whether to reproduce C++ Shardy exactly where it is wrong or lacks a rule.
-    """
-
-    keep_sharding_rules: bool = False
-    module_dump_directory: str = ""
-    module_dump_index: int = 0
-    conservative_propagation: bool = False
-    debug_sharding_origins: bool = False
-    debug_propagation_edge_sharding: bool = False
-    compatible: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class StrategyOptions(PropagationOptions):
-    """The options of passes that resolve conflicts.
-
-    Attributes:
-        propagation_strategy: the strategies to run, one after the other; see `STRATEGIES`.
-    """
-
-    propagation_strategy: StrategyName = "aggressive"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PriorityOptions(StrategyOptions):
-    """The options of passes with priorities.
-
-    Attributes:
-        run_op_priority_propagation: whether operations have priorities.
-    """
-
-    run_op_priority_propagation: bool = True
 
 
 @dataclass(frozen=True, slots=True)

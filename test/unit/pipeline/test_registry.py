@@ -6,7 +6,14 @@ from collections.abc import Iterator
 import pytest
 
 from mlir_sdy.ods import tables
-from pyshardy.pipeline import passes, pipelines, register_pass, register_pipeline, unregister
+from pyshardy.pipeline import (
+    passes,
+    pipeline_of,
+    pipelines,
+    register_pass,
+    register_pipeline,
+    unregister,
+)
 from pyshardy.pipeline.options import options_of
 from pyshardy.pipeline.pass_package import function_name, pass_modules
 from pyshardy.pipeline.registry import display_name
@@ -53,7 +60,7 @@ def test_registering_a_pipeline():
     def my_pipeline(*, rounds: int = 1) -> str:
         return ",".join(["cse"] * rounds)
 
-    assert pipelines()["my-pipeline"].text(rounds=2) == "cse,cse"
+    assert pipelines()["my-pipeline"].build(rounds=2) == pipeline_of("cse", "cse")
 
 
 def test_a_name_is_taken_once():

@@ -23,6 +23,7 @@ from mlir_sdy.values import (
 from pyshardy.partition.op_facts.completion import completed_axes
 from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.pipeline.runner import run_pipeline
+from pyshardy.pipeline.syntax import PassPipeline
 from pyshardy.rules import ShardingRuleLookup
 
 _ENTRY = "main"
@@ -62,7 +63,7 @@ class Outliner:
         pipeline: the partitioning pipeline.
     """
 
-    def __init__(self, module: ir.Module, pipeline: str):
+    def __init__(self, module: ir.Module, pipeline: PassPipeline):
         self._meshes = meshes_of(module)
         self._mesh_operations = [
             view.operation for view in module.body.operations if view.operation.name == "sdy.mesh"

@@ -39,7 +39,7 @@ from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.op_facts.blocked_factors import allow_unsafe_rng
 from pyshardy.partition.single_ops.filter import InstructionFilter
 from pyshardy.partition.single_ops.outline import LocalInstruction, Outliner
-from pyshardy.pipeline.options import pass_text
+from pyshardy.pipeline import pipeline_of, use
 
 _STAY_GLOBAL = frozenset(
     {
@@ -102,11 +102,13 @@ def per_instruction_partitioning(
     except ValueError as problem:
         message = f"option 'filter': {problem}"
         raise PassError(error(message, location_of(module.operation.location))) from None
-    pipeline = pass_text(
-        "sdy-partition-pipeline",
-        enable_halo_exchange="" if enable_halo_exchange else "false",
-        replica_count="" if replica_count == 1 else replica_count,
-        partition_count="" if partition_count == 1 else partition_count,
+    pipeline = pipeline_of(
+        use(
+            "sdy-partition-pipeline",
+            enable_halo_exchange=enable_halo_exchange,
+            replica_count=replica_count,
+            partition_count=partition_count,
+        )
     )
     with module.context:
         if rng_bit_generator_unsafe:

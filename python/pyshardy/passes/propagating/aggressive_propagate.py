@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.propagation.driver import STRATEGIES, Hierarchy, StrategyOptions, propagate
+from pyshardy.propagation.driver import STRATEGIES, Hierarchy, propagate
+from pyshardy.propagation.options import StrategyOptions
 
 _DEFAULTS = StrategyOptions()
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.propagation.driver import STRATEGIES, Hierarchy, PriorityOptions, propagate
+from pyshardy.propagation.driver import STRATEGIES, Hierarchy, propagate
+from pyshardy.propagation.options import PriorityOptions
 
 _DEFAULTS = PriorityOptions()
 
