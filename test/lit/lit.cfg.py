@@ -36,6 +36,7 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 # A tree that isn't the installed one is tested by its path.
 if "PYTHONPATH" in os.environ:
     config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
+config.environment["PYSHARDY_VERIFY_ANALYSES"] = "1"
 config.substitutions += [
     (r"\bsdy-explain\b", f"'{sys.executable}' -m pyshardy.cli.explain"),
     (r"\bsdy-opt\b", f"'{sys.executable}' -m pyshardy.cli.opt"),

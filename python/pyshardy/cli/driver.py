@@ -170,6 +170,7 @@ class Driver:
                     instrumentation=self._instrumentation(),
                     verify_each=self._verify_each,
                     verify_inside=self._arguments.verify_inside_pipelines,
+                    verify_analyses=self._arguments.verify_analyses or None,
                     # A module that failed is thrown away.
                     restore_on_failure=False,
                 )

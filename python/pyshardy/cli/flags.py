@@ -100,6 +100,9 @@ class Arguments:
     verify_inside_pipelines: bool = switch(
         _RUN, "verify also between the passes of a named pipeline"
     )
+    verify_analyses: bool = switch(
+        _RUN, "recompute the analyses that a pass preserves, and fail if they differ"
+    )
     load_rules: tuple[str, ...] = names(_RUN, "load sharding rules from these Python files", "file")
     strict_rules: bool = switch(_RUN, "report operations without a sharding rule as errors")
     run_reproducer: bool = switch(_RUN, "run the pipeline of the input file, a reproducer")

@@ -54,7 +54,11 @@ class ResultKind(NamedTuple):
     types: tuple[ir.Type, ...]
 
 
-@module_analysis
+def _has_kinds(known: tuple[ResultKind, ...], current: tuple[ResultKind, ...]) -> bool:
+    return set(current) <= set(known)
+
+
+@module_analysis("result-kinds", holds=_has_kinds)
 def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
     """Return the different kinds of results in a module, except those of calls.
 

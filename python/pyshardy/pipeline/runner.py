@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Sequence
 
 from mlir_sdy import host
@@ -13,10 +14,11 @@ from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify, verify_shardings
 from pyshardy.irtools.analyses import (
-    PRESERVING_HOST_PASSES,
-    analyses_kept,
-    are_preserved_by,
-    forget_analyses,
+    PRESERVED_BY_HOST_PASSES,
+    AnalysisName,
+    analyses_cached,
+    invalidate_analyses,
+    preserved_by,
 )
 from pyshardy.pipeline import canonicalize
 from pyshardy.pipeline.collection import collection_paused
@@ -26,6 +28,9 @@ from pyshardy.pipeline.nesting import operations_at
 from pyshardy.pipeline.plan import Step, plan_pipeline
 from pyshardy.pipeline.syntax import PassPipeline
 
+VERIFY_ANALYSES = "PYSHARDY_VERIFY_ANALYSES"
+"""The environment variable that switches the check of preserved analyses on."""
+
 
 def run_pipeline(
     module: ir.Module,
@@ -34,6 +39,7 @@ def run_pipeline(
     instrumentation: Sequence[Instrumentation] = (),
     verify_each: bool = True,
     verify_inside: bool = False,
+    verify_analyses: bool | None = None,
     restore_on_failure: bool = True,
 ) -> None:
     """Run the passes of `pipeline` on `module`, which is changed in place.
@@ -48,6 +54,8 @@ def run_pipeline(
         instrumentation: observers, told in this order before a pass and in reverse order after.
         verify_each: verify the module after every pass; a named pipeline counts as one.
         verify_inside: verify it also between the passes of a named pipeline.
+        verify_analyses: recompute the cached analyses that a pass is declared to preserve, and fail
+            if they differ. By default, the environment variable `PYSHARDY_VERIFY_ANALYSES` decides.
         restore_on_failure: restore the operations when a pass fails. This requires a copy of the
             module, which costs less than one verification. References to operations from before
             the run then refer to `PipelineError.module_at_failure`. If False, a failure leaves
@@ -57,17 +65,20 @@ def run_pipeline(
         UsageError: the pipeline has an error; nothing was run.
         PipelineError: a pass failed, or the module is invalid after it.
     """
+    if verify_analyses is None:
+        verify_analyses = bool(os.environ.get(VERIFY_ANALYSES))
     steps = plan_pipeline(pipeline)
     before = module.operation.clone() if restore_on_failure and steps else None
     for observer in instrumentation:
         observer.before_pipeline(module, steps)
     try:
-        with host.diagnostics_emitted(module.context), collection_paused(), analyses_kept():
+        with host.diagnostics_emitted(module.context), collection_paused(), analyses_cached():
             for step in steps:
                 verify_it = verify_each and (verify_inside or not step.is_inside)
                 _run_observed(step, module, instrumentation, verify_it)
-                if not _preserves_analyses(step):
-                    forget_analyses()
+                wrong = invalidate_analyses(_preserved_by(step), verify=verify_analyses)
+                if wrong:
+                    raise PipelineError(step.argument, _wrongly_preserved(step, module, wrong))
     except PipelineError as failure:
         for observer in reversed(instrumentation):
             observer.after_failed_pipeline(failure)
@@ -78,10 +89,18 @@ def run_pipeline(
         observer.after_pipeline(module)
 
 
-def _preserves_analyses(step: Step) -> bool:
+def _preserved_by(step: Step) -> frozenset[AnalysisName]:
     if step.info is None:
-        return step.argument in PRESERVING_HOST_PASSES
-    return are_preserved_by(step.info.load())
+        return PRESERVED_BY_HOST_PASSES.get(step.argument, frozenset())
+    return preserved_by(step.info.load())
+
+
+def _wrongly_preserved(step: Step, module: ir.Module, names: Sequence[str]) -> Diagnostic:
+    message = (
+        f"pass '{step.argument}' is declared to preserve {', '.join(names)}, but it changes what "
+        "a recomputation gives: correct its '@preserves' or 'mark_all_preserved'"
+    )
+    return error(message, host.location_of(module.operation.location))
 
 
 def _run_observed(

@@ -55,7 +55,12 @@ def device_mesh_of(
     return names[0] if chosen is None else chosen
 
 
-@module_analysis
+def _agree(known: Mapping[str, str], current: Mapping[str, str]) -> bool:
+    """Whether the functions that are left have the same meshes."""
+    return all(known.get(function) == mesh for function, mesh in current.items())
+
+
+@module_analysis("device-meshes", holds=_agree)
 def _meshes_by_function(module: ir.Operation) -> dict[str, str]:
     """Return for each function the name of the mesh that rules 1 and 2 give it, if they do."""
     meshes = meshes_of(module)

@@ -17,11 +17,10 @@ from dataclasses import replace
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, TensorSharding
 from mlir_sdy.values import map_shardings
-from pyshardy.irtools.analyses import forget_analyses, preserves_analyses
+from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.shardings import any_sharding
 
 
-@preserves_analyses
 def close_shardings(module: ir.Module) -> None:
     """Close all dimensions, and drop replicated axes, which have no meaning then.
 
@@ -30,7 +29,8 @@ def close_shardings(module: ir.Module) -> None:
     """
     if any_sharding(module, _is_open):
         map_shardings(module, _closed)
-        forget_analyses()
+    else:
+        mark_all_preserved()
 
 
 def _is_open(sharding: TensorSharding) -> bool:

@@ -29,7 +29,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
-from pyshardy.irtools.analyses import preserves_analyses
+from pyshardy.irtools.analyses import preserves
 from pyshardy.irtools.call_graph import callee_of
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.symbols import symbol_name
@@ -38,7 +38,7 @@ from pyshardy.irtools.walks import operations_named
 _Shardings = Sequence[TensorSharding]
 
 
-@preserves_analyses
+@preserves("device-meshes", "result-kinds")
 def insert_func_call_reshards(module: ir.Module) -> None:
     """Insert reshards after the calls of a module.
 

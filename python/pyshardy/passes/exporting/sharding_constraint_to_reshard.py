@@ -13,11 +13,11 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import preserves_analyses
+from pyshardy.irtools.analyses import preserves
 from pyshardy.irtools.walks import operations_named
 
 
-@preserves_analyses
+@preserves("device-meshes", "result-kinds")
 def sharding_constraint_to_reshard(function: ir.Operation | ir.OpView) -> None:
     """Replace each constraint by a reshard of the same input, with the same attributes."""
     for constraint in operations_named({"sdy.sharding_constraint"}, function):

@@ -29,7 +29,7 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_result_shardings_of,
 )
-from pyshardy.irtools.analyses import preserves_analyses
+from pyshardy.irtools.analyses import preserves
 from pyshardy.irtools.call_graph import callee_of
 from pyshardy.irtools.functions import functions_of, has_static_shape, is_private
 from pyshardy.irtools.symbols import symbol_name
@@ -38,7 +38,7 @@ from pyshardy.irtools.walks import operations_named
 _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
 
 
-@preserves_analyses
+@preserves("device-meshes", "result-kinds")
 def update_non_divisible_input_output_shardings(
     module: ir.Module, *, public_functions_only: bool = False
 ) -> None:

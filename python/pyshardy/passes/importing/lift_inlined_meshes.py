@@ -17,7 +17,7 @@ from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import map_shardings
-from pyshardy.irtools.analyses import forget_analyses, preserves_analyses
+from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.replica_groups import (
     COLLECTIVES_WITH_GROUPS,
     mesh_of_groups,
@@ -31,7 +31,6 @@ MESH_FOR_STABLEHLO = "stablehlo.mesh"
 """The attribute of a mesh with its definition for tools that support StableHLO only."""
 
 
-@preserves_analyses
 def lift_inlined_meshes(module: ir.Module, *, use_single_device_mesh_names: bool = False) -> None:
     """Replace inlined meshes by names, and merge equal mesh operations.
 
@@ -52,7 +51,8 @@ def lift_inlined_meshes(module: ir.Module, *, use_single_device_mesh_names: bool
     lifting = _Lifting(module, "single_device" if use_single_device_mesh_names else "maximal_mesh")
     if any_sharding(module, lifting.changes):
         map_shardings(module, lifting.lift)
-        forget_analyses()
+    else:
+        mark_all_preserved()
     collectives = operations_named(COLLECTIVES_WITH_GROUPS, module)
     collectives.sort(key=lambda collective: COLLECTIVES_WITH_GROUPS.index(collective.name))
     for collective in collectives:

@@ -19,7 +19,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, result_shardings_of
-from pyshardy.irtools.analyses import preserves_analyses
+from pyshardy.irtools.analyses import preserves
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.symbols import symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -29,7 +29,7 @@ _DECOMPOSITION = "decomposition"
 _SHARDS = frozenset({"sdy.manual_computation", "sdy.reshard", "sdy.sharding_constraint"})
 
 
-@preserves_analyses
+@preserves("device-meshes", "result-kinds")
 def call_sharded_composites(module: ir.Module) -> None:
     """Replace composites by calls of their decompositions, if these contain shardings.
 

@@ -11,11 +11,11 @@ becomes `%0`.
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.analyses import preserves_analyses
+from pyshardy.irtools.analyses import preserves
 from pyshardy.irtools.walks import operations_named
 
 
-@preserves_analyses
+@preserves("device-meshes", "result-kinds")
 def remove_propagation_barriers(function: ir.OpView) -> None:
     """Replace each propagation barrier by its operand.
 

@@ -31,7 +31,6 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
-from pyshardy.irtools.analyses import forget_analyses
 from pyshardy.irtools.shardings import result_kinds, sharded_operations
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
@@ -85,7 +84,6 @@ def _take_axes(function: ir.OpView, cache: AttributeCache) -> None:
             }
         if changed and name != "func.call":
             set_result_shardings_of(operation, changed, cache)
-            forget_analyses()
 
 
 def _short_dims(

@@ -22,7 +22,6 @@ from mlir_sdy.model import AxisRef, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.irtools.analyses import forget_analyses
 from pyshardy.irtools.element_types import element_bytes
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
@@ -75,7 +74,6 @@ def unshard_uneven_regions(function: ir.Operation | ir.OpView) -> None:
     for region in _regions(function, meshes):
         if region.is_closed() and region.saved() > region.work(rules):
             region.unshard(cache)
-            forget_analyses()
 
 
 @dataclass
