@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from mlir_sdy import model
 from mlir_sdy.attribute_base import SdyAttribute
-from mlir_sdy.host import cext, current_context, ir
+from mlir_sdy.host import cext, current_context, identity, ir
 from mlir_sdy.ods import attributes as _generated
 from mlir_sdy.ods.attributes import *  # noqa: F403 (the generated classes, re-exported)
 from mlir_sdy.ods.tables import ATTRIBUTES
@@ -54,7 +54,7 @@ def value_of(attribute: ir.Attribute) -> Any:
     if reference is None or reference() is not context:
         known = _values.setdefault(context, {})
         _last = weakref.ref(context), known
-    key = hash(attribute)
+    key = identity(attribute)
     value = known.get(key)
     if value is None:
         value = known[key] = _convert_to_value(attribute)

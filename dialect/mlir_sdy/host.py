@@ -45,6 +45,7 @@ __all__ = [
     "func",
     "function_address",
     "hand_out_all_constants",
+    "identity",
     "ir",
     "irdl",
     "load_loop_passes",
@@ -284,6 +285,15 @@ def location_of(location: ir.Location) -> SourceLocation | None:
     return None
 
 
+identity = hash
+"""The address of a type, an attribute, a value or a location in MLIR, as a key of dictionaries.
+
+Equal types and attributes have one address in their context, for as long as the context lives, so
+the address identifies them at a fraction of the cost of `==`. The bindings make a new Python object
+for each access, so `id` doesn't. The bindings' hash is the address.
+"""
+
+
 def inner_locations(location: ir.Location) -> tuple[str | None, Sequence[ir.Location]]:
     """Return the name of a location, if it has one, and its inner locations."""
     location = _specific(location)
@@ -322,7 +332,11 @@ _SEVERITIES = {
 }
 
 
-_notes: dict[str, tuple[Diagnostic, ...]] = {}
+_notes: dict[tuple[str, SourceLocation | None], tuple[Diagnostic, ...]] = {}
+"""The notes of emitted errors, by their message and location, until they are converted back.
+
+Verifiers may run in threads of MLIR, which don't have the context variables of the caller.
+"""
 
 
 def emit_error(diagnostic: Diagnostic, location: ir.Location) -> None:
@@ -331,16 +345,17 @@ def emit_error(diagnostic: Diagnostic, location: ir.Location) -> None:
     The bindings can't emit notes: `diagnostics_of` adds those of `diagnostic` again.
     """
     if diagnostic.notes:
-        _notes[diagnostic.message] = diagnostic.notes
+        _notes[diagnostic.message, location_of(location)] = diagnostic.notes
     location.emit_error(diagnostic.message)
 
 
 def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
+    location = location_of(info.location)
     return Diagnostic(
         _SEVERITIES[info.severity],
         without_group_sizes(info.message),
-        location_of(info.location),
-        (*_notes.pop(info.message, ()), *(_diagnostic(note) for note in info.notes)),
+        location,
+        (*_notes.pop((info.message, location), ()), *(_diagnostic(note) for note in info.notes)),
     )
 
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 
 from mlir_sdy.attributes import AttributeCache, attribute_of, value_of
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import (
     TensorSharding,
     TensorShardingPerValue,
@@ -422,14 +422,14 @@ class _Changes:
 
     def of_list(self, old: ir.Attribute) -> ir.Attribute | None:
         """Return the replacement of a sharding or a list of them; None if it does not change."""
-        key = hash(old)
+        key = identity(old)
         if key not in self._known:
             self._known[key] = self._changed(old)
         return self._known[key]
 
     def of_dictionary(self, old: ir.DictAttr) -> ir.Attribute | None:
         """Return the replacement of the attributes of an argument or result; None if unchanged."""
-        key = hash(old)
+        key = identity(old)
         if key not in self._known:
             new = self.of_list(old[SHARDING]) if SHARDING in old else None
             self._known[key] = None if new is None else _with_sharding(old, new)

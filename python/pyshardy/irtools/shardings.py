@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import NamedTuple
 
 from mlir_sdy.attributes import value_of
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
@@ -37,9 +37,8 @@ def sharded_operations(
     for operation, name in named_operations_in(root, leaving_out=leaving_out):
         attribute = operation.attributes.get(SHARDING)
         if attribute is not None:
-            # By address: types and attributes live as long as their context.
-            types = [hash(result.type) for result in operation.results]
-            yield operation, name, (hash(attribute), *types)
+            types = [identity(result.type) for result in operation.results]
+            yield operation, name, (identity(attribute), *types)
 
 
 class ResultKind(NamedTuple):
@@ -85,7 +84,7 @@ def any_sharding(
         found = [kind.shardings for kind in result_kinds(root.operation)]
     else:
         found = values_of_attribute(SHARDING, root)
-    different = {hash(attribute): attribute for attribute in found}
+    different = {identity(attribute): attribute for attribute in found}
     for operation in operations_named({"func.func", *_HOLDERS}, root):
         if operation.name == "func.func":
             if _any_in_interface(operation, test):
@@ -95,7 +94,7 @@ def any_sharding(
         for entry in _HOLDERS[operation.name]:
             attribute = attributes.get(entry)
             if attribute is not None:
-                different[hash(attribute)] = attribute
+                different[identity(attribute)] = attribute
     return any(
         test(sharding)
         for value in map(value_of, different.values())

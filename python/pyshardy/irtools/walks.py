@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mlir_sdy.host import ir, rewrite
+from mlir_sdy.host import identity, ir, rewrite
 
 
 def operations_named(
@@ -53,10 +53,10 @@ def values_of_attribute(
     attribute: str, root: ir.Module | ir.Operation | ir.OpView
 ) -> list[ir.Attribute]:
     """Return the different values of an attribute of operations in `root`, without itself."""
-    found: dict[int, ir.Attribute] = {}  # by their address
+    found: dict[int, ir.Attribute] = {}
 
     def note(value: ir.Attribute) -> None:
-        found[hash(value)] = value
+        found[identity(value)] = value
 
     _note_attribute(attribute, "%value : !pdl.attribute", note, root)
     return list(found.values())

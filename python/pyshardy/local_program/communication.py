@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from mlir_sdy.model.communication import share_sent
 from pyshardy.irtools.walks import operations_named
@@ -92,11 +92,10 @@ class _Reader:
     def _partners_of(self, operation: ir.Operation) -> tuple[int, AxisTuple | None]:
         """Return the size of the groups of a collective, and their axes."""
         attributes = operation.attributes
-        # Equal attributes have one address, which is their hash.
         key = (
             operation.name,
             *(
-                hash(attributes[name])
+                identity(attributes[name])
                 for name in ("replica_groups", "source_target_pairs")
                 if name in attributes
             ),

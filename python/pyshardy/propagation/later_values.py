@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.values import get_sharding
 from pyshardy.propagation.engine import Engine
 
@@ -67,7 +67,7 @@ class LaterValues:
         for maker in self._by_place.get(place, ()):
             values = program.arguments[maker] if is_argument else program.results[maker]
             # The operation may be erased, so its values must not be accessed.
-            if index < len(values) and program.types[values[index]] == hash(value.type):
+            if index < len(values) and program.types[values[index]] == identity(value.type):
                 yield program.slots[values[index]]
 
     def _axes_of(self, slot: int) -> object:

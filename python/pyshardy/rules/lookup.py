@@ -9,7 +9,7 @@ from typing import Any
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, emit, error
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.rules.errors import RuleError
 from pyshardy.rules.fit import checked_rule
@@ -105,8 +105,8 @@ class ShardingRuleLookup:
         attributes = known.operation.attributes
         if reads is None or SHARDING_RULE in attributes:
             return None
-        types = [hash(value.type) for value in known.values]
-        read = [hash(attributes.get(attribute)) for attribute in reads]
+        types = [identity(value.type) for value in known.values]
+        read = [identity(attributes.get(attribute)) for attribute in reads]
         return name, len(known.operands), *types, *read
 
     def registered_rule(
@@ -117,7 +117,7 @@ class ShardingRuleLookup:
         result_types: tuple[int, ...],
     ) -> OpShardingRule | None:
         """Return the registered rule of an operation whose name and types are given."""
-        kind = name if name != CUSTOM_CALL else hash(operation.attributes["call_target_name"])
+        kind = name if name != CUSTOM_CALL else identity(operation.attributes["call_target_name"])
         registered = self._registered.get(kind, _UNKNOWN)
         if registered is _UNKNOWN:
             registered = self._registered[kind] = self._find(operation, name)
@@ -132,7 +132,7 @@ class ShardingRuleLookup:
         if reads == ():
             read = None
         elif reads is not None and len(reads) == 1:
-            read = hash(operation.attributes.get(reads[0]))
+            read = identity(operation.attributes.get(reads[0]))
         else:
             read = _attribute_key(operation, reads)
         observed = None if observes is None else observes(operation)
@@ -148,7 +148,7 @@ class ShardingRuleLookup:
 
         Types, like attributes, are unique in their context: the hash of one is its address.
         """
-        key = hash(value_type)
+        key = identity(value_type)
         if key not in self._types:
             self._types[key] = TensorType.of(value_type)
         return key
@@ -240,10 +240,10 @@ def _attributes_read(name: str) -> tuple[str, ...] | None:
 def _attribute_key(operation: ir.Operation, reads: tuple[str, ...] | None) -> Hashable:
     attributes = operation.attributes
     if reads is not None:
-        return tuple([hash(attributes.get(name)) for name in reads])
+        return tuple([identity(attributes.get(name)) for name in reads])
     return tuple(
         [
-            (name, hash(attribute))
+            (name, identity(attribute))
             for name, attribute in attributes.items()
             if not name.startswith("sdy.")
         ]

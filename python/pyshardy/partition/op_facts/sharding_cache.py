@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mlir_sdy.attributes import value_of
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.values import (
@@ -60,7 +60,7 @@ class ShardingCache(dict[ir.Value, TensorSharding | None]):
         elif own is not None:
             shardings = (value_of(attribute),)
         else:
-            key = hash(attribute)  # its address, valid as long as its context
+            key = identity(attribute)
             shardings = self._lists.get(key)
             if shardings is None:
                 shardings = self._lists[key] = value_of(attribute).shardings

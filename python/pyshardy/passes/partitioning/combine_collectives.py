@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.element_types import element_bytes
 from pyshardy.partition.compatibility.compatible_shardings import shape_of
@@ -191,7 +191,7 @@ def _used_by(operation: ir.Operation) -> Iterator[ir.Value]:
 def _kind(operation: ir.Operation) -> Hashable:
     """Return a key that collectives must share to be combined."""
     attributes = tuple(
-        (named, hash(operation.attributes[named]))
+        (named, identity(operation.attributes[named]))
         for named in operation.attributes
         if named != _CHANNEL
     )

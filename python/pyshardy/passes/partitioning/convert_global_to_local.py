@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import meshes_of
@@ -139,7 +139,7 @@ class _ModuleConverter:
                         self.checks.check_mesh(sharding, place)
                     value_type = value.type
                     # By address: types live as long as the context, shardings as long as `known`.
-                    key = hash(value_type), id(sharding)
+                    key = identity(value_type), id(sharding)
                     local = local_types.get(key, value_type)
                     if local is value_type:
                         local = local_types[key] = self._local_type(value_type, sharding, place)

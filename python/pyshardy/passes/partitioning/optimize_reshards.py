@@ -28,7 +28,7 @@ from typing import NamedTuple
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.fold import canonicalize
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import (
     FactorType,
     Mesh,
@@ -230,7 +230,7 @@ class _Optimizer:
         self, value: ir.Value, source: TensorSharding, target: TensorSharding, mesh: Mesh
     ) -> float:
         """Return the cost of resharding a value, in bytes."""
-        key = hash(value.type), source, target
+        key = identity(value.type), source, target
         cost = self._costs.get(key)
         if cost is None:
             cost = self._costs[key] = reshard_cost(
@@ -241,7 +241,7 @@ class _Optimizer:
     def _work(self, operation: ir.Operation, sharding: TensorSharding, mesh: Mesh) -> float:
         """Return the cost of an elementwise operation whose tensors have one sharding."""
         values = (*operation.operands, operation.results[0])
-        key = sharding, *[hash(value.type) for value in values]
+        key = sharding, *[identity(value.type) for value in values]
         work = self._works.get(key)
         if work is None:
             elements = local_elements(shape_of(values[-1]), sharding.dim_axes, mesh)

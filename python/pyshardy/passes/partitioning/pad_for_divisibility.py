@@ -25,7 +25,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
@@ -231,7 +231,7 @@ class _FunctionPadder:
     def _is_uneven(self, value_type: ir.Type, sharding: TensorSharding) -> bool:
         """Whether a value needs padding; computed once for each type and sharding."""
         # By address: types live as long as the context, and shardings are kept here.
-        key = hash(value_type), id(sharding)
+        key = identity(value_type), id(sharding)
         known = self._known.get(key)
         if known is None:
             shape = shape_of(value_type)
