@@ -56,7 +56,7 @@ beside-tensorflow: ## Use the package beside TensorFlow, JAX and PyTorch, in all
 newest-jax: ## Run the tests of front ends and XLA with the newest JAX, on Python 3.12
 	$(PYTHON) tools/newest_jax.py
 
-generate: ## Write dialect/mlir_sdy/ods/ and docs/reference/ from td/
+generate: ## Write dialect/mlir_sdy/ods/, the table of passes and docs/reference/ from td/
 	$(PYTHON) tools/gen_dialect.py
 
 bench: ## Run the measurements; each prints a ratio against a peer in the same run

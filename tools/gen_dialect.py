@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Generate dialect/mlir_sdy/ods/ and docs/reference/ from the ODS definitions in td/.
+"""Generate dialect/mlir_sdy/ods/, the table of passes and docs/reference/ from td/.
 
     python tools/gen_dialect.py           # write the files
     python tools/gen_dialect.py --check   # list the files that differ; fail if there are any
@@ -28,11 +28,11 @@ from dialect_generator.attributes import AttributeClasses
 from dialect_generator.bindings import enum_builders, operation_classes
 from dialect_generator.declarations import Declarations, OperationDeclarations
 from dialect_generator.irdl import IrdlWriter
-from dialect_generator.layout import ODS, REFERENCE, ROOT
+from dialect_generator.layout import ODS, PIPELINE, REFERENCE, ROOT
 from dialect_generator.pipelines import pipeline_reference, release_reference
 from dialect_generator.reference import reference
 from dialect_generator.tablegen import INSTALL, MissingToolError
-from dialect_generator.tables import shard_tables_source, tables_source
+from dialect_generator.tables import pass_table_source, shard_tables_source, tables_source
 
 
 def generate() -> dict[Path, str]:
@@ -43,6 +43,7 @@ def generate() -> dict[Path, str]:
     return {
         ODS / "tables.py": tables_source(declarations),
         ODS / "shard_tables.py": shard_tables_source(shard),
+        PIPELINE / "pass_table.py": pass_table_source(declarations),
         ODS / "attributes.py": AttributeClasses(declarations).source(),
         ODS / "_sdy_enum_gen.py": enum_builders(),
         ODS / "_sdy_ops_gen.py": operation_classes(declarations),

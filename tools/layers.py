@@ -22,9 +22,8 @@ SOURCES = {
 
 LAYERS = [
     ["mlir_sdy.model"],
-    ["mlir_sdy.drawing"],
     ["mlir_sdy"],
-    ["pyshardy.packages"],
+    ["pyshardy.packages", "pyshardy.drawing"],
     ["pyshardy.irtools"],
     ["pyshardy.pipeline"],
     ["pyshardy.rules", "pyshardy.cost"],

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from mlir_sdy import model
 from mlir_sdy.host import current_context, ir
+from mlir_sdy.notebook import html_of
 from mlir_sdy.ods.tables import ATTRIBUTES
 
 if TYPE_CHECKING:
@@ -58,9 +59,7 @@ class SdyAttribute(ir.DynamicAttr):
         return f"{type(self).__name__}({self.plain_value()})"
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: the text, and a picture of the mesh if it is known."""
-        from mlir_sdy.drawing import html_of  # noqa: PLC0415 (only for notebooks)
-
+        """Return HTML for notebooks: the text, and what the renderer adds to it."""
         return html_of(repr(self), self.plain_value())
 
 

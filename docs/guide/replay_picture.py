@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyshardy as sdy
-from mlir_sdy.drawing.colors import GRAY, INK
 from mlir_sdy.symbols import meshes_of
+from pyshardy.drawing.colors import GRAY, INK
 from pyshardy.propagation.record import Step
 
 Point = tuple[float, float]

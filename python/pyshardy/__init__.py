@@ -22,6 +22,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from mlir_sdy.notebook import set_renderer
+
 if TYPE_CHECKING:
     from mlir_sdy.assembly import asm
     from mlir_sdy.diagnostics import (
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from mlir_sdy.dialect import Context, register
-    from mlir_sdy.drawing import Drawing, draw, draw_mesh
     from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, ModelError, TensorSharding
     from mlir_sdy.sdy import *  # noqa: F403 (the classes and builders of the dialect)
     from mlir_sdy.values import get_sharding, set_sharding
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from pyshardy import shard as shard
     from pyshardy.api import parse, propagate, sharding, write
     from pyshardy.backends import CompileOptions, Registration, register_backend
+    from pyshardy.drawing import Drawing, draw, draw_mesh
     from pyshardy.guard.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
     from pyshardy.program import PartitionedProgram, ShardedArray, partition
@@ -102,7 +104,7 @@ _HOMES = {
         "VerificationError",
     ),
     "mlir_sdy.dialect": ("Context", "register"),
-    "mlir_sdy.drawing": ("Drawing", "draw", "draw_mesh"),
+    "pyshardy.drawing": ("Drawing", "draw", "draw_mesh"),
     "mlir_sdy.model": ("AxisRef", "DimensionSharding", "Mesh", "ModelError", "TensorSharding"),
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
@@ -122,6 +124,16 @@ _SUBPACKAGES = {
     "torch": "pyshardy.frontends.torch",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def _html_of(text: str, value: Any) -> str:
+    """Return an attribute as HTML with a picture of its mesh."""
+    from pyshardy.drawing import html_of  # noqa: PLC0415 (only for notebooks)
+
+    return html_of(text, value)
+
+
+set_renderer(_html_of)
 
 
 def __getattr__(name: str) -> Any:

@@ -12,8 +12,8 @@ from layers import LEVELS, SOURCES, imports_of, late_imports, layer_of
 ROOT = Path(__file__).resolve().parents[2]
 
 LATE_IMPORTS = {
-    "mlir_sdy.attribute_base": "drawings, and a conversion that knows all classes of attributes",
-    "mlir_sdy.drawing.drawing": "terminals",
+    "mlir_sdy.attribute_base": "a conversion that knows all classes of attributes",
+    "pyshardy": "drawings, for notebooks",
     "pyshardy.api": "reading files, guarded parsing and records of propagation",
     "pyshardy.backends.registry": "the lockstep backend, which loads the host",
     "pyshardy.cli.crash_report": "the reproducer of pipelines",
@@ -23,6 +23,7 @@ LATE_IMPORTS = {
     "pyshardy.cli.run_emit": "artifacts, each for one option",
     "pyshardy.cli.tool": "crash reports and versions",
     "pyshardy.cli.translate": "reading files, after --help and --version",
+    "pyshardy.drawing.drawing": "terminals",
     "pyshardy.guard.child": "the error of a crash",
     "pyshardy.passes.importing.apply_sharding_constraints": "debug information, rarely wanted",
     "pyshardy.passes.partitioning.insert_explicit_reshards": "local forms and halo exchange",

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import pyshardy as sdy
-from mlir_sdy.drawing.colors import EMPTY, INK, shard_color
-from mlir_sdy.drawing.figure import device_lines
 from mlir_sdy.model import device_slices
+from pyshardy.drawing.colors import EMPTY, INK, shard_color
+from pyshardy.drawing.figure import device_lines
 
 MESH = sdy.Mesh.of({"x": 2, "y": 4, "z": 2})
 SVG = "{http://www.w3.org/2000/svg}"
@@ -321,7 +321,7 @@ def test_attributes_in_a_notebook():
 def test_drawing_needs_no_host_and_no_terminal():
     program = """
 import sys
-from mlir_sdy.drawing import draw
+from pyshardy.drawing import draw
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding
 draw(TensorSharding.from_axes("m", [(AxisRef("x"),)]), (4,), Mesh.of({"x": 2})).svg
 assert not {"torch_mlir", "numpy", "rich"} & set(sys.modules)

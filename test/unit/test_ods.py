@@ -21,7 +21,8 @@ from mlir_sdy.ods.declarations import (
     Whitespace,
 )
 from mlir_sdy.ods.irdl_groups import GROUPS, OPERAND_SIZES, expand_groups, group_sizes
-from mlir_sdy.ods.tables import ATTRIBUTES, ENUMS, OPERATIONS, PASSES
+from mlir_sdy.ods.tables import ATTRIBUTES, ENUMS, OPERATIONS
+from pyshardy.pipeline.pass_table import PASSES
 
 ROOT = Path(__file__).resolve().parents[2]
 ODS = Path(ods_package.__file__).parent

@@ -18,14 +18,13 @@ from mlir_sdy.ods.declarations import (
     OpAttributeDecl,
     OperandVariable,
     OperationDecl,
-    OptionDecl,
     ParameterDecl,
-    PassDecl,
     RegionDecl,
     RegionVariable,
     ResultVariable,
     ValueDecl,
 )
+from pyshardy.pipeline.declarations import OptionDecl, PassDecl
 
 
 class OperationDeclarations:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from mlir_sdy.ods.declarations import PassDecl
 from pyshardy.pipeline import Option, PipelineInfo, pipelines
+from pyshardy.pipeline.declarations import PassDecl
 from pyshardy.pipeline.options import option_text, origin_text
 
 OLDEST = "0.10.2"

@@ -66,8 +66,16 @@ def tables_source(declarations: Declarations) -> str:
             "OPERATIONS": ("OperationDecl", declarations.operations, "Operations, by full name."),
             "ATTRIBUTES": ("AttributeDecl", declarations.attributes, "Attributes, by mnemonic."),
             "ENUMS": ("EnumDecl", declarations.enums, "Enums, by name."),
-            "PASSES": ("PassDecl", declarations.passes, "Passes, by argument."),
         },
+    )
+
+
+def pass_table_source(declarations: Declarations) -> str:
+    """Return `pass_table.py`, the declarations of the passes of both dialects."""
+    return _source(
+        "The declarations of the passes, as plain data.",
+        {"PASSES": ("PassDecl", declarations.passes, "Passes, by argument.")},
+        "pyshardy.pipeline.declarations",
     )
 
 
@@ -82,15 +90,16 @@ def shard_tables_source(declarations: OperationDeclarations) -> str:
     )
 
 
-def _source(title: str, tables: dict[str, tuple[str, dict[str, Any], str]]) -> str:
+def _source(
+    title: str,
+    tables: dict[str, tuple[str, dict[str, Any], str]],
+    module: str = "mlir_sdy.ods.declarations",
+) -> str:
     body = "\n".join(
         f'{name}: dict[str, {kind}] = {render(table)}\n"""{doc}"""\n'
         for name, (kind, table, doc) in tables.items()
     )
     used = set(re.findall(r"\b[A-Z]\w+(?=\()", body)) | {kind for kind, *_ in tables.values()}
-    known = sys.modules["mlir_sdy.ods.declarations"].__dict__
+    known = sys.modules[module].__dict__
     names = "".join(f"    {name},\n" for name in sorted(used) if name in known)
-    return (
-        f'{PYTHON_HEADER}"""{title}"""\n\n'
-        f"from mlir_sdy.ods.declarations import (\n{names})\n\n{body}"
-    )
+    return f'{PYTHON_HEADER}"""{title}"""\n\nfrom {module} import (\n{names})\n\n{body}'

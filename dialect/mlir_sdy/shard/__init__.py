@@ -8,6 +8,5 @@
 | `building`        | a builder function for each operation                                 |
 | `operation_parts` | attributes, result types and checks of the builders                   |
 | `spellings`       | conversion of other syntax versions to that of the host               |
-
-`mlir_sdy.verify.shard` has the checks that upstream's verifier lacks.
+| `verify`          | the checks that upstream's verifier lacks                             |
 """

@@ -9,8 +9,8 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.shard.reading import find_grid, grids_of
 from mlir_sdy.shard.values import DYNAMIC, Grid, ReductionKind
+from mlir_sdy.shard.verify import check_operation
 from mlir_sdy.symbols import enclosing_module
-from mlir_sdy.verify.shard import check_operation
 
 Number = int | ir.Value
 """A static number, or a value that is computed when the program runs."""

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.host import diagnostics_of, ir
+from mlir_sdy.shard.verify import verify_shard
 from mlir_sdy.verify.checks import SYMBOL_USERS, WITH_INVARIANTS, ModuleChecks
 from mlir_sdy.verify.precedence import violation_before_host, violation_first
-from mlir_sdy.verify.shard import verify_shard
 from mlir_sdy.verify.violation import Violation
 
 __all__ = ["verify", "verify_shard", "verify_shardings", "violation_before_host"]

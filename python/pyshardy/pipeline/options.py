@@ -20,7 +20,7 @@ from pyshardy.pipeline.suggest import did_you_mean
 from pyshardy.pipeline.syntax import OptionText, PassUse
 
 if TYPE_CHECKING:
-    from mlir_sdy.ods.declarations import OptionDecl
+    from pyshardy.pipeline.declarations import OptionDecl
 
 Scalar = bool | int | float | str
 OptionValue = Scalar | tuple[Scalar, ...]

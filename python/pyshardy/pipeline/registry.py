@@ -116,7 +116,7 @@ _added_pipelines: dict[str, PipelineInfo] = {}
 @functools.cache
 def _own_passes() -> Mapping[str, PassInfo]:
     """Return the project's passes: those that are declared and have an implementation."""
-    from mlir_sdy.ods import tables  # noqa: PLC0415 - only needed to run or list passes
+    from pyshardy.pipeline.pass_table import PASSES  # noqa: PLC0415 - only to run or list passes
 
     modules = pass_modules()
     return MappingProxyType(
@@ -131,7 +131,7 @@ def _own_passes() -> Mapping[str, PassInfo]:
                 declaration.class_name,
                 declaration.release,
             )
-            for name, declaration in tables.PASSES.items()
+            for name, declaration in PASSES.items()
             if function_name(name) in modules
         }
     )

@@ -6,8 +6,8 @@ from typing import Literal
 import pytest
 
 from mlir_sdy.diagnostics import UsageError
-from mlir_sdy.ods.declarations import OptionDecl
 from pyshardy.pipeline import Option, OptionType, parse_pipeline
+from pyshardy.pipeline.declarations import OptionDecl
 from pyshardy.pipeline.options import declared_option, option_text, options_of, read_options
 
 OPTIONS = (

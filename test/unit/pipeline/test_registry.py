@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from mlir_sdy.ods import tables
 from pyshardy.pipeline import (
     passes,
     pipeline_of,
@@ -16,6 +15,7 @@ from pyshardy.pipeline import (
 )
 from pyshardy.pipeline.options import options_of
 from pyshardy.pipeline.pass_package import function_name, pass_modules
+from pyshardy.pipeline.pass_table import PASSES
 from pyshardy.pipeline.registry import display_name
 
 
@@ -27,10 +27,10 @@ def _clean_registry() -> Iterator[None]:
 
 
 def test_declared_passes_are_the_implemented_ones():
-    assert set(map(function_name, tables.PASSES)) == set(pass_modules())
+    assert set(map(function_name, PASSES)) == set(pass_modules())
 
 
-@pytest.mark.parametrize("name", tables.PASSES)
+@pytest.mark.parametrize("name", PASSES)
 def test_parameters_are_the_declared_options(name: str):
     info = passes()[name]
     declared = {option.name: (option.type, option.default) for option in info.options}

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.drawing import draw
 from mlir_sdy.model import Mesh, TensorSharding
+from pyshardy.drawing import draw
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.find import name_of
 from pyshardy.explain.page.scopes import Group, group_operations, scopes_of

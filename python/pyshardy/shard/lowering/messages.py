@@ -27,7 +27,7 @@ import numpy as np
 from mlir_sdy.host import ir
 from mlir_sdy.shard.reading import grid_axes, index_list
 from mlir_sdy.shard.values import Grid
-from mlir_sdy.verify.shard import IN_GROUP_DEVICES
+from mlir_sdy.shard.verify import IN_GROUP_DEVICES
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder, check_static
 from pyshardy.shard.lowering.device_values import Table

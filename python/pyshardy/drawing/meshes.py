@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import itertools
 
-from mlir_sdy.drawing.colors import shard_color
-from mlir_sdy.drawing.figure import Figure, Index, Tile, arrange, is_darker
 from mlir_sdy.model import AxisRef, Mesh
+from pyshardy.drawing.colors import shard_color
+from pyshardy.drawing.figure import Figure, Index, Tile, arrange, is_darker
 
 
 def mesh_figure(mesh: Mesh) -> Figure:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlir_sdy.drawing.figure import Figure
-from mlir_sdy.drawing.meshes import mesh_figure
-from mlir_sdy.drawing.svg import to_svg
-from mlir_sdy.drawing.tensors import tensor_figure
 from mlir_sdy.model import Mesh, ModelError, TensorSharding
 from mlir_sdy.model.text import symbol
+from pyshardy.drawing.figure import Figure
+from pyshardy.drawing.meshes import mesh_figure
+from pyshardy.drawing.svg import to_svg
+from pyshardy.drawing.tensors import tensor_figure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,7 +37,7 @@ class Drawing:
 
     def table(self) -> RenderableType:
         """The picture as colored text, which `rich.print` prints."""
-        from mlir_sdy.drawing.terminal import to_table  # noqa: PLC0415 (loads rich)
+        from pyshardy.drawing.terminal import to_table  # noqa: PLC0415 (loads rich)
 
         return to_table(self.figure)
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from mlir_sdy.drawing.drawing import draw_mesh
 from mlir_sdy.model import Mesh
+from pyshardy.drawing.drawing import draw_mesh
 
 
 def html_of(text: str, value: Any) -> str:

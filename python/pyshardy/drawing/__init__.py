@@ -13,7 +13,7 @@
 | `notebook` | the HTML representation of a value in notebooks                      |
 """
 
-from mlir_sdy.drawing.drawing import Drawing, draw, draw_mesh
-from mlir_sdy.drawing.notebook import html_of
+from pyshardy.drawing.drawing import Drawing, draw, draw_mesh
+from pyshardy.drawing.notebook import html_of
 
 __all__ = ["Drawing", "draw", "draw_mesh", "html_of"]

@@ -7,8 +7,6 @@ import itertools
 import math
 from collections.abc import Iterable
 
-from mlir_sdy.drawing.colors import shard_color
-from mlir_sdy.drawing.figure import Figure, Index, Tile, arrange, by, is_darker
 from mlir_sdy.model import (
     AxisRef,
     Mesh,
@@ -19,6 +17,8 @@ from mlir_sdy.model import (
     set_difference,
     shard_indices,
 )
+from pyshardy.drawing.colors import shard_color
+from pyshardy.drawing.figure import Figure, Index, Tile, arrange, by, is_darker
 
 
 def tensor_figure(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> Figure:
