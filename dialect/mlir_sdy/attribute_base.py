@@ -9,12 +9,13 @@ None for an absent optional parameter (`unit` in the IR).
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from mlir_sdy import model
-from mlir_sdy.host import current_context, ir
+from mlir_sdy.host import current_context, identity, ir
 from mlir_sdy.notebook import html_of
 from mlir_sdy.ods.tables import ATTRIBUTES
 
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 
 Encode = Callable[[Any, ir.Context], ir.Attribute]
 Decode = Callable[[Any], Any]
+
+
+VALUE_CLASSES: dict[str, type[Any]] = {
+    mnemonic: getattr(model, declaration.class_name.removesuffix("Attr"))
+    for mnemonic, declaration in ATTRIBUTES.items()
+}
+"""The class of each attribute's plain value, by the attribute's name."""
 
 
 class SdyAttribute(ir.DynamicAttr):
@@ -51,8 +59,6 @@ class SdyAttribute(ir.DynamicAttr):
 
     def plain_value(self) -> Any:
         """The plain value of this attribute (see `mlir_sdy.model`)."""
-        from mlir_sdy.attributes import value_of  # noqa: PLC0415 (the conversion imports all classes)
-
         return value_of(self)
 
     def __repr__(self) -> str:
@@ -61,6 +67,41 @@ class SdyAttribute(ir.DynamicAttr):
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: the text, and what the renderer adds to it."""
         return html_of(repr(self), self.plain_value())
+
+
+# Attributes live as long as their context and are unique in it, so the hash of one (its address)
+# identifies it without keeping the context alive, as holding the attribute would.
+_values: weakref.WeakKeyDictionary[ir.Context, dict[int, Any]] = weakref.WeakKeyDictionary()
+# Entries of the last context used, since nearly all calls are for one.
+_last: tuple[weakref.ref[ir.Context] | None, dict[int, Any]] = (None, {})
+
+
+def value_of(attribute: ir.Attribute) -> Any:
+    """Return the plain value of an attribute of the dialect; cached for each distinct one."""
+    global _last  # noqa: PLW0603
+    context = attribute.context
+    reference, known = _last
+    if reference is None or reference() is not context:
+        known = _values.setdefault(context, {})
+        _last = weakref.ref(context), known
+    key = identity(attribute)
+    value = known.get(key)
+    if value is None:
+        value = known[key] = _convert_to_value(attribute)
+    return value
+
+
+def _convert_to_value(attribute: Any) -> Any:
+    parameters = (attribute.parameter(index) for index in range(len(attribute.params)))
+    return VALUE_CLASSES[attribute.mnemonic](*map(_plain, parameters))
+
+
+def _plain(parameter: Any) -> Any:
+    if isinstance(parameter, SdyAttribute):
+        return value_of(parameter)
+    if isinstance(parameter, tuple):
+        return tuple(map(_plain, cast("tuple[Any, ...]", parameter)))
+    return parameter
 
 
 def _encode_integer(value: int, context: ir.Context) -> ir.Attribute:

@@ -2,19 +2,18 @@
 """Conversion between the attributes of the IR and the plain values of `mlir_sdy.model`.
 
 An attribute and its value have the same parameters under the same names and in the same order, so
-one conversion serves all of them. The typed attribute classes are re-exported from here.
+one conversion serves all of them. The typed attribute classes, and `value_of`, are re-exported
+from here.
 """
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import fields
 from functools import cache
 from typing import Any, cast
 
-from mlir_sdy import model
-from mlir_sdy.attribute_base import SdyAttribute
-from mlir_sdy.host import cext, current_context, identity, ir
+from mlir_sdy.attribute_base import VALUE_CLASSES, SdyAttribute, value_of  # noqa: F401 (value_of is re-exported)
+from mlir_sdy.host import cext, current_context, ir
 from mlir_sdy.ods import attributes as _generated
 from mlir_sdy.ods.attributes import *  # noqa: F403 (the generated classes, re-exported)
 from mlir_sdy.ods.tables import ATTRIBUTES
@@ -25,53 +24,12 @@ ATTRIBUTE_CLASSES: dict[str, type[SdyAttribute]] = {
 }
 """The class of each attribute, by the attribute's name."""
 
-VALUE_CLASSES: dict[str, type[Any]] = {
-    mnemonic: getattr(model, declaration.class_name.removesuffix("Attr"))
-    for mnemonic, declaration in ATTRIBUTES.items()
-}
-"""The class of each attribute's plain value, by the attribute's name."""
-
 _MNEMONICS = {value_class: mnemonic for mnemonic, value_class in VALUE_CLASSES.items()}
 
 
 def mnemonic_of(value: Any) -> str:
     """Return the name of the attribute of a plain value."""
     return _MNEMONICS[type(value)]
-
-
-# Attributes live as long as their context and are unique in it, so the hash of one (its address)
-# identifies it without keeping the context alive, as holding the attribute would.
-_values: weakref.WeakKeyDictionary[ir.Context, dict[int, Any]] = weakref.WeakKeyDictionary()
-# Entries of the last context used, since nearly all calls are for one.
-_last: tuple[weakref.ref[ir.Context] | None, dict[int, Any]] = (None, {})
-
-
-def value_of(attribute: ir.Attribute) -> Any:
-    """Return the plain value of an attribute of the dialect; cached for each distinct one."""
-    global _last  # noqa: PLW0603
-    context = attribute.context
-    reference, known = _last
-    if reference is None or reference() is not context:
-        known = _values.setdefault(context, {})
-        _last = weakref.ref(context), known
-    key = identity(attribute)
-    value = known.get(key)
-    if value is None:
-        value = known[key] = _convert_to_value(attribute)
-    return value
-
-
-def _convert_to_value(attribute: Any) -> Any:
-    parameters = (attribute.parameter(index) for index in range(len(attribute.params)))
-    return VALUE_CLASSES[attribute.mnemonic](*map(_plain, parameters))
-
-
-def _plain(parameter: Any) -> Any:
-    if isinstance(parameter, SdyAttribute):
-        return value_of(parameter)
-    if isinstance(parameter, tuple):
-        return tuple(map(_plain, cast("tuple[Any, ...]", parameter)))
-    return parameter
 
 
 @cache

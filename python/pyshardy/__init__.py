@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from pyshardy.guard.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
     from pyshardy.program import PartitionedProgram, ShardedArray, partition
+    from pyshardy.propagation.explained_record import Propagation
     from pyshardy.propagation.observer import observed_by
-    from pyshardy.propagation.record import Propagation
     from pyshardy.rules import load_rules, rule, sharding_rule
 
 __all__ = [
@@ -114,7 +114,7 @@ _HOMES = {
     "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),
     "pyshardy.program": ("PartitionedProgram", "ShardedArray", "partition"),
     "pyshardy.propagation.observer": ("observed_by",),
-    "pyshardy.propagation.record": ("Propagation",),
+    "pyshardy.propagation.explained_record": ("Propagation",),
     "pyshardy.rules": ("load_rules", "rule", "sharding_rule"),
 }
 _SUBPACKAGES = {

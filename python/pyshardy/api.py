@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mlir_sdy.host import ir
     from mlir_sdy.model import TensorSharding
     from pyshardy.pipeline.options import OptionValue
-    from pyshardy.propagation.record import Propagation
+    from pyshardy.propagation.explained_record import Propagation
 
 
 _SUFFIXES = (".mlir", ".mlirbc")
@@ -140,8 +140,8 @@ def propagate(module: ir.Module, **options: OptionValue) -> Propagation:
         UsageError: there is no such option.
         PipelineError: a pass failed; the module is as it was before.
     """
+    from pyshardy.propagation.explained_record import Propagation  # noqa: PLC0415
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415 (loads the host)
-    from pyshardy.propagation.record import Propagation  # noqa: PLC0415
 
     pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))
     record = Propagation()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mlir_sdy import model
 from mlir_sdy.assembly import attribute_text
@@ -15,9 +15,10 @@ from mlir_sdy.model.text import quoted, symbol
 from mlir_sdy.ods import declarations as ods
 from mlir_sdy.ods.tables import OPERATIONS
 
-if TYPE_CHECKING:
-    from mlir_sdy.assembly.reader import Reader
-    from mlir_sdy.assembly.writer import Writer
+AliasOf = Callable[[object], str]
+"""Returns the alias of the attribute of a plain value."""
+ValueOf = Callable[[str | None, str], object | None]
+"""Returns the plain value of a printed attribute, if it is of the kind that the name gives."""
 
 Span = tuple[int, int]
 
@@ -45,18 +46,18 @@ class OperationText:
         return ", ".join(self.operands)
 
 
-def read_operation(name: str, cursor: Cursor, reader: Reader) -> OperationText:
+def read_operation(name: str, cursor: Cursor, alias: AliasOf) -> OperationText:
     """Read the operation whose name the cursor has just passed."""
     operation = OperationText(name)
-    _OperationReader(operation, cursor, reader).read(OPERATIONS[name].directives)
+    _OperationReader(operation, cursor, alias).read(OPERATIONS[name].directives)
     return operation
 
 
 class _OperationReader:
-    def __init__(self, operation: OperationText, cursor: Cursor, reader: Reader):
+    def __init__(self, operation: OperationText, cursor: Cursor, alias: AliasOf):
         self.operation = operation
         self.cursor = cursor
-        self.reader = reader
+        self.alias = alias
         self.declaration = OPERATIONS[operation.name]
 
     def read(self, directives: tuple[ods.Directive, ...]) -> None:
@@ -133,7 +134,7 @@ class _OperationReader:
         # Upstream's attribute parser takes a type after a full form as the attribute's own.
         if cursor.text.startswith("#sdy", start) and cursor.peek(":"):
             raise cursor.unexpected("'{' or the short form of the attribute before a type")
-        return self.reader.alias(value)
+        return self.alias(value)
 
     def _enum_case(self, cases: type[IntEnum]) -> int:
         cursor = self.cursor
@@ -287,19 +288,19 @@ class PrintedOperation:
     """The block arguments and the opening brace of the region, in custom syntax."""
 
 
-def write_operation(operation: PrintedOperation, writer: Writer) -> list[str] | None:
+def write_operation(operation: PrintedOperation, value_of: ValueOf) -> list[str] | None:
     """Return the operation in custom syntax, split at the body of its region.
 
     None if the custom syntax can't express it: an attribute is missing or of another kind.
     """
-    out = _OperationWriter(operation, writer)
+    out = _OperationWriter(operation, value_of)
     return out.parts if out.write(OPERATIONS[operation.name].directives) else None
 
 
 class _OperationWriter:
-    def __init__(self, operation: PrintedOperation, writer: Writer):
+    def __init__(self, operation: PrintedOperation, value_of: ValueOf):
         self.operation = operation
-        self.writer = writer
+        self.value_of = value_of
         self.declaration = OPERATIONS[operation.name]
         self.parts = [operation.name]
         self._glue = False  # whether the next element follows without a space
@@ -361,7 +362,7 @@ class _OperationWriter:
             return None
         kind = self.declaration.attribute(name).kind
         if kind.startswith("sdy."):
-            value = self.writer.value(text, kind.removeprefix("sdy."))
+            value = self.value_of(text, kind.removeprefix("sdy."))
             return None if value is None else str(value)
         if kind.startswith("enum "):
             return _enum_keyword(text, getattr(model, kind.removeprefix("enum ")))
@@ -381,7 +382,7 @@ class _OperationWriter:
     def _sharding_per_value(self, variable: ods.Directive) -> bool:
         assert isinstance(variable, ods.AttributeVariable)
         text = self.operation.attributes.get(variable.name)
-        value = self.writer.value(text, "sharding_per_value")
+        value = self.value_of(text, "sharding_per_value")
         return self._emit_if(None if value is None else str(value)[1:-1])
 
     def _region(self, _: ods.Directive) -> bool:

@@ -152,7 +152,7 @@ class Reader:
             # The form that upstream prints when the literal's type is not the result's.
             out.replace(start, position, f'"{name}"')
             return self._generic_operation(name, position, out)
-        operation = read_operation(name, cursor, self)
+        operation = read_operation(name, cursor, self.alias)
         if operation.region is None:
             out.replace(start, cursor.position, self._generic_text(operation))
             return cursor.position

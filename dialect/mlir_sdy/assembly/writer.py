@@ -179,7 +179,7 @@ class Writer:
         if printed is not None:
             if self.generic:
                 return self._generic(printed, None)
-            if (custom := write_operation(printed, self)) is not None:
+            if (custom := write_operation(printed, self.value)) is not None:
                 return "".join(custom)
         return f'"{name}"({operands}){self._rewritten(tail)}'
 
@@ -207,7 +207,7 @@ class Writer:
             arguments = self._rewritten(text[match.end() : arguments_end])
             inner_start = arguments_end + 1
         printed.region_head = f"{arguments} {{"
-        custom = write_operation(printed, self)
+        custom = write_operation(printed, self.value)
         if custom is None:
             out.append(text[start:body_start])
             return body_start

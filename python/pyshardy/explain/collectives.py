@@ -17,8 +17,8 @@ from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import get_sharding
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
 from pyshardy.local_program.communication import Collective
+from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.explanation import Explanation, RefusedAxis, Root
-from pyshardy.propagation.record import Propagation
 from pyshardy.rules import ShardingRuleLookup
 
 Place = tuple[int, str]

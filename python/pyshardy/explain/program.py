@@ -13,8 +13,8 @@ from pyshardy.explain.advice import Advice, advise
 from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
 from pyshardy.explain.moves import MoveRecorder
 from pyshardy.program import PartitionedProgram, partition
+from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.explanation import Explanation
-from pyshardy.propagation.record import Propagation
 
 if TYPE_CHECKING:
     from pyshardy.pipeline.options import OptionValue

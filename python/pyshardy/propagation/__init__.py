@@ -17,7 +17,8 @@ From the values at the bottom to the passes at the top:
 | `driver`                        | the entry point of the passes                            |
 | `write_back`, `rule_attributes` | results written to the IR                                |
 | `observer`                      | callbacks for each step                                  |
-| `record`, `flows`, `refusals`, `explanation`, `later_values` | records and explanations    |
+| `record`, `flows`, `refusals`, `later_values` | records of the steps                       |
+| `explanation`, `explained_record` | explanations of shardings                              |
 | `merged_axes`                   | sub-axes merged into larger axes                         |
 | `sharding_origins`, `propagation_edges` | debug attributes, in the format of upstream      |
 | `validation`                    | checks of types                                          |

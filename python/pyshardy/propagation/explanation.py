@@ -39,7 +39,7 @@ from mlir_sdy.model import (
 )
 from pyshardy.propagation.flows import Flow
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
-from pyshardy.propagation.record import Propagation, Step, Tensor
+from pyshardy.propagation.record import Record, Step, Tensor
 from pyshardy.propagation.refusals import Reason
 
 _MAX_STEPS = 50
@@ -216,7 +216,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(record: Propagation, slot: int, inserted: tuple[str, ...] = ()) -> Explanation:
+def explain(record: Record, slot: int, inserted: tuple[str, ...] = ()) -> Explanation:
     """Explain how each axis came to a tensor, and why others did not.
 
     Args:
@@ -239,7 +239,7 @@ def explain(record: Propagation, slot: int, inserted: tuple[str, ...] = ()) -> E
 # --- Propagated axes ------------------------------------------------------------------------------
 
 
-def _explain_axis(record: Propagation, slot: int, dim: int, axis: AxisRef) -> AxisExplanation:
+def _explain_axis(record: Record, slot: int, dim: int, axis: AxisRef) -> AxisExplanation:
     chain: list[Gain | Root] = []
     place: tuple[int, int] | None = (slot, dim)
     before = len(record)
@@ -252,7 +252,7 @@ def _explain_axis(record: Propagation, slot: int, dim: int, axis: AxisRef) -> Ax
 
 
 def _link(
-    record: Propagation, slot: int, dim: int, axis: AxisRef, before: int
+    record: Record, slot: int, dim: int, axis: AxisRef, before: int
 ) -> tuple[Gain | Root, tuple[int, int] | None, int]:
     """Return the last link of an axis before a step, and the place and the step to go on with."""
     given = record.given(slot)
@@ -276,7 +276,7 @@ def _link(
 
 
 def _last_gain(
-    record: Propagation, slot: int, dim: int, axis: AxisRef, before: int
+    record: Record, slot: int, dim: int, axis: AxisRef, before: int
 ) -> tuple[Step, Flow] | None:
     """Return the latest step before another one in which a dimension got an axis, or part of it."""
     for number in reversed(record.gained(slot)):
@@ -293,9 +293,7 @@ def _last_gain(
     return None
 
 
-def _gained_before(
-    record: Propagation, slot: int, dim: int, axis: AxisRef, before: int
-) -> int | None:
+def _gained_before(record: Record, slot: int, dim: int, axis: AxisRef, before: int) -> int | None:
     """Return the member of a tensor's sharding group that got an axis last."""
     gains = [
         (found[0].number, member)
@@ -335,7 +333,7 @@ def _direction(source: int, target: int, num_operands: int) -> str:
 # --- Refused axes ---------------------------------------------------------------------------------
 
 
-def _refused(record: Propagation, slot: int) -> Iterator[RefusedAxis]:
+def _refused(record: Record, slot: int) -> Iterator[RefusedAxis]:
     for operation, refusal, relation in record.still_refused(slot):
         rule = relation.family.rule
         name, location = record.operation(operation)

@@ -7,24 +7,16 @@ import functools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
-from mlir_sdy.values import OWN_SHARDING
 from pyshardy.propagation.engine import Change, Engine, Run
 from pyshardy.propagation.flows import Flow, flows
 from pyshardy.propagation.groups import slots_in_groups
 from pyshardy.propagation.later_values import LaterValues
 from pyshardy.propagation.refusals import Refusal, refusals, refusals_of_meshes
 from pyshardy.propagation.relation import Relation, RelationKind
-
-if TYPE_CHECKING:
-    from pyshardy.propagation.explanation import Explanation
-
-_INSERTED = OWN_SHARDING.keys() - {"sdy.sharding_constraint", "sdy.data_flow_edge"}
-"""Operations that change the sharding of a value: reshards and collectives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +68,7 @@ class Step:
     refusals: tuple[Refusal, ...]
 
 
-class Propagation:
+class Record:
     """Observer that records the steps of a propagation in order.
 
     Only the changes are recorded; the details of a step are computed on demand.
@@ -118,36 +110,6 @@ class Propagation:
             moved,
             refused,
         )
-
-    def explain(self, value: ir.Value) -> str:
-        """Explain a value's sharding as text: see `explanation`."""
-        return str(self.explanation(value))
-
-    def explanation(self, value: ir.Value) -> Explanation:
-        """Explain why a value is sharded as it is, and why not further.
-
-        Args:
-            value: a value of the module, as it was when propagation started, or as later passes
-                created it. For the result of a reshard or a collective, the explanation is that
-                of the value before these operations.
-
-        Raises:
-            ValueError: propagation saw neither the value nor one that it replaces.
-        """
-        from pyshardy.propagation.explanation import explain  # noqa: PLC0415 (imports this module)
-
-        inserted: list[str] = []
-        while (slot := self._later_values.slot(value)) is None:
-            operation = None if isinstance(value, ir.BlockArgument) else value.owner.operation
-            if operation is None or operation.name not in _INSERTED:
-                message = (
-                    "the value was not there when shardings were propagated, and it is not known "
-                    "what it stands for; ask for one that it is made of"
-                )
-                raise ValueError(message)
-            inserted.append(operation.name)
-            value = operation.operands[0]
-        return explain(self, slot, tuple(inserted))
 
     # --- Observer -----------------------------------------------------------------------------
 
@@ -253,7 +215,8 @@ class Propagation:
         return found
 
     @functools.cached_property
-    def _later_values(self) -> LaterValues:
+    def later_values(self) -> LaterValues:
+        """The values that replace those of the program in later passes."""
         return LaterValues(self.engine, self._locations)
 
     @functools.cached_property

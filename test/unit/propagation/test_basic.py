@@ -15,7 +15,7 @@ from pyshardy.propagation.driver import (
     PropagationOptions,
     propagate,
 )
-from pyshardy.propagation.record import Propagation
+from pyshardy.propagation.explained_record import Propagation
 
 A, B, C, D = (AxisRef(name) for name in "abcd")
 A1, A2 = AxisRef.sub("a", 1, 2), AxisRef.sub("a", 1, 4)
