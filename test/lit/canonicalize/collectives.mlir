@@ -29,7 +29,7 @@ func.func @slice_of_gather(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<
 // CHECK-LABEL: func.func @slice_of_gather_of_other_axes
 func.func @slice_of_gather_of_other_axes(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"u"}, {}]>}) -> tensor<8x8xf32> {
   // CHECK-NEXT: sdy.all_gather [{"u"}, {}] %arg0
-  // CHECK-NEXT: sdy.all_slice [{}, {"u"}] %0
+  // CHECK-NEXT: sdy.all_slice [{}, {"u"}] %[[VALUE:[0-9]+]]
   %0 = sdy.all_gather [{"u"}, {}] %arg0 out_sharding=<@m, [{}, {}]> : tensor<8x8xf32>
   %1 = sdy.all_slice [{}, {"u"}] %0 out_sharding=<@m, [{}, {"u"}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>

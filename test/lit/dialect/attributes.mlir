@@ -105,11 +105,11 @@ func.func @values(%a: tensor<8x2xf32> {sdy.sharding = #split}, // the alias
     -> (tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"y"}]>}) {
   // CHECK: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x2xf32>
   %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[#sdy.sharding<@mesh, [{"x"}, {}]>]>} : tensor<8x2xf32>
-  // CHECK: stablehlo.add %0, %arg0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=2}>} : tensor<8x2xf32>
+  // CHECK: stablehlo.add %[[VALUE:[0-9]+]], %arg0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=2}>} : tensor<8x2xf32>
   %1 = stablehlo.add %0, %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=2}>} : tensor<8x2xf32>
   // CHECK: stablehlo.constant {other = #sdy.sharding_per_value<[<@mesh, [{}]>]>} dense<1> : tensor<2xi32>
   %2 = stablehlo.constant {other = #sdy_0} dense<1> : tensor<2xi32>
-  // CHECK: stablehlo.custom_call @f(%1) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} : (tensor<8x2xf32>) -> ()
+  // CHECK: stablehlo.custom_call @f(%[[VALUE_1:[0-9]+]]) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} : (tensor<8x2xf32>) -> ()
   stablehlo.custom_call @f(%1) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>} : (tensor<8x2xf32>) -> ()
   return %1 : tensor<8x2xf32>
 }

@@ -8,14 +8,14 @@ sdy.mesh @mesh = <["data"=2, "model"=2]>
 // CHECK-NOT: sdy
 // CHECK: func.func @main(%arg0: tensor<4x16xf32>, %arg1: tensor<16x16xf32>,
 // CHECK-SAME: %arg2: tensor<16x16xf32>) -> tensor<4x16xf32>
-// CHECK-NEXT: %0 = stablehlo.dot_general %arg0, %arg1
+// CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot_general %arg0, %arg1
 // CHECK-SAME: (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
-// CHECK-NEXT: %1 = stablehlo.tanh %0 : tensor<4x16xf32>
-// CHECK-NEXT: %2 = stablehlo.dot_general %1, %arg2
+// CHECK-NEXT: %[[TANH:.*]] = stablehlo.tanh %[[DOT]] : tensor<4x16xf32>
+// CHECK-NEXT: %[[DOT_1:.*]] = stablehlo.dot_general %[[TANH]], %arg2
 // CHECK-SAME: (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
-// CHECK-NEXT: %3 = "stablehlo.all_reduce"(%2)
+// CHECK-NEXT: %[[ALL_REDUCE:.*]] = "stablehlo.all_reduce"(%[[DOT_1]])
 // CHECK-SAME: replica_groups = dense<{{\[\[}}0, 1], [2, 3]]>
-// CHECK: return %3
+// CHECK: return %[[ALL_REDUCE]]
 func.func @main(
     %arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
     %arg1: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>},

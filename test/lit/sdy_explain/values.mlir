@@ -35,4 +35,4 @@ func.func @main(
 // JSON:   "%product": [
 // JSON:     "reason": "in_use"
 
-// NONE: sdy-explain: error: no value '%nothing': expected a name in the text ('%5', '%scores')
+// NONE: sdy-explain: error: no value '%nothing': expected a name in the text ('%[[VALUE:[0-9]+]]', '%scores')

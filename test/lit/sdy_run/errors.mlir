@@ -11,7 +11,7 @@
 // RUN: not sdy-run %s --compare --no-check 2>&1 | FileCheck %s --check-prefix=COMPARE
 
 // CHECK: errors.mlir:23:8: error: the reference interpreter can't run 'stablehlo.custom_call'
-// CHECK-NEXT: %0 = stablehlo.custom_call
+// CHECK-NEXT: %[[CUSTOM_CALL:.*]] = stablehlo.custom_call
 // MISSING: sdy-run: error: cannot open input file
 // BACKEND: sdy-run: error: argument --backend: invalid choice: 'nothing'
 // GPU: sdy-run: error: XLA failed: the program runs on 2 GPU devices: {{.*}}'gpu'

@@ -9,9 +9,9 @@ sdy.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>}) {
   // CHECK: stablehlo.custom_call @Sharding(%arg0) {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding_per_value<[<@mesh, [{}]>]>"}}
   %0 = sdy.sharding_constraint %a <@mesh, [{}]> : tensor<4xf32>
-  // CHECK: stablehlo.custom_call @xla.sdy.ShardingGroup(%0) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "7 : i64"}}
+  // CHECK: stablehlo.custom_call @xla.sdy.ShardingGroup(%[[VALUE:[0-9]+]]) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.sharding_group_id = "7 : i64"}}
   sdy.sharding_group %0 group_id=7 : tensor<4xf32>
-  // CHECK: stablehlo.custom_call @xla.sdy.PropagationBarrier(%0) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.allowed_direction = "1 : i32"}}
+  // CHECK: stablehlo.custom_call @xla.sdy.PropagationBarrier(%[[VALUE]]) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.allowed_direction = "1 : i32"}}
   %1 = sdy.propagation_barrier %0 allowed_direction=FORWARD : tensor<4xf32>
   // CHECK: [[LOCAL:%.*]] = stablehlo.custom_call @xla.sdy.GlobalToLocalShape({{.*}}) {has_side_effect = true, mhlo.frontend_attributes = {xla.sdy.in_shardings = "#sdy.sharding_per_value<[<@mesh, [{\22x\22}]>]>", xla.sdy.manual_axes = "#sdy<manual_axes{\22x\22}>"}}
   // CHECK: [[CALLED:%.*]] = call @xla.sdy.manual_computation_body([[LOCAL]]) {mhlo.frontend_attributes = {inlineable = "false"}}

@@ -11,7 +11,7 @@ func.func @main(
     -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {?}], unreduced=max{"y"}>}) {
   // CHECK: sdy.sharding_constraint %arg0 <@mesh, [{"x"}, {}]>
   %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x", ?}, {}]> : tensor<8x8xf32>
-  // CHECK: stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
+  // CHECK: stablehlo.negate %[[VALUE:[0-9]+]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
   %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}, {"y", ?}]>]>} : tensor<8x8xf32>
   // CHECK: in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x", "y"}
   %2 = sdy.manual_computation(%1) in_shardings=[<@mesh, [{"x", ?}, {}], replicated={"y"}>]

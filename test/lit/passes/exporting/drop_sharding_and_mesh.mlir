@@ -2,8 +2,8 @@
 
 // CHECK-NOT: sdy
 // CHECK: func.func @main(%arg0: tensor<8xf32> {a.kept}) -> tensor<8xf32> {
-// CHECK-NEXT: %0 = stablehlo.negate %arg0 {a.kept} : tensor<8xf32>
-// CHECK-NEXT: return %0
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %arg0 {a.kept} : tensor<8xf32>
+// CHECK-NEXT: return %[[NEGATE]]
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @main(

@@ -5,12 +5,12 @@ sdy.mesh @foo = <["x"=2, "y"=2]>
 
 // CHECK-LABEL: func.func @main
 func.func @main(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-  // CHECK-NEXT: %0 = call @foo_1(%arg0) {my.note = "n", sdy.sharding = #sdy.sharding_per_value<[<@foo, [{"y"}]>]>}
-  // CHECK-NEXT: %1:2 = call @foo_2(%0, %arg0) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
-  // CHECK-NEXT: %2 = call @bar_3() : () -> tensor<8xf32>
+  // CHECK-NEXT: %[[CALL:.*]] = call @foo_1(%arg0) {my.note = "n", sdy.sharding = #sdy.sharding_per_value<[<@foo, [{"y"}]>]>}
+  // CHECK-NEXT: %[[CALL_1:.*]]:2 = call @foo_2(%[[CALL]], %arg0) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  // CHECK-NEXT: %[[CALL_2:.*]] = call @bar_3() : () -> tensor<8xf32>
   // CHECK-NEXT: call @void() : () -> ()
   // CHECK-NEXT: call @computation() : () -> ()
-  // CHECK-NEXT: return %1#0, %2
+  // CHECK-NEXT: return %[[CALL_1]]#0, %[[CALL_2]]
   %0 = sdy.named_computation<"foo">(%arg0) in_shardings=[<@foo, [{}]>] out_shardings=[<@foo, [{}]>] (%arg1: tensor<8xf32>) {
     %5 = sdy.data_flow_edge %arg1 sharding=<@foo, [{"x", ?}]> : tensor<8xf32>
     %6 = sdy.named_computation<"bar">(%5) (%arg2: tensor<8xf32>) {
@@ -45,8 +45,8 @@ func.func private @bar(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK-NEXT:   return %arg0
 // CHECK:      func.func private @foo_1(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@foo, [{"x", ?}]>}) -> tensor<8xf32>
 // CHECK-SAME:     attributes {execution_thread = "t", sdy.original_func_name = "foo"} {
-// CHECK-NEXT:   %0 = call @bar_0(%arg0)
-// CHECK-NEXT:   return %0
+// CHECK-NEXT:   %[[CALL:.*]] = call @bar_0(%arg0)
+// CHECK-NEXT:   return %[[CALL]]
 // CHECK:      func.func private @foo_2(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
 // CHECK-NEXT:   return %arg1, %arg0
 // CHECK:      func.func private @bar_3() -> tensor<8xf32>

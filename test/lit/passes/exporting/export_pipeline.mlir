@@ -17,16 +17,16 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 // AVOIDED: func.func @main(%arg0: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y":(1)2}]>}
 // COLLECTIVES: func.func @main
 func.func @main(%arg0: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y"}]>}) -> tensor<8x6xf32> {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <mesh<["x"=2, "y"=4]>, [{"x"}, {}]>
-  // CHECK-NEXT: %1 = stablehlo.negate %0
-  // CHECK-NEXT: %2 = stablehlo.optimization_barrier
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <mesh<["x"=2, "y"=4]>, [{"x"}, {}]>
+  // CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %[[RESHARD]]
+  // CHECK-NEXT: %[[OPTIMIZATION_BARRIER:.*]] = stablehlo.optimization_barrier
   // CHECK-NOT: sharding_origins
-  // CHECK: return %2
+  // CHECK: return %[[OPTIMIZATION_BARRIER]]
   // AVOIDED: sdy.sharding_group %arg0
-  // AVOIDED-NEXT: %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x"}, {}]>
+  // AVOIDED-NEXT: %[[CONSTRAINT:.*]] = sdy.sharding_constraint %arg0 <@mesh, [{"x"}, {}]>
   // AVOIDED-NEXT: stablehlo.cosine
-  // COLLECTIVES-NEXT: %0 = sdy.all_gather [{}, {"y":(1)2}] %arg0
-  // COLLECTIVES-NEXT: %1 = stablehlo.negate %0 {
+  // COLLECTIVES-NEXT: %[[ALL_GATHER:.*]] = sdy.all_gather [{}, {"y":(1)2}] %arg0
+  // COLLECTIVES-NEXT: %[[NEGATE:.*]] = stablehlo.negate %[[ALL_GATHER]] {
   // COLLECTIVES-SAME: sdy.sharding_rule
   // DUMP: sdy.reshard
   // DUMP: sdy.result_sharding_origins = [{x = "self"}]

@@ -5,12 +5,12 @@ sdy.mesh @same = <["x"=2, "y"=2]>
 
 // CHECK-LABEL: func.func @main
 func.func @main(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
-  // CHECK-NEXT: %0:3 = call @callee(%arg0)
+  // CHECK-NEXT: %[[CALL:.*]]:3 = call @callee(%arg0)
   // CHECK-SAME: sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{?}]>, <@mesh, [{"y"}]>]>
-  // CHECK-NEXT: %1 = sdy.reshard %0#1 <@mesh, [{"x"}]> : tensor<8xf32>
-  // CHECK-NEXT: %2 = sdy.reshard %0#0 <@mesh, [{"y"}]> : tensor<8xf32>
-  // CHECK-NEXT: %3 = stablehlo.negate %1
-  // CHECK-NEXT: return %2, %3, %0#2
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %[[CALL]]#1 <@mesh, [{"x"}]> : tensor<8xf32>
+  // CHECK-NEXT: %[[RESHARD_1:.*]] = sdy.reshard %[[CALL]]#0 <@mesh, [{"y"}]> : tensor<8xf32>
+  // CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %[[RESHARD]]
+  // CHECK-NEXT: return %[[RESHARD_1]], %[[NEGATE]], %[[CALL]]#2
   %0:3 = call @callee(%arg0) {sdy.sharding = #sdy.sharding_per_value<[
       <@mesh, [{"y"}]>, <@mesh, [{"x"}]>, <@mesh, [{"y"}]>]>}
     : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
@@ -27,10 +27,10 @@ func.func private @callee(%arg0: tensor<8xf32>)
 // A mesh of another name is another one, however equal. Results that nobody uses get a reshard, too.
 // CHECK-LABEL: func.func private @names
 func.func private @names(%arg0: tensor<8xf32>) -> tensor<8xf32> {
-  // CHECK-NEXT: %0:3 = call @callee(%arg0)
-  // CHECK-NEXT: %1 = sdy.reshard %0#2 <@mesh, [{"x"}]> : tensor<8xf32>
-  // CHECK-NEXT: %2 = sdy.reshard %0#0 <@same, [{"x"}]> : tensor<8xf32>
-  // CHECK-NEXT: return %2
+  // CHECK-NEXT: %[[CALL:.*]]:3 = call @callee(%arg0)
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %[[CALL]]#2 <@mesh, [{"x"}]> : tensor<8xf32>
+  // CHECK-NEXT: %[[RESHARD_1:.*]] = sdy.reshard %[[CALL]]#0 <@same, [{"x"}]> : tensor<8xf32>
+  // CHECK-NEXT: return %[[RESHARD_1]]
   %0:3 = call @callee(%arg0) {sdy.sharding = #sdy.sharding_per_value<[
       <@same, [{"x"}]>, <@mesh, [{}]>, <@mesh, [{"x"}]>]>}
     : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)

@@ -13,8 +13,8 @@ func.func @gather(%arg0: tensor<8x8xf32>, %arg1: tensor<8x8xf32> {sdy.sharding =
 // A gather that is both operands is used twice.
 // CHECK-LABEL: func.func @gather_used_twice
 func.func @gather_used_twice(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
-  // CHECK-NEXT: %0 = sdy.all_gather
-  // CHECK-NEXT: stablehlo.dot %0, %0
+  // CHECK-NEXT: %[[ALL_GATHER:.*]] = sdy.all_gather
+  // CHECK-NEXT: stablehlo.dot %[[ALL_GATHER]], %[[ALL_GATHER]]
   %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
   %1 = stablehlo.dot %0, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
@@ -22,9 +22,9 @@ func.func @gather_used_twice(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.shardin
 
 // CHECK-LABEL: func.func @scatter
 func.func @scatter(%arg0: tensor<8x8xf32>, %arg1: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // CHECK-NEXT: %0 = stablehlo.dot_general
+  // CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot_general
   // CHECK-SAME: <@mesh, [{}, {"y"}]>
-  // CHECK-NEXT: return %0
+  // CHECK-NEXT: return %[[DOT]]
   %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0]
       {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = sdy.reduce_scatter [{}, {"y"}] %0 out_sharding=<@mesh, [{}, {"y"}]> : tensor<8x8xf32>

@@ -6,8 +6,8 @@ sdy.mesh @mesh = <["a"=2, "b"=2, "c"=2]>
 // CHECK-LABEL: func.func @barrier
 func.func @barrier(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>, %arg2: !stablehlo.token)
     -> (tensor<8xf32>, tensor<8xf32>) {
-  // CHECK-NEXT: %0:3 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>, <@mesh, [{"a", ?}p1]>, <@mesh, []>]>}
-  // CHECK-NEXT: return %0#0, %0#1
+  // CHECK-NEXT: %[[OPTIMIZATION_BARRIER:.*]]:3 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>, <@mesh, [{"a", ?}p1]>, <@mesh, []>]>}
+  // CHECK-NEXT: return %[[OPTIMIZATION_BARRIER]]#0, %[[OPTIMIZATION_BARRIER]]#1
   %0:3 = stablehlo.optimization_barrier
       {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}]>, <@mesh, [{"c"}]>, <@mesh, []>]>}
       %arg0, %arg1, %arg2 : tensor<8xf32>, tensor<8xf32>, !stablehlo.token
@@ -19,8 +19,8 @@ func.func @barrier(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>, %arg2: !stablehlo
 // Without a sharding on any edge the operation keeps its own.
 // CHECK-LABEL: func.func @unsharded
 func.func @unsharded(%arg0: tensor<8xf32>) -> tensor<8xf32> {
-  // CHECK-NEXT: %0 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}]>]>}
-  // CHECK-NEXT: return %0
+  // CHECK-NEXT: %[[OPTIMIZATION_BARRIER:.*]] = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}]>]>}
+  // CHECK-NEXT: return %[[OPTIMIZATION_BARRIER]]
   %0 = stablehlo.optimization_barrier
       {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}]>]>} %arg0 : tensor<8xf32>
   %1 = sdy.data_flow_edge %0 : tensor<8xf32>
@@ -30,10 +30,10 @@ func.func @unsharded(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 // What is free goes behind the manual axes; replicated axes of the operands stay.
 // CHECK-LABEL: func.func @manual
 func.func @manual(%arg0: tensor<8xf32>) -> tensor<8xf32> {
-  // CHECK-NEXT: %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"a", "c", ?}p1], replicated={"b"}>]
+  // CHECK-NEXT: %[[MANUAL:.*]] = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"a", "c", ?}p1], replicated={"b"}>]
   // CHECK-SAME: out_shardings=[<@mesh, [{"a", "c", ?}], replicated={"b"}>] manual_axes={"a", "b"}
-  // CHECK-NEXT: %1 = stablehlo.negate %arg1
-  // CHECK: return %0
+  // CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %arg1
+  // CHECK: return %[[MANUAL]]
   %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"a", ?}], replicated={"b"}>]
       out_shardings=[<@mesh, [{"a", ?}], replicated={"b"}>] manual_axes={"a", "b"} (%arg1: tensor<4xf32>) {
     %2 = sdy.data_flow_edge %arg1 sharding=<@mesh, [{"c", ?}p1]> : tensor<4xf32>
@@ -47,9 +47,9 @@ func.func @manual(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 // The arguments of a body and the results are filled in each for themselves.
 // CHECK-LABEL: func.func @named
 func.func @named(%arg0: tensor<8xf32>) -> tensor<8xf32> {
-  // CHECK-NEXT: %0 = sdy.named_computation<"f">(%arg0, %arg0) in_shardings=[<@mesh, [{?}]>, <@mesh, [{"a"}]>] (%arg1: tensor<8xf32>, %arg2: tensor<8xf32>) {
+  // CHECK-NEXT: %[[COMPUTATION:.*]] = sdy.named_computation<"f">(%arg0, %arg0) in_shardings=[<@mesh, [{?}]>, <@mesh, [{"a"}]>] (%arg1: tensor<8xf32>, %arg2: tensor<8xf32>) {
   // CHECK-NEXT: sdy.return %arg2
-  // CHECK: return %0
+  // CHECK: return %[[COMPUTATION]]
   %0 = sdy.named_computation<"f">(%arg0, %arg0) (%arg1: tensor<8xf32>, %arg2: tensor<8xf32>) {
     %2 = sdy.data_flow_edge %arg2 sharding=<@mesh, [{"a"}]> : tensor<8xf32>
     sdy.return %2 : tensor<8xf32>

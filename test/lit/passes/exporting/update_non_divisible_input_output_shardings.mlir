@@ -25,7 +25,7 @@ func.func @main(
   %0:2 = call @f(%arg4) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"p"}]>, <@mesh, [{"p"}]>]>}
       : (tensor<7xf32>) -> (tensor<7xf32>, tensor<9xf32>)
   // Other operations are left alone.
-  // CHECK: stablehlo.negate %0#0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"q"}]>]>}
+  // CHECK: stablehlo.negate %[[VALUE:[0-9]+]]#0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"q"}]>]>}
   %1 = stablehlo.negate %0#0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"q"}]>]>} : tensor<7xf32>
   return %1, %0#1 : tensor<7xf32>, tensor<9xf32>
 }

@@ -3,19 +3,19 @@
 // Chain behind an edge.
 // CHECK:      sdy.mesh @m = <["x"=2, "y"=2]>
 // CHECK-NEXT: func.func @main(%arg0: tensor<8x8xf32>, %arg1: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
-// CHECK-NEXT: %0 = stablehlo.optimization_barrier %arg0 : tensor<8x8xf32>
-// CHECK-NEXT: %1 = sdy.data_flow_edge %0 : tensor<8x8xf32>
-// CHECK-NEXT: %2 = sdy.sharding_constraint %1 <@m, [{"x"}, {}]> : tensor<8x8xf32>
-// CHECK-NEXT: %3 = stablehlo.abs %2 : tensor<8x8xf32>
-// CHECK-NEXT: %4 = stablehlo.add %2, %arg1 : tensor<8x8xf32>
-// CHECK-NEXT: %5 = sdy.sharding_constraint %2 <@m, [{}, {"y"}]> : tensor<8x8xf32>
-// CHECK-NEXT: %6 = stablehlo.multiply %5, %5 : tensor<8x8xf32>
+// CHECK-NEXT: %[[OPTIMIZATION_BARRIER:.*]] = stablehlo.optimization_barrier %arg0 : tensor<8x8xf32>
+// CHECK-NEXT: %[[EDGE:.*]] = sdy.data_flow_edge %[[OPTIMIZATION_BARRIER]] : tensor<8x8xf32>
+// CHECK-NEXT: %[[CONSTRAINT:.*]] = sdy.sharding_constraint %[[EDGE]] <@m, [{"x"}, {}]> : tensor<8x8xf32>
+// CHECK-NEXT: %[[ABS:.*]] = stablehlo.abs %[[CONSTRAINT]] : tensor<8x8xf32>
+// CHECK-NEXT: %[[ADD:.*]] = stablehlo.add %[[CONSTRAINT]], %arg1 : tensor<8x8xf32>
+// CHECK-NEXT: %[[CONSTRAINT_1:.*]] = sdy.sharding_constraint %[[CONSTRAINT]] <@m, [{}, {"y"}]> : tensor<8x8xf32>
+// CHECK-NEXT: %[[MULTIPLY:.*]] = stablehlo.multiply %[[CONSTRAINT_1]], %[[CONSTRAINT_1]] : tensor<8x8xf32>
 // CHECK-NEXT: %c = stablehlo.constant dense<0> : tensor<i32>
-// CHECK-NEXT: %7 = "stablehlo.case"(%c) ({
-// CHECK-NEXT: stablehlo.return %2 : tensor<8x8xf32>
+// CHECK-NEXT: %[[CASE:.*]] = "stablehlo.case"(%c) ({
+// CHECK-NEXT: stablehlo.return %[[CONSTRAINT]] : tensor<8x8xf32>
 // CHECK-NEXT: }) : (tensor<i32>) -> tensor<8x8xf32>
-// CHECK-NEXT: %8 = sdy.data_flow_edge %7 : tensor<8x8xf32>
-// CHECK-NEXT: return %6, %2, %8 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+// CHECK-NEXT: %[[EDGE_1:.*]] = sdy.data_flow_edge %[[CASE]] : tensor<8x8xf32>
+// CHECK-NEXT: return %[[MULTIPLY]], %[[CONSTRAINT]], %[[EDGE_1]] : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
 // CHECK-NEXT: }
 sdy.mesh @m = <["x"=2, "y"=2]>
 func.func @main(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
@@ -37,16 +37,16 @@ func.func @main(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> (tensor<8x8xf32>, t
 // Manual computation behind an edge.
 // CHECK:      sdy.mesh @m = <["x"=2, "y"=2]>
 // CHECK-NEXT: func.func @main(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
-// CHECK-NEXT: %0 = stablehlo.optimization_barrier %arg0 : tensor<8xf32>
-// CHECK-NEXT: %1 = sdy.data_flow_edge %0 sharding=<@m, [{?}], unreduced={"y"}> : tensor<8xf32>
-// CHECK-NEXT: %2 = sdy.sharding_constraint %1 <@m, [{"x"}], unreduced={"y"}> : tensor<8xf32>
-// CHECK-NEXT: %3 = stablehlo.abs %2 : tensor<8xf32>
-// CHECK-NEXT: %4 = sdy.manual_computation(%2) in_shardings=[<@m, [{"x"}], unreduced={"y"}>] out_shardings=[<@m, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<4xf32>) {
-// CHECK-NEXT: %6 = sdy.data_flow_edge %arg1 sharding=<@m, [{}], unreduced={"y"}> : tensor<4xf32>
-// CHECK-NEXT: sdy.return %6 : tensor<4xf32>
+// CHECK-NEXT: %[[OPTIMIZATION_BARRIER:.*]] = stablehlo.optimization_barrier %arg0 : tensor<8xf32>
+// CHECK-NEXT: %[[EDGE:.*]] = sdy.data_flow_edge %[[OPTIMIZATION_BARRIER]] sharding=<@m, [{?}], unreduced={"y"}> : tensor<8xf32>
+// CHECK-NEXT: %[[CONSTRAINT:.*]] = sdy.sharding_constraint %[[EDGE]] <@m, [{"x"}], unreduced={"y"}> : tensor<8xf32>
+// CHECK-NEXT: %[[ABS:.*]] = stablehlo.abs %[[CONSTRAINT]] : tensor<8xf32>
+// CHECK-NEXT: %[[MANUAL:.*]] = sdy.manual_computation(%[[CONSTRAINT]]) in_shardings=[<@m, [{"x"}], unreduced={"y"}>] out_shardings=[<@m, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<4xf32>) {
+// CHECK-NEXT: %[[EDGE_1:.*]] = sdy.data_flow_edge %arg1 sharding=<@m, [{}], unreduced={"y"}> : tensor<4xf32>
+// CHECK-NEXT: sdy.return %[[EDGE_1]] : tensor<4xf32>
 // CHECK-NEXT: } : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: %5 = sdy.data_flow_edge %4 sharding=<@m, [{"x"}]> : tensor<8xf32>
-// CHECK-NEXT: return %5, %2 : tensor<8xf32>, tensor<8xf32>
+// CHECK-NEXT: %[[EDGE_2:.*]] = sdy.data_flow_edge %[[MANUAL]] sharding=<@m, [{"x"}]> : tensor<8xf32>
+// CHECK-NEXT: return %[[EDGE_2]], %[[CONSTRAINT]] : tensor<8xf32>, tensor<8xf32>
 // CHECK-NEXT: }
 sdy.mesh @m = <["x"=2, "y"=2]>
 func.func @main(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
@@ -64,16 +64,16 @@ func.func @main(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 // Constrained argument of a loop with edges.
 // CHECK:      sdy.mesh @m = <["x"=2]>
 // CHECK-NEXT: func.func @main(%arg0: tensor<8xf32>, %arg1: tensor<i32>, %arg2: tensor<i1>) -> tensor<8xf32> {
-// CHECK-NEXT: %0:2 = stablehlo.while(%iterArg = %arg0, %iterArg_0 = %arg1) : tensor<8xf32>, tensor<i32>
+// CHECK-NEXT: %[[WHILE:.*]]:2 = stablehlo.while(%iterArg = %arg0, %iterArg_0 = %arg1) : tensor<8xf32>, tensor<i32>
 // CHECK-NEXT: cond {
 // CHECK-NEXT: stablehlo.return %arg2 : tensor<i1>
 // CHECK-NEXT: } do {
-// CHECK-NEXT: %3 = sdy.sharding_constraint %iterArg <@m, [{"x"}]> : tensor<8xf32>
-// CHECK-NEXT: stablehlo.return %3, %iterArg_0 : tensor<8xf32>, tensor<i32>
+// CHECK-NEXT: %[[CONSTRAINT:.*]] = sdy.sharding_constraint %iterArg <@m, [{"x"}]> : tensor<8xf32>
+// CHECK-NEXT: stablehlo.return %[[CONSTRAINT]], %iterArg_0 : tensor<8xf32>, tensor<i32>
 // CHECK-NEXT: }
-// CHECK-NEXT: %1 = sdy.data_flow_edge %0#0 : tensor<8xf32>
-// CHECK-NEXT: %2 = sdy.data_flow_edge %0#1 : tensor<i32>
-// CHECK-NEXT: return %1 : tensor<8xf32>
+// CHECK-NEXT: %[[EDGE:.*]] = sdy.data_flow_edge %[[WHILE]]#0 : tensor<8xf32>
+// CHECK-NEXT: %[[EDGE_1:.*]] = sdy.data_flow_edge %[[WHILE]]#1 : tensor<i32>
+// CHECK-NEXT: return %[[EDGE]] : tensor<8xf32>
 // CHECK-NEXT: }
 sdy.mesh @m = <["x"=2]>
 func.func @main(%a: tensor<8xf32>, %i: tensor<i32>, %p: tensor<i1>) -> tensor<8xf32> {

@@ -2,12 +2,12 @@
 
 // Constants.
 // CHECK:      func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
-// CHECK-NEXT: %0 = sdy.constant dense<2.000000e+00> : tensor<8x4xf32>
-// CHECK-NEXT: %1 = sdy.constant dense<2.000000e+00> : tensor<8x4xf32>
-// CHECK-NEXT: %2 = stablehlo.negate %0 : tensor<8x4xf32>
-// CHECK-NEXT: %3 = stablehlo.dot %arg0, %2 : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
-// CHECK-NEXT: %4 = stablehlo.dot %arg0, %1 : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
-// CHECK-NEXT: return %3, %4 : tensor<4x4xf32>, tensor<4x4xf32>
+// CHECK-NEXT: %[[CONSTANT:.*]] = sdy.constant dense<2.000000e+00> : tensor<8x4xf32>
+// CHECK-NEXT: %[[CONSTANT_1:.*]] = sdy.constant dense<2.000000e+00> : tensor<8x4xf32>
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %[[CONSTANT]] : tensor<8x4xf32>
+// CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot %arg0, %[[NEGATE]] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+// CHECK-NEXT: %[[DOT_1:.*]] = stablehlo.dot %arg0, %[[CONSTANT_1]] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+// CHECK-NEXT: return %[[DOT]], %[[DOT_1]] : tensor<4x4xf32>, tensor<4x4xf32>
 // CHECK-NEXT: }
 func.func @main(%x: tensor<4x8xf32>, %y: tensor<4xf32>) -> (tensor<4x4xf32>,tensor<4x4xf32>) {
  %c = stablehlo.constant dense<2.0> : tensor<8x4xf32>
@@ -21,40 +21,40 @@ func.func @main(%x: tensor<4x8xf32>, %y: tensor<4xf32>) -> (tensor<4x4xf32>,tens
 
 // Constant functions.
 // CHECK:      func.func @main() -> (tensor<8xi32>, tensor<8xi32>) {
-// CHECK-NEXT: %0 = call @k_2() : () -> tensor<8xi32>
-// CHECK-NEXT: %1 = call @k_4() : () -> tensor<8xi32>
-// CHECK-NEXT: return %0, %1 : tensor<8xi32>, tensor<8xi32>
+// CHECK-NEXT: %[[CALL:.*]] = call @k_2() : () -> tensor<8xi32>
+// CHECK-NEXT: %[[CALL_1:.*]] = call @k_4() : () -> tensor<8xi32>
+// CHECK-NEXT: return %[[CALL]], %[[CALL_1]] : tensor<8xi32>, tensor<8xi32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func @k() -> tensor<8xi32> {
-// CHECK-NEXT: %0 = stablehlo.iota dim = 0 : tensor<8xi32>
-// CHECK-NEXT: %1 = call @h_0(%0) : (tensor<8xi32>) -> tensor<8xi32>
-// CHECK-NEXT: return %1 : tensor<8xi32>
+// CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota dim = 0 : tensor<8xi32>
+// CHECK-NEXT: %[[CALL:.*]] = call @h_0(%[[IOTA]]) : (tensor<8xi32>) -> tensor<8xi32>
+// CHECK-NEXT: return %[[CALL]] : tensor<8xi32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func @h(%arg0: tensor<8xi32>) -> tensor<8xi32> {
-// CHECK-NEXT: %0 = stablehlo.negate %arg0 : tensor<8xi32>
-// CHECK-NEXT: return %0 : tensor<8xi32>
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %arg0 : tensor<8xi32>
+// CHECK-NEXT: return %[[NEGATE]] : tensor<8xi32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func @h_0(%arg0: tensor<8xi32>) -> tensor<8xi32> attributes {sdy.original_func_name = "h"} {
-// CHECK-NEXT: %0 = stablehlo.negate %arg0 : tensor<8xi32>
-// CHECK-NEXT: return %0 : tensor<8xi32>
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %arg0 : tensor<8xi32>
+// CHECK-NEXT: return %[[NEGATE]] : tensor<8xi32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func @h_0_1(%arg0: tensor<8xi32>) -> tensor<8xi32> attributes {sdy.original_func_name = "h"} {
-// CHECK-NEXT: %0 = stablehlo.negate %arg0 : tensor<8xi32>
-// CHECK-NEXT: return %0 : tensor<8xi32>
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %arg0 : tensor<8xi32>
+// CHECK-NEXT: return %[[NEGATE]] : tensor<8xi32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func @k_2() -> tensor<8xi32> attributes {sdy.original_func_name = "k"} {
-// CHECK-NEXT: %0 = stablehlo.iota dim = 0 : tensor<8xi32>
-// CHECK-NEXT: %1 = call @h_0_1(%0) : (tensor<8xi32>) -> tensor<8xi32>
-// CHECK-NEXT: return %1 : tensor<8xi32>
+// CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota dim = 0 : tensor<8xi32>
+// CHECK-NEXT: %[[CALL:.*]] = call @h_0_1(%[[IOTA]]) : (tensor<8xi32>) -> tensor<8xi32>
+// CHECK-NEXT: return %[[CALL]] : tensor<8xi32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func @h_0_3(%arg0: tensor<8xi32>) -> tensor<8xi32> attributes {sdy.original_func_name = "h"} {
-// CHECK-NEXT: %0 = stablehlo.negate %arg0 : tensor<8xi32>
-// CHECK-NEXT: return %0 : tensor<8xi32>
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %arg0 : tensor<8xi32>
+// CHECK-NEXT: return %[[NEGATE]] : tensor<8xi32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func @k_4() -> tensor<8xi32> attributes {sdy.original_func_name = "k"} {
-// CHECK-NEXT: %0 = stablehlo.iota dim = 0 : tensor<8xi32>
-// CHECK-NEXT: %1 = call @h_0_3(%0) : (tensor<8xi32>) -> tensor<8xi32>
-// CHECK-NEXT: return %1 : tensor<8xi32>
+// CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota dim = 0 : tensor<8xi32>
+// CHECK-NEXT: %[[CALL:.*]] = call @h_0_3(%[[IOTA]]) : (tensor<8xi32>) -> tensor<8xi32>
+// CHECK-NEXT: return %[[CALL]] : tensor<8xi32>
 // CHECK-NEXT: }
 func.func @main() -> (tensor<8xi32>,tensor<8xi32>) {
   %0 = call @k() : () -> tensor<8xi32>
@@ -74,51 +74,51 @@ func.func @h(%a: tensor<8xi32>) -> tensor<8xi32> {
 
 // Constants, groups and regions.
 // CHECK:      func.func @main(%arg0: tensor<i32>, %arg1: tensor<f32>, %arg2: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<f32>) {
-// CHECK-NEXT: %0 = stablehlo.iota dim = 0 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %0 group_id=2 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %0 group_id=1 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %0 group_id=3 : tensor<8xf32>
-// CHECK-NEXT: %1 = stablehlo.iota dim = 0 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %1 group_id=2 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %1 group_id=1 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %1 group_id=3 : tensor<8xf32>
-// CHECK-NEXT: %2 = stablehlo.iota dim = 0 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %2 group_id=2 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %2 group_id=1 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %2 group_id=3 : tensor<8xf32>
-// CHECK-NEXT: %3 = sdy.constant dense<2.000000e+00> : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %3 group_id=3 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %3 group_id=1 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %3 group_id=2 : tensor<8xf32>
-// CHECK-NEXT: %4 = sdy.constant dense<2.000000e+00> : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %4 group_id=3 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %4 group_id=1 : tensor<8xf32>
-// CHECK-NEXT: sdy.sharding_group %4 group_id=2 : tensor<8xf32>
-// CHECK-NEXT: %5 = sdy.constant dense<0.000000e+00> : tensor<f32>
-// CHECK-NEXT: %6 = stablehlo.broadcast_in_dim %arg1, dims = [] : (tensor<f32>) -> tensor<8xf32>
-// CHECK-NEXT: %7 = stablehlo.broadcast_in_dim %arg1, dims = [] : (tensor<f32>) -> tensor<8xf32>
-// CHECK-NEXT: %8 = stablehlo.broadcast_in_dim %5, dims = [] : (tensor<f32>) -> tensor<8xf32>
-// CHECK-NEXT: %9 = stablehlo.broadcast_in_dim %5, dims = [] : (tensor<f32>) -> tensor<8xf32>
-// CHECK-NEXT: %10 = stablehlo.broadcast_in_dim %5, dims = [] : (tensor<f32>) -> tensor<8xf32>
-// CHECK-NEXT: %11 = stablehlo.broadcast_in_dim %5, dims = [] : (tensor<f32>) -> tensor<8xf32>
-// CHECK-NEXT: %12 = "stablehlo.case"(%arg0) ({
-// CHECK-NEXT: %19 = stablehlo.add %3, %8 : tensor<8xf32>
-// CHECK-NEXT: %20 = stablehlo.add %4, %9 : tensor<8xf32>
-// CHECK-NEXT: %21 = stablehlo.add %19, %arg2 : tensor<8xf32>
-// CHECK-NEXT: %22 = stablehlo.add %20, %21 : tensor<8xf32>
-// CHECK-NEXT: stablehlo.return %22 : tensor<8xf32>
+// CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota dim = 0 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[IOTA]] group_id=2 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[IOTA]] group_id=1 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[IOTA]] group_id=3 : tensor<8xf32>
+// CHECK-NEXT: %[[IOTA_1:.*]] = stablehlo.iota dim = 0 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[IOTA_1]] group_id=2 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[IOTA_1]] group_id=1 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[IOTA_1]] group_id=3 : tensor<8xf32>
+// CHECK-NEXT: %[[IOTA_2:.*]] = stablehlo.iota dim = 0 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[IOTA_2]] group_id=2 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[IOTA_2]] group_id=1 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[IOTA_2]] group_id=3 : tensor<8xf32>
+// CHECK-NEXT: %[[CONSTANT:.*]] = sdy.constant dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[CONSTANT]] group_id=3 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[CONSTANT]] group_id=1 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[CONSTANT]] group_id=2 : tensor<8xf32>
+// CHECK-NEXT: %[[CONSTANT_1:.*]] = sdy.constant dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[CONSTANT_1]] group_id=3 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[CONSTANT_1]] group_id=1 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[CONSTANT_1]] group_id=2 : tensor<8xf32>
+// CHECK-NEXT: %[[CONSTANT_2:.*]] = sdy.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT: %[[BROADCAST:.*]] = stablehlo.broadcast_in_dim %arg1, dims = [] : (tensor<f32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[BROADCAST_1:.*]] = stablehlo.broadcast_in_dim %arg1, dims = [] : (tensor<f32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[BROADCAST_2:.*]] = stablehlo.broadcast_in_dim %[[CONSTANT_2]], dims = [] : (tensor<f32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[BROADCAST_3:.*]] = stablehlo.broadcast_in_dim %[[CONSTANT_2]], dims = [] : (tensor<f32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[BROADCAST_4:.*]] = stablehlo.broadcast_in_dim %[[CONSTANT_2]], dims = [] : (tensor<f32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[BROADCAST_5:.*]] = stablehlo.broadcast_in_dim %[[CONSTANT_2]], dims = [] : (tensor<f32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[CASE:.*]] = "stablehlo.case"(%arg0) ({
+// CHECK-NEXT: %[[ADD:.*]] = stablehlo.add %[[CONSTANT]], %[[BROADCAST_2]] : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_1:.*]] = stablehlo.add %[[CONSTANT_1]], %[[BROADCAST_3]] : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_2:.*]] = stablehlo.add %[[ADD]], %arg2 : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_3:.*]] = stablehlo.add %[[ADD_1]], %[[ADD_2]] : tensor<8xf32>
+// CHECK-NEXT: stablehlo.return %[[ADD_3]] : tensor<8xf32>
 // CHECK-NEXT: }, {
-// CHECK-NEXT: %19 = stablehlo.add %0, %6 : tensor<8xf32>
-// CHECK-NEXT: %20 = stablehlo.add %19, %arg2 : tensor<8xf32>
-// CHECK-NEXT: stablehlo.return %20 : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_4:.*]] = stablehlo.add %[[IOTA]], %[[BROADCAST]] : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_5:.*]] = stablehlo.add %[[ADD_4]], %arg2 : tensor<8xf32>
+// CHECK-NEXT: stablehlo.return %[[ADD_5]] : tensor<8xf32>
 // CHECK-NEXT: }) : (tensor<i32>) -> tensor<8xf32>
-// CHECK-NEXT: %13 = stablehlo.add %10, %1 : tensor<8xf32>
-// CHECK-NEXT: %14 = stablehlo.add %11, %2 : tensor<8xf32>
-// CHECK-NEXT: %15 = stablehlo.add %13, %13 : tensor<8xf32>
-// CHECK-NEXT: %16 = stablehlo.add %15, %arg2 : tensor<8xf32>
-// CHECK-NEXT: %17 = stablehlo.add %16, %7 : tensor<8xf32>
-// CHECK-NEXT: %18 = stablehlo.add %17, %14 : tensor<8xf32>
-// CHECK-NEXT: return %12, %18, %5 : tensor<8xf32>, tensor<8xf32>, tensor<f32>
+// CHECK-NEXT: %[[ADD_6:.*]] = stablehlo.add %[[BROADCAST_4]], %[[IOTA_1]] : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_7:.*]] = stablehlo.add %[[BROADCAST_5]], %[[IOTA_2]] : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_8:.*]] = stablehlo.add %[[ADD_6]], %[[ADD_6]] : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_9:.*]] = stablehlo.add %[[ADD_8]], %arg2 : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_10:.*]] = stablehlo.add %[[ADD_9]], %[[BROADCAST_1]] : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_11:.*]] = stablehlo.add %[[ADD_10]], %[[ADD_7]] : tensor<8xf32>
+// CHECK-NEXT: return %[[CASE]], %[[ADD_11]], %[[CONSTANT_2]] : tensor<8xf32>, tensor<8xf32>, tensor<f32>
 // CHECK-NEXT: }
 func.func @main(%p: tensor<i32>, %s: tensor<f32>, %x: tensor<8xf32>) -> (tensor<8xf32>,tensor<8xf32>, tensor<f32>) {
   %i = stablehlo.iota dim = 0 : tensor<8xf32>
@@ -156,33 +156,33 @@ func.func @main(%p: tensor<i32>, %s: tensor<f32>, %x: tensor<8xf32>) -> (tensor<
 
 // Constant computations.
 // CHECK:      func.func @main(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
-// CHECK-NEXT: %0 = sdy.named_computation<"foo">() () {
-// CHECK-NEXT: %6 = sdy.constant dense<2.000000e+00> : tensor<8xf32>
-// CHECK-NEXT: sdy.return %6 : tensor<8xf32>
+// CHECK-NEXT: %[[COMPUTATION:.*]] = sdy.named_computation<"foo">() () {
+// CHECK-NEXT: %[[CONSTANT:.*]] = sdy.constant dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: sdy.return %[[CONSTANT]] : tensor<8xf32>
 // CHECK-NEXT: } : () -> tensor<8xf32>
-// CHECK-NEXT: %1:2 = sdy.named_computation<"bar">() () {
-// CHECK-NEXT: %6 = sdy.constant dense<2.000000e+00> : tensor<8xf32>
-// CHECK-NEXT: %7 = sdy.constant dense<2.000000e+00> : tensor<8xf32>
-// CHECK-NEXT: %8 = stablehlo.negate %7 : tensor<8xf32>
-// CHECK-NEXT: sdy.return %6, %8 : tensor<8xf32>, tensor<8xf32>
+// CHECK-NEXT: %[[COMPUTATION_1:.*]]:2 = sdy.named_computation<"bar">() () {
+// CHECK-NEXT: %[[CONSTANT_1:.*]] = sdy.constant dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: %[[CONSTANT_2:.*]] = sdy.constant dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %[[CONSTANT_2]] : tensor<8xf32>
+// CHECK-NEXT: sdy.return %[[CONSTANT_1]], %[[NEGATE]] : tensor<8xf32>, tensor<8xf32>
 // CHECK-NEXT: } : () -> (tensor<8xf32>, tensor<8xf32>)
-// CHECK-NEXT: sdy.sharding_group %1#1 group_id=4 : tensor<8xf32>
-// CHECK-NEXT: %2:2 = sdy.named_computation<"bar">() () {
-// CHECK-NEXT: %6 = sdy.constant dense<2.000000e+00> : tensor<8xf32>
-// CHECK-NEXT: %7 = sdy.constant dense<2.000000e+00> : tensor<8xf32>
-// CHECK-NEXT: %8 = stablehlo.negate %7 : tensor<8xf32>
-// CHECK-NEXT: sdy.return %6, %8 : tensor<8xf32>, tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[COMPUTATION_1]]#1 group_id=4 : tensor<8xf32>
+// CHECK-NEXT: %[[COMPUTATION_2:.*]]:2 = sdy.named_computation<"bar">() () {
+// CHECK-NEXT: %[[CONSTANT_3:.*]] = sdy.constant dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: %[[CONSTANT_4:.*]] = sdy.constant dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: %[[NEGATE_1:.*]] = stablehlo.negate %[[CONSTANT_4]] : tensor<8xf32>
+// CHECK-NEXT: sdy.return %[[CONSTANT_3]], %[[NEGATE_1]] : tensor<8xf32>, tensor<8xf32>
 // CHECK-NEXT: } : () -> (tensor<8xf32>, tensor<8xf32>)
-// CHECK-NEXT: sdy.sharding_group %2#1 group_id=4 : tensor<8xf32>
-// CHECK-NEXT: %3 = stablehlo.add %1#1, %1#0 : tensor<8xf32>
-// CHECK-NEXT: %4 = stablehlo.add %2#1, %2#0 : tensor<8xf32>
-// CHECK-NEXT: %5 = sdy.named_computation<"foo">(%arg0) (%arg1: tensor<8xf32>) {
-// CHECK-NEXT: %6 = sdy.constant dense<2.000000e+00> : tensor<8xf32>
-// CHECK-NEXT: %7 = sdy.constant dense<2.000000e+00> : tensor<8xf32>
-// CHECK-NEXT: %8 = stablehlo.dot %6, %arg1 : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
-// CHECK-NEXT: sdy.return %7 : tensor<8xf32>
+// CHECK-NEXT: sdy.sharding_group %[[COMPUTATION_2]]#1 group_id=4 : tensor<8xf32>
+// CHECK-NEXT: %[[ADD:.*]] = stablehlo.add %[[COMPUTATION_1]]#1, %[[COMPUTATION_1]]#0 : tensor<8xf32>
+// CHECK-NEXT: %[[ADD_1:.*]] = stablehlo.add %[[COMPUTATION_2]]#1, %[[COMPUTATION_2]]#0 : tensor<8xf32>
+// CHECK-NEXT: %[[COMPUTATION_3:.*]] = sdy.named_computation<"foo">(%arg0) (%arg1: tensor<8xf32>) {
+// CHECK-NEXT: %[[CONSTANT_5:.*]] = sdy.constant dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: %[[CONSTANT_6:.*]] = sdy.constant dense<2.000000e+00> : tensor<8xf32>
+// CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot %[[CONSTANT_5]], %arg1 : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
+// CHECK-NEXT: sdy.return %[[CONSTANT_6]] : tensor<8xf32>
 // CHECK-NEXT: } : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: return %0, %5, %3, %4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+// CHECK-NEXT: return %[[COMPUTATION]], %[[COMPUTATION_3]], %[[ADD]], %[[ADD_1]] : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 // CHECK-NEXT: }
 func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>,tensor<8xf32>,tensor<8xf32>, tensor<8xf32>) {
   %0 = sdy.named_computation<"foo">() () {

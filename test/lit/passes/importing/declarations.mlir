@@ -15,14 +15,14 @@
 sdy.mesh @mesh = <["x"=2, "one"=1]>
 
 // SAME:      func.func @main
-// SAME-NEXT: %0 = call @declared() : () -> tensor<8xf32>
-// SAME-NEXT: %1 = stablehlo.add %0, %0 : tensor<8xf32>
-// SAME-NEXT: %2 = call @declared() : () -> tensor<8xf32>
+// SAME-NEXT: %[[CALL:.*]] = call @declared() : () -> tensor<8xf32>
+// SAME-NEXT: %[[ADD:.*]] = stablehlo.add %[[CALL]], %[[CALL]] : tensor<8xf32>
+// SAME-NEXT: %[[CALL_1:.*]] = call @declared() : () -> tensor<8xf32>
 // SAME-NEXT: call @effect() : () -> ()
-// SAME-NEXT: return %1, %2 : tensor<8xf32>, tensor<8xf32>
+// SAME-NEXT: return %[[ADD]], %[[CALL_1]] : tensor<8xf32>, tensor<8xf32>
 
-// EDGES:      %0 = call @declared() : () -> tensor<8xf32>
-// EDGES-NEXT: %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
+// EDGES:      %[[CALL:.*]] = call @declared() : () -> tensor<8xf32>
+// EDGES-NEXT: %[[EDGE:.*]] = sdy.func_data_flow_edge %[[CALL]] : tensor<8xf32>
 
 // SHARDED:     call @declared() {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
 // SHARDED:     func.func private @declared() -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>})

@@ -2,8 +2,8 @@
 
 // Concatenated.
 // CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
-// CHECK-NEXT: %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
-// CHECK-NEXT: return %0 : tensor<4x2x5xf32>
+// CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
+// CHECK-NEXT: return %[[GATHER]] : tensor<4x2x5xf32>
 // CHECK-NEXT: }
 func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
     -> tensor<4x2x5xf32> {
@@ -22,8 +22,8 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
 
 // Second component.
 // CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
-// CHECK-NEXT: %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
-// CHECK-NEXT: return %0 : tensor<4x2x5xf32>
+// CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
+// CHECK-NEXT: return %[[GATHER]] : tensor<4x2x5xf32>
 // CHECK-NEXT: }
 func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
     -> tensor<4x2x5xf32> {
@@ -42,10 +42,10 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
 
 // Component that does not count.
 // CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
-// CHECK-NEXT: %0 = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
-// CHECK-NEXT: %1 = stablehlo.concatenate %arg1, %0, dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
-// CHECK-NEXT: %2 = "stablehlo.gather"(%arg0, %1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x2xi32>) -> tensor<4x2x5xf32>
-// CHECK-NEXT: return %2 : tensor<4x2x5xf32>
+// CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota dim = 0 : tensor<4x2x1xi32>
+// CHECK-NEXT: %[[CONCATENATE:.*]] = stablehlo.concatenate %arg1, %[[IOTA]], dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
+// CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %[[CONCATENATE]]) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x2xi32>) -> tensor<4x2x5xf32>
+// CHECK-NEXT: return %[[GATHER]] : tensor<4x2x5xf32>
 // CHECK-NEXT: }
 func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
     -> tensor<4x2x5xf32> {
@@ -64,10 +64,10 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
 
 // Iota as a whole.
 // CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
-// CHECK-NEXT: %0 = stablehlo.iota dim = 0 : tensor<4x2x2xi32>
-// CHECK-NEXT: %1 = stablehlo.slice %0 [0:4, 0:2, 1:2] : (tensor<4x2x2xi32>) -> tensor<4x2x1xi32>
-// CHECK-NEXT: %2 = "stablehlo.gather"(%arg0, %1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
-// CHECK-NEXT: return %2 : tensor<4x2x5xf32>
+// CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota dim = 0 : tensor<4x2x2xi32>
+// CHECK-NEXT: %[[SLICE:.*]] = stablehlo.slice %[[IOTA]] [0:4, 0:2, 1:2] : (tensor<4x2x2xi32>) -> tensor<4x2x1xi32>
+// CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %[[SLICE]]) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
+// CHECK-NEXT: return %[[GATHER]] : tensor<4x2x5xf32>
 // CHECK-NEXT: }
 func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
     -> tensor<4x2x5xf32> {
@@ -85,9 +85,9 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
 
 // Iota along another dimension.
 // CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>) -> tensor<4x2x5xf32> {
-// CHECK-NEXT: %0 = stablehlo.iota dim = 1 : tensor<4x2x2xi32>
-// CHECK-NEXT: %1 = "stablehlo.gather"(%arg0, %0) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x2xi32>) -> tensor<4x2x5xf32>
-// CHECK-NEXT: return %1 : tensor<4x2x5xf32>
+// CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota dim = 1 : tensor<4x2x2xi32>
+// CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %[[IOTA]]) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x2xi32>) -> tensor<4x2x5xf32>
+// CHECK-NEXT: return %[[GATHER]] : tensor<4x2x5xf32>
 // CHECK-NEXT: }
 func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
     -> tensor<4x2x5xf32> {
@@ -105,8 +105,8 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>)
 
 // Broadcast, reshaped, clamped, selected.
 // CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>, %arg2: tensor<4x2x1xi1>) -> tensor<4x2x5xf32> {
-// CHECK-NEXT: %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
-// CHECK-NEXT: return %0 : tensor<4x2x5xf32>
+// CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
+// CHECK-NEXT: return %[[GATHER]] : tensor<4x2x5xf32>
 // CHECK-NEXT: }
 func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi1>)
     -> tensor<4x2x5xf32> {
@@ -132,8 +132,8 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi
 
 // Selected second.
 // CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>, %arg2: tensor<4x2x1xi1>) -> tensor<4x2x5xf32> {
-// CHECK-NEXT: %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
-// CHECK-NEXT: return %0 : tensor<4x2x5xf32>
+// CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 5>}> : (tensor<4x6x5xf32>, tensor<4x2x1xi32>) -> tensor<4x2x5xf32>
+// CHECK-NEXT: return %[[GATHER]] : tensor<4x2x5xf32>
 // CHECK-NEXT: }
 func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi1>)
     -> tensor<4x2x5xf32> {
@@ -153,12 +153,12 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %p: tensor<4x2x1xi
 
 // Scatter.
 // CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>, %arg1: tensor<4x2x1xi32>, %arg2: tensor<4x2x5xf32>) -> tensor<4x6x5xf32> {
-// CHECK-NEXT: %0 = "stablehlo.scatter"(%arg0, %arg1, %arg2) <{indices_are_sorted = true, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>, unique_indices = true}> ({
+// CHECK-NEXT: %[[SCATTER:.*]] = "stablehlo.scatter"(%arg0, %arg1, %arg2) <{indices_are_sorted = true, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>, unique_indices = true}> ({
 // CHECK-NEXT: ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
-// CHECK-NEXT: %1 = stablehlo.add %arg3, %arg4 : tensor<f32>
-// CHECK-NEXT: stablehlo.return %1 : tensor<f32>
+// CHECK-NEXT: %[[ADD:.*]] = stablehlo.add %arg3, %arg4 : tensor<f32>
+// CHECK-NEXT: stablehlo.return %[[ADD]] : tensor<f32>
 // CHECK-NEXT: }) : (tensor<4x6x5xf32>, tensor<4x2x1xi32>, tensor<4x2x5xf32>) -> tensor<4x6x5xf32>
-// CHECK-NEXT: return %0 : tensor<4x6x5xf32>
+// CHECK-NEXT: return %[[SCATTER]] : tensor<4x6x5xf32>
 // CHECK-NEXT: }
 func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %u: tensor<4x2x5xf32>)
     -> tensor<4x6x5xf32> {
@@ -182,11 +182,11 @@ func.func @main(%a: tensor<4x6x5xf32>, %j: tensor<4x2x1xi32>, %u: tensor<4x2x5xf
 
 // Scatter of several tensors.
 // CHECK:      func.func @main(%arg0: tensor<4x6xf32>, %arg1: tensor<4x6xf32>, %arg2: tensor<4x2x1xi32>, %arg3: tensor<4x2xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
-// CHECK-NEXT: %0:2 = "stablehlo.scatter"(%arg0, %arg1, %arg2, %arg3, %arg3) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>, unique_indices = false}> ({
+// CHECK-NEXT: %[[SCATTER:.*]]:2 = "stablehlo.scatter"(%arg0, %arg1, %arg2, %arg3, %arg3) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>, unique_indices = false}> ({
 // CHECK-NEXT: ^bb0(%arg4: tensor<f32>, %arg5: tensor<f32>, %arg6: tensor<f32>, %arg7: tensor<f32>):
 // CHECK-NEXT: stablehlo.return %arg6, %arg7 : tensor<f32>, tensor<f32>
 // CHECK-NEXT: }) : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x2x1xi32>, tensor<4x2xf32>, tensor<4x2xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)
-// CHECK-NEXT: return %0#0, %0#1 : tensor<4x6xf32>, tensor<4x6xf32>
+// CHECK-NEXT: return %[[SCATTER]]#0, %[[SCATTER]]#1 : tensor<4x6xf32>, tensor<4x6xf32>
 // CHECK-NEXT: }
 func.func @main(%a: tensor<4x6xf32>, %b: tensor<4x6xf32>, %j: tensor<4x2x1xi32>,
     %u: tensor<4x2xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
@@ -208,12 +208,12 @@ func.func @main(%a: tensor<4x6xf32>, %b: tensor<4x6xf32>, %j: tensor<4x2x1xi32>,
 
 // Three components, sliced.
 // CHECK:      func.func @main(%arg0: tensor<4x6x5xf32>) -> tensor<4x2xf32> {
-// CHECK-NEXT: %0 = stablehlo.iota dim = 0 : tensor<4x2x3xi32>
-// CHECK-NEXT: %1 = stablehlo.slice %0 [0:4, 0:2, 0:1] : (tensor<4x2x3xi32>) -> tensor<4x2x1xi32>
-// CHECK-NEXT: %2 = stablehlo.slice %0 [0:4, 0:2, 2:3] : (tensor<4x2x3xi32>) -> tensor<4x2x1xi32>
-// CHECK-NEXT: %3 = stablehlo.concatenate %1, %2, dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
-// CHECK-NEXT: %4 = "stablehlo.gather"(%arg0, %3) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1, 2], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1, 2], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 1>}> : (tensor<4x6x5xf32>, tensor<4x2x2xi32>) -> tensor<4x2xf32>
-// CHECK-NEXT: return %4 : tensor<4x2xf32>
+// CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota dim = 0 : tensor<4x2x3xi32>
+// CHECK-NEXT: %[[SLICE:.*]] = stablehlo.slice %[[IOTA]] [0:4, 0:2, 0:1] : (tensor<4x2x3xi32>) -> tensor<4x2x1xi32>
+// CHECK-NEXT: %[[SLICE_1:.*]] = stablehlo.slice %[[IOTA]] [0:4, 0:2, 2:3] : (tensor<4x2x3xi32>) -> tensor<4x2x1xi32>
+// CHECK-NEXT: %[[CONCATENATE:.*]] = stablehlo.concatenate %[[SLICE]], %[[SLICE_1]], dim = 2 : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
+// CHECK-NEXT: %[[GATHER:.*]] = "stablehlo.gather"(%arg0, %[[CONCATENATE]]) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1, 2], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1, 2], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 1, 1>}> : (tensor<4x6x5xf32>, tensor<4x2x2xi32>) -> tensor<4x2xf32>
+// CHECK-NEXT: return %[[GATHER]] : tensor<4x2xf32>
 // CHECK-NEXT: }
 func.func @main(%a: tensor<4x6x5xf32>) -> tensor<4x2xf32> {
   %0 = stablehlo.iota dim = 0 : tensor<4x2x3xi32>

@@ -5,37 +5,37 @@
 // CHECK-NEXT: return %arg0 : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
-// CHECK-NEXT: %0 = call @a(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: %1 = call @b(%0) : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: %2 = call @a_2(%1) : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: return %2 : tensor<8xf32>
+// CHECK-NEXT: %[[CALL:.*]] = call @a(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[CALL_1:.*]] = call @b(%[[CALL]]) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[CALL_2:.*]] = call @a_2(%[[CALL_1]]) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: return %[[CALL_2]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @a(%arg0: tensor<8xf32>) -> tensor<8xf32> {
-// CHECK-NEXT: %0 = call @c(%arg0) {foo = "x"} : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: return %0 : tensor<8xf32>
+// CHECK-NEXT: %[[CALL:.*]] = call @c(%arg0) {foo = "x"} : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: return %[[CALL]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @b(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {execution_thread = "thread"} {
-// CHECK-NEXT: %0 = call @c_0(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: return %0 : tensor<8xf32>
+// CHECK-NEXT: %[[CALL:.*]] = call @c_0(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: return %[[CALL]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @c(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "d"} {
-// CHECK-NEXT: %0 = stablehlo.abs %arg0 : tensor<8xf32>
-// CHECK-NEXT: return %0 : tensor<8xf32>
+// CHECK-NEXT: %[[ABS:.*]] = stablehlo.abs %arg0 : tensor<8xf32>
+// CHECK-NEXT: return %[[ABS]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @y(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK-NEXT: return %arg0 : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @c_0(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "d"} {
-// CHECK-NEXT: %0 = stablehlo.abs %arg0 : tensor<8xf32>
-// CHECK-NEXT: return %0 : tensor<8xf32>
+// CHECK-NEXT: %[[ABS:.*]] = stablehlo.abs %arg0 : tensor<8xf32>
+// CHECK-NEXT: return %[[ABS]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @c_1(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "d"} {
-// CHECK-NEXT: %0 = stablehlo.abs %arg0 : tensor<8xf32>
-// CHECK-NEXT: return %0 : tensor<8xf32>
+// CHECK-NEXT: %[[ABS:.*]] = stablehlo.abs %arg0 : tensor<8xf32>
+// CHECK-NEXT: return %[[ABS]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @a_2(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "a"} {
-// CHECK-NEXT: %0 = call @c_1(%arg0) {foo = "x"} : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: return %0 : tensor<8xf32>
+// CHECK-NEXT: %[[CALL:.*]] = call @c_1(%arg0) {foo = "x"} : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: return %[[CALL]] : tensor<8xf32>
 // CHECK-NEXT: }
 func.func private @z(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %a : tensor<8xf32>

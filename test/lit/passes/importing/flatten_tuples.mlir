@@ -17,10 +17,10 @@ func.func @taken_from_where_it_is_put(%a: tensor<8xf32>, %b: tensor<4xf32>)
 
 // CHECK-LABEL: func.func @custom_call
 func.func @custom_call(%a: tensor<8xf32>, %b: tensor<4xf32>) -> tensor<2xf32> {
-  // CHECK-NEXT: %0:3 = stablehlo.custom_call @f(%arg1, %arg0, %arg1) {backend_config = "x"}
+  // CHECK-NEXT: %[[CUSTOM_CALL:.*]]:3 = stablehlo.custom_call @f(%arg1, %arg0, %arg1) {backend_config = "x"}
   // CHECK-SAME: : (tensor<4xf32>, tensor<8xf32>, tensor<4xf32>)
   // CHECK-SAME: -> (tensor<8xf32>, tensor<2xf32>, tensor<1xf32>)
-  // CHECK-NEXT: return %0#1
+  // CHECK-NEXT: return %[[CUSTOM_CALL]]#1
   %0 = stablehlo.tuple %a, %b : tuple<tensor<8xf32>, tensor<4xf32>>
   %1 = stablehlo.custom_call @f(%b, %0) {backend_config = "x"}
     : (tensor<4xf32>, tuple<tensor<8xf32>, tensor<4xf32>>)
@@ -36,10 +36,10 @@ func.func @custom_call(%a: tensor<8xf32>, %b: tensor<4xf32>) -> tensor<2xf32> {
 // CHECK-LABEL: func.func @aliases
 func.func @aliases(%a: tensor<2xf32>, %t: tuple<tensor<8xf32>, tuple<tensor<4xf32>, tensor<i1>>>)
     -> (tensor<4xf32>, tensor<8xf32>) {
-  // CHECK-NEXT: %0:3 = stablehlo.custom_call @f(%arg0, %arg1, %arg2, %arg3)
+  // CHECK-NEXT: %[[CUSTOM_CALL:.*]]:3 = stablehlo.custom_call @f(%arg0, %arg1, %arg2, %arg3)
   // CHECK-SAME: output_tuple_indices = [0], operand_index = 2, operand_tuple_indices = []
   // CHECK-SAME: output_tuple_indices = [2], operand_index = 1, operand_tuple_indices = []
-  // CHECK-NEXT: return %0#0, %0#2
+  // CHECK-NEXT: return %[[CUSTOM_CALL]]#0, %[[CUSTOM_CALL]]#2
   %0 = stablehlo.custom_call @f(%a, %t) {output_operand_aliases = [
       #stablehlo.output_operand_alias<output_tuple_indices = [0, 0], operand_index = 1,
                                       operand_tuple_indices = [1, 0]>,
@@ -82,9 +82,9 @@ func.func @interface(
     %a: tensor<2xf32> {tf.aliasing_output = 1 : i32})
     -> (tuple<tuple<tensor<4xf32>, tensor<8xf32>>, tuple<>> {jax.result_info = "out"},
         tensor<2xf32>) {
-  // CHECK-NEXT: %0:2 = call @swap(%arg0, %arg1)
-  // CHECK-NEXT: %1:2 = stablehlo.composite "my.swap" %0#1, %0#0 {decomposition = @swap}
-  // CHECK-NEXT: return %1#0, %1#1, %arg2
+  // CHECK-NEXT: %[[CALL:.*]]:2 = call @swap(%arg0, %arg1)
+  // CHECK-NEXT: %[[COMPOSITE:.*]]:2 = stablehlo.composite "my.swap" %[[CALL]]#1, %[[CALL]]#0 {decomposition = @swap}
+  // CHECK-NEXT: return %[[COMPOSITE]]#0, %[[COMPOSITE]]#1, %arg2
   %0 = call @swap(%t) : (tuple<tensor<8xf32>, tuple<tensor<4xf32>>>)
     -> tuple<tensor<4xf32>, tensor<8xf32>>
   %1 = stablehlo.get_tuple_element %0[0]

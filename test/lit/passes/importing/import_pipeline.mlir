@@ -8,19 +8,19 @@
 
 // CHECK:      sdy.mesh @mesh = <["x"=2, "y"=2]>
 // CHECK-NEXT: func.func @main
-// CHECK-NEXT:   %0 = sdy.constant dense<1.000000e+00> : tensor<8xf32>
-// CHECK-NEXT:   %1 = sdy.constant dense<1.000000e+00> : tensor<8xf32>
-// CHECK-NEXT:   %2 = stablehlo.add %arg0, %0
+// CHECK-NEXT:   %[[CONSTANT:.*]] = sdy.constant dense<1.000000e+00> : tensor<8xf32>
+// CHECK-NEXT:   %[[CONSTANT_1:.*]] = sdy.constant dense<1.000000e+00> : tensor<8xf32>
+// CHECK-NEXT:   %[[ADD:.*]] = stablehlo.add %arg0, %[[CONSTANT]]
 // LATER-SAME:     : tensor<8xf32>
 // NOW-SAME:       {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
-// CHECK-NEXT:   %3 = sdy.sharding_constraint %2 <@mesh, [{"x"}]>
-// LATER-NEXT:   sdy.sharding_group %3 group_id=7 : tensor<8xf32>
-// NOW-NEXT:     sdy.sharding_group %3 group_id=0 : tensor<8xf32>
-// CHECK-NEXT:   %4 = sdy.manual_computation(%3)
+// CHECK-NEXT:   %[[CONSTRAINT:.*]] = sdy.sharding_constraint %[[ADD]] <@mesh, [{"x"}]>
+// LATER-NEXT:   sdy.sharding_group %[[VALUE:[0-9]+]] group_id=7 : tensor<8xf32>
+// NOW-NEXT:     sdy.sharding_group %[[VALUE:[0-9]+]] group_id=0 : tensor<8xf32>
+// CHECK-NEXT:   %[[MANUAL:.*]] = sdy.manual_computation(%[[CONSTRAINT]])
 // CHECK-SAME:       in_shardings=[<@mesh, [{"x"}], replicated={"y"}>]
 // CHECK-SAME:       out_shardings=[<@mesh, [{"x"}], replicated={"y"}>] manual_axes={"x", "y"}
 // CHECK:          sdy.data_flow_edge %arg1
-// CHECK:        sdy.data_flow_edge %4 sharding=<@mesh, [{"x"}], replicated={"y"}>
+// CHECK:        sdy.data_flow_edge %[[MANUAL]] sharding=<@mesh, [{"x"}], replicated={"y"}>
 // CHECK-NOT:  @unused
 // DUMP:       sdy.constant
 // DUMP-NOT:   sdy.data_flow_edge

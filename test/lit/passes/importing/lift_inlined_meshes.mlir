@@ -5,9 +5,9 @@
 // CHECK-NEXT: sdy.mesh @maximal_mesh_3 = <["q"=3]> {stablehlo.mesh = {axes = [{name = "q", size = 3 : i64}]}}
 // CHECK-NEXT: sdy.mesh @mesh_1 = <["w"=2]> {stablehlo.mesh = {axes = [{name = "w", size = 2 : i64}]}}
 // CHECK-NEXT: func.func @f(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal_mesh_3_0, []>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh_2, [{"x"}]>}, %arg2: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh_3, [{"y"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh_4, [{"z"}]>}) {
-// CHECK-NEXT: %0 = sdy.sharding_constraint %arg0 <@empty_mesh_5, [{}]> : tensor<8xf32>
-// CHECK-NEXT: %1 = sdy.sharding_constraint %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
-// CHECK-NEXT: return %1 : tensor<8xf32>
+// CHECK-NEXT: %[[CONSTRAINT:.*]] = sdy.sharding_constraint %arg0 <@empty_mesh_5, [{}]> : tensor<8xf32>
+// CHECK-NEXT: %[[CONSTRAINT_1:.*]] = sdy.sharding_constraint %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
+// CHECK-NEXT: return %[[CONSTRAINT_1]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: sdy.mesh @last = <["u"=2]> {stablehlo.mesh = {axes = [{name = "u", size = 2 : i64}]}}
 // CHECK-NEXT: sdy.mesh @maximal_mesh_3_0 = <[], device_ids=[3]> {stablehlo.mesh = {axes = [], device_ids = dense<3> : tensor<1xi64>}}

@@ -5,22 +5,22 @@
 // CHECK-NEXT: return %arg0 : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
-// CHECK-NEXT: %0 = call @a(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: %1 = call @b(%0) : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: %2 = call @a(%1) : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: return %2 : tensor<8xf32>
+// CHECK-NEXT: %[[CALL:.*]] = call @a(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[CALL_1:.*]] = call @b(%[[CALL]]) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[CALL_2:.*]] = call @a(%[[CALL_1]]) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: return %[[CALL_2]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @b(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {execution_thread = "thread"} {
-// CHECK-NEXT: %0 = call @c(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: return %0 : tensor<8xf32>
+// CHECK-NEXT: %[[CALL:.*]] = call @c(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: return %[[CALL]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @a(%arg0: tensor<8xf32>) -> tensor<8xf32> {
-// CHECK-NEXT: %0 = call @c(%arg0) {foo = "x"} : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: return %0 : tensor<8xf32>
+// CHECK-NEXT: %[[CALL:.*]] = call @c(%arg0) {foo = "x"} : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: return %[[CALL]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @c(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "d"} {
-// CHECK-NEXT: %0 = stablehlo.abs %arg0 : tensor<8xf32>
-// CHECK-NEXT: return %0 : tensor<8xf32>
+// CHECK-NEXT: %[[ABS:.*]] = stablehlo.abs %arg0 : tensor<8xf32>
+// CHECK-NEXT: return %[[ABS]] : tensor<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @z(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK-NEXT: return %arg0 : tensor<8xf32>

@@ -4,10 +4,10 @@
 // CHECK:      sdy.mesh @max = <[], device_ids=[0]>
 // CHECK-NEXT: sdy.mesh @m = <["y"=2]>
 // CHECK-NEXT: func.func @main(%arg0: tensor<8xf32>, %arg1: !stablehlo.token) {
-// CHECK-NEXT: %0:3 = call @f(%arg0, %arg1) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"y"}]>, <@m, []>, <@m, [{?}]>]>} : (tensor<8xf32>, !stablehlo.token) -> (tensor<8xf32>, !stablehlo.token, tensor<8xf32>)
-// CHECK-NEXT: %1 = call @max_only(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
-// CHECK-NEXT: %2:2 = call @both(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@max, []>, <@m, [{"y"}]>]>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
-// CHECK-NEXT: %3 = call @sharded(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}]>]>} : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[CALL:.*]]:3 = call @f(%arg0, %arg1) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"y"}]>, <@m, []>, <@m, [{?}]>]>} : (tensor<8xf32>, !stablehlo.token) -> (tensor<8xf32>, !stablehlo.token, tensor<8xf32>)
+// CHECK-NEXT: %[[CALL_1:.*]] = call @max_only(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: %[[CALL_2:.*]]:2 = call @both(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@max, []>, <@m, [{"y"}]>]>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+// CHECK-NEXT: %[[CALL_3:.*]] = call @sharded(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}]>]>} : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT: return
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func private @f(%arg0: tensor<8xf32>, %arg1: !stablehlo.token) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"y"}]>}, !stablehlo.token, tensor<8xf32>) {

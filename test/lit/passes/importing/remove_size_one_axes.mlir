@@ -3,7 +3,7 @@
 // Axes of size 1.
 // CHECK:      sdy.mesh @m = <["a"=1, "b"=2, "c"=1, "d"=1]>
 // CHECK-NEXT: func.func @main(%arg0: tensor<8x8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"b", ?}p1, {?}p3]>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{}], replicated={"b"}>}, %arg2: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"b"}]>}, %arg3: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["z"=1]>, [{?}]>}) {
-// CHECK-NEXT: %0 = sdy.manual_computation(%arg1) in_shardings=[<@m, [{}]>] out_shardings=[<@m, [{}]>] manual_axes={"a"} (%arg4: tensor<8xf32>) {
+// CHECK-NEXT: %[[MANUAL:.*]] = sdy.manual_computation(%arg1) in_shardings=[<@m, [{}]>] out_shardings=[<@m, [{}]>] manual_axes={"a"} (%arg4: tensor<8xf32>) {
 // CHECK-NEXT: sdy.return %arg4 : tensor<8xf32>
 // CHECK-NEXT: } : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT: return

@@ -6,9 +6,9 @@ sdy.mesh @mesh = <["x"=2]>
 // CHECK-LABEL: func.func @main
 func.func @main(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
-  // CHECK-NEXT: %0 = stablehlo.composite "my.whole" %arg0
-  // CHECK-NEXT: %1 = call @sharded_inside(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
-  // CHECK-NEXT: %2 = call @sharded_argument(%arg0) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK-NEXT: %[[COMPOSITE:.*]] = stablehlo.composite "my.whole" %arg0
+  // CHECK-NEXT: %[[CALL:.*]] = call @sharded_inside(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
+  // CHECK-NEXT: %[[CALL_1:.*]] = call @sharded_argument(%arg0) : (tensor<8x4xf32>) -> tensor<8x4xf32>
   // LOCAL: stablehlo.composite "my.whole"
   // LOCAL-NOT: composite
   %0 = stablehlo.composite "my.whole" %arg0 {decomposition = @whole}

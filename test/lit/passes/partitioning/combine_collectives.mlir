@@ -2,13 +2,13 @@
 // RUN: sdy-opt %s "-pass-pipeline=builtin.module(func.func(sdy-combine-collectives{max-bytes=8}))" | FileCheck %s --check-prefix=SMALL
 
 // CHECK-LABEL: func.func @independent
-// CHECK-NEXT: %0 = stablehlo.negate %arg1
-// CHECK-NEXT: %1:2 = "stablehlo.all_reduce"(%arg0, %0)
-// CHECK: %2 = stablehlo.negate %1#0
-// CHECK-NEXT: return %2, %1#1
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %arg1
+// CHECK-NEXT: %[[ALL_REDUCE:.*]]:2 = "stablehlo.all_reduce"(%arg0, %[[NEGATE]])
+// CHECK: %[[NEGATE_1:.*]] = stablehlo.negate %[[ALL_REDUCE]]#0
+// CHECK-NEXT: return %[[NEGATE_1]], %[[ALL_REDUCE]]#1
 // SMALL-LABEL: func.func @independent
 // SMALL: "stablehlo.all_reduce"(%arg0)
-// SMALL: "stablehlo.all_reduce"(%1)
+// SMALL: "stablehlo.all_reduce"(%[[VALUE:[0-9]+]])
 func.func @independent(%arg0: tensor<2xf32>, %arg1: tensor<4xf32>) -> (tensor<2xf32>, tensor<4xf32>) {
   %0 = "stablehlo.all_reduce"(%arg0) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
@@ -28,7 +28,7 @@ func.func @independent(%arg0: tensor<2xf32>, %arg1: tensor<4xf32>) -> (tensor<2x
 // The second one needs the first; the groups of the third are others.
 // CHECK-LABEL: func.func @apart
 // CHECK: "stablehlo.all_gather"(%arg0)
-// CHECK: "stablehlo.all_gather"(%0)
+// CHECK: "stablehlo.all_gather"(%[[VALUE:[0-9]+]])
 // CHECK: "stablehlo.all_gather"(%arg0)
 func.func @apart(%arg0: tensor<2xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}> : (tensor<2xf32>) -> tensor<4xf32>
@@ -39,11 +39,11 @@ func.func @apart(%arg0: tensor<2xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
 
 // What needs the first one moves behind the combined one; what the second one needs stays before it.
 // CHECK-LABEL: func.func @neither_waits
-// CHECK-NEXT: %0 = stablehlo.negate %arg1
-// CHECK-NEXT: %1:2 = "stablehlo.all_gather"(%arg0, %0)
-// CHECK-NEXT: %2 = stablehlo.negate %1#0
-// CHECK-NEXT: %3 = stablehlo.negate %2
-// CHECK-NEXT: return %3, %1#1
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %arg1
+// CHECK-NEXT: %[[ALL_GATHER:.*]]:2 = "stablehlo.all_gather"(%arg0, %[[NEGATE]])
+// CHECK-NEXT: %[[NEGATE_1:.*]] = stablehlo.negate %[[ALL_GATHER]]#0
+// CHECK-NEXT: %[[NEGATE_2:.*]] = stablehlo.negate %[[NEGATE_1]]
+// CHECK-NEXT: return %[[NEGATE_2]], %[[ALL_GATHER]]#1
 func.func @neither_waits(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<4xf32>
   %1 = stablehlo.negate %0 : tensor<4xf32>

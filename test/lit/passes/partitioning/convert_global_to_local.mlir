@@ -32,7 +32,7 @@ func.func @gather(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   // CHECK-NEXT: stablehlo.reshape [[TURNED]] : (tensor<2x4x2x4xf32>) -> tensor<8x8xf32>
   // PER-DIM: "stablehlo.all_gather"(%arg0) <{all_gather_dim = 1
   // PER-DIM-SAME: replica_groups = dense<{{\[\[}}0, 1], [2, 3]]>
-  // PER-DIM-NEXT: "stablehlo.all_gather"(%0) <{all_gather_dim = 0
+  // PER-DIM-NEXT: "stablehlo.all_gather"(%[[VALUE:[0-9]+]]) <{all_gather_dim = 0
   // PER-DIM-SAME: replica_groups = dense<{{\[\[}}0, 2], [1, 3]]>
   %0 = sdy.all_gather [{"x"}, {"y"}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>

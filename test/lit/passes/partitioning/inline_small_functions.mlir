@@ -4,13 +4,13 @@
 sdy.mesh @mesh = <["x"=2]>
 
 // CHECK-LABEL: func.func @main
-// CHECK-NEXT: %0 = stablehlo.negate %arg0
-// CHECK-NEXT: %1 = stablehlo.add %0, %0
-// CHECK-NEXT: %2 = stablehlo.negate %1
-// CHECK-NEXT: %3 = stablehlo.add %2, %2
-// CHECK-NEXT: %4 = stablehlo.abs %3
-// CHECK-NEXT: %5 = call @kept(%4)
-// CHECK-NEXT: return %5
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %arg0
+// CHECK-NEXT: %[[ADD:.*]] = stablehlo.add %[[NEGATE]], %[[NEGATE]]
+// CHECK-NEXT: %[[NEGATE_1:.*]] = stablehlo.negate %[[ADD]]
+// CHECK-NEXT: %[[ADD_1:.*]] = stablehlo.add %[[NEGATE_1]], %[[NEGATE_1]]
+// CHECK-NEXT: %[[ABS:.*]] = stablehlo.abs %[[ADD_1]]
+// CHECK-NEXT: %[[CALL:.*]] = call @kept(%[[ABS]])
+// CHECK-NEXT: return %[[CALL]]
 // SMALLER-LABEL: func.func @main
 // SMALLER-NEXT: call @twice
 // SMALLER-NEXT: call @twice

@@ -11,11 +11,11 @@ func.func @dot(
     %arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>},
     %arg1: tensor<16x8xf32>)
     -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {"y"}]> : tensor<8x16xf32>
-  // CHECK-NEXT: %1 = sdy.reshard %arg1 <@mesh, [{"y"}, {}]> : tensor<16x8xf32>
-  // CHECK-NEXT: %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0]
-  // CHECK-NEXT: %3 = sdy.all_reduce {"y"} %2 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-  // CHECK-NEXT: return %3
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {"y"}]> : tensor<8x16xf32>
+  // CHECK-NEXT: %[[RESHARD_1:.*]] = sdy.reshard %arg1 <@mesh, [{"y"}, {}]> : tensor<16x8xf32>
+  // CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot_general %[[RESHARD]], %[[RESHARD_1]], contracting_dims = [1] x [0]
+  // CHECK-NEXT: %[[ALL_REDUCE:.*]] = sdy.all_reduce {"y"} %[[DOT]] out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %[[ALL_REDUCE]]
   %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0]
     {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
     : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
@@ -28,10 +28,10 @@ func.func @add(
     %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
     %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
     -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
-  // CHECK-NEXT: %0 = sdy.reshard %arg1 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-  // CHECK-NEXT: %1 = stablehlo.add %arg0, %0
-  // CHECK-NEXT: %2 = sdy.reshard %1 <@mesh, [{"y"}, {}]> : tensor<8x8xf32>
-  // CHECK-NEXT: return %2
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg1 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %[[ADD:.*]] = stablehlo.add %arg0, %[[RESHARD]]
+  // CHECK-NEXT: %[[RESHARD_1:.*]] = sdy.reshard %[[ADD]] <@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %[[RESHARD_1]]
   %0 = stablehlo.add %arg0, %arg1
     {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
@@ -58,11 +58,11 @@ func.func @reductions(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh
 // CHECK-LABEL: func.func @no_rule
 func.func @no_rule(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
     -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
-  // CHECK-NEXT: %1 = stablehlo.custom_call @unheard_of(%0)
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  // CHECK-NEXT: %[[CUSTOM_CALL:.*]] = stablehlo.custom_call @unheard_of(%[[RESHARD]])
   // CHECK-SAME: sdy.sharding_per_value<[<@mesh, [{}]>]>
-  // CHECK-NEXT: %2 = sdy.reshard %1 <@mesh, [{"x"}]> : tensor<8xf32>
-  // CHECK-NEXT: return %2
+  // CHECK-NEXT: %[[RESHARD_1:.*]] = sdy.reshard %[[CUSTOM_CALL]] <@mesh, [{"x"}]> : tensor<8xf32>
+  // CHECK-NEXT: return %[[RESHARD_1]]
   %0 = stablehlo.custom_call @unheard_of(%arg0)
     {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>

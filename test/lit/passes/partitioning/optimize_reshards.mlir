@@ -5,9 +5,9 @@ sdy.mesh @mesh = <["x"=2, "y"=2]>
 // Half as many bytes are gathered after the conversion.
 // CHECK-LABEL: func.func @narrowed
 func.func @narrowed(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xbf16> {
-  // CHECK-NEXT: %0 = stablehlo.convert %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
-  // CHECK-NEXT: %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xbf16>
-  // CHECK-NEXT: return %1
+  // CHECK-NEXT: %[[CONVERT:.*]] = stablehlo.convert %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %[[CONVERT]] <@mesh, [{}, {}]> : tensor<8x8xbf16>
+  // CHECK-NEXT: return %[[RESHARD]]
   %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
   %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xbf16>
   return %1 : tensor<8x8xbf16>
@@ -16,9 +16,9 @@ func.func @narrowed(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 // The other way round they are gathered before it.
 // CHECK-LABEL: func.func @widened
 func.func @widened(%arg0: tensor<8x8xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xbf16>
-  // CHECK-NEXT: %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
-  // CHECK-NEXT: return %1
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xbf16>
+  // CHECK-NEXT: %[[CONVERT:.*]] = stablehlo.convert %[[RESHARD]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+  // CHECK-NEXT: return %[[CONVERT]]
   %0 = stablehlo.convert %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x8xbf16>) -> tensor<8x8xf32>
   %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
@@ -28,9 +28,9 @@ func.func @widened(%arg0: tensor<8x8xbf16> {sdy.sharding = #sdy.sharding<@mesh, 
 // CHECK-LABEL: func.func @of_a_sum
 func.func @of_a_sum(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
                     %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xbf16> {
-  // CHECK-NEXT: %0 = stablehlo.add %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
-  // CHECK-NEXT: %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
-  // CHECK-NEXT: %2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<8x8xbf16>
+  // CHECK-NEXT: %[[ADD:.*]] = stablehlo.add %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+  // CHECK-NEXT: %[[CONVERT:.*]] = stablehlo.convert %[[ADD]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %[[CONVERT]] <@mesh, [{}, {}]> : tensor<8x8xbf16>
   %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
   %1 = sdy.reshard %arg1 <@mesh, [{}, {}]> : tensor<8x8xf32>
   %2 = stablehlo.add %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x8xf32>
@@ -41,8 +41,8 @@ func.func @of_a_sum(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 // A gathered value that something else uses, too, is gathered anyhow.
 // CHECK-LABEL: func.func @used_twice
 func.func @used_twice(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xbf16>) {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
-  // CHECK-NEXT: %1 = stablehlo.convert %0
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %[[CONVERT:.*]] = stablehlo.convert %[[RESHARD]]
   %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
   %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xbf16>
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xbf16>
@@ -52,9 +52,9 @@ func.func @used_twice(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh
 // CHECK-LABEL: func.func @several_of_a_value
 func.func @several_of_a_value(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
-  // CHECK-NEXT: %1 = sdy.reshard %0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
-  // CHECK-NEXT: return %0, %1, %0
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %[[RESHARD_1:.*]] = sdy.reshard %[[RESHARD]] <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %[[RESHARD]], %[[RESHARD_1]], %[[RESHARD]]
   %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
   %1 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
   %2 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
@@ -64,8 +64,8 @@ func.func @several_of_a_value(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.shardi
 // Each device makes the part of an iota that it needs; the old one goes.
 // CHECK-LABEL: func.func @made_where_wanted
 func.func @made_where_wanted() -> tensor<8x8xi32> {
-  // CHECK-NEXT: %0 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : tensor<8x8xi32>
-  // CHECK-NEXT: return %0
+  // CHECK-NEXT: %[[IOTA:.*]] = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : tensor<8x8xi32>
+  // CHECK-NEXT: return %[[IOTA]]
   %0 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xi32>
   %1 = sdy.reshard %0 <@mesh, [{"y"}, {}]> : tensor<8x8xi32>
   return %1 : tensor<8x8xi32>
@@ -74,8 +74,8 @@ func.func @made_where_wanted() -> tensor<8x8xi32> {
 // Reshards of reshards become one.
 // CHECK-LABEL: func.func @of_a_reshard
 func.func @of_a_reshard(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
-  // CHECK-NEXT: return %0
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: return %[[RESHARD]]
   %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x8xf32>
   %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
@@ -86,10 +86,10 @@ func.func @of_a_reshard(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@me
 // CHECK-LABEL: func.func @behind_transposes_and_reshapes
 func.func @behind_transposes_and_reshapes(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<8x2x2xf32>, tensor<4x8xf32>) {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<4x8xf32>
-  // CHECK-NEXT: %1 = stablehlo.transpose %0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
-  // CHECK-NEXT: %2 = stablehlo.reshape %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}, {}]>]>}
-  // CHECK-NEXT: return %2, %0
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<4x8xf32>
+  // CHECK-NEXT: %[[TRANSPOSE:.*]] = stablehlo.transpose %[[RESHARD]], dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
+  // CHECK-NEXT: %[[RESHAPE:.*]] = stablehlo.reshape %[[TRANSPOSE]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}, {}]>]>}
+  // CHECK-NEXT: return %[[RESHAPE]], %[[RESHARD]]
   %0 = stablehlo.transpose %arg0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
   %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>} : (tensor<8x4xf32>) -> tensor<8x2x2xf32>
   %2 = sdy.reshard %1 <@mesh, [{"y"}, {}, {}]> : tensor<8x2x2xf32>
@@ -101,11 +101,11 @@ func.func @behind_transposes_and_reshapes(%arg0: tensor<4x8xf32> {sdy.sharding =
 // a device has of other rows is all that it has to send.
 // CHECK-LABEL: func.func @of_another_order
 func.func @of_another_order(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> (tensor<4x8xf32>, tensor<32xf32>) {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"y"}, {}]>
-  // CHECK-NEXT: %1 = sdy.reshard %0 <@mesh, [{}, {"y"}]>
-  // CHECK-NEXT: %2 = stablehlo.transpose %1, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
-  // CHECK-NEXT: %3 = stablehlo.reshape %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
-  // CHECK-NEXT: return %0, %3
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{"y"}, {}]>
+  // CHECK-NEXT: %[[RESHARD_1:.*]] = sdy.reshard %[[RESHARD]] <@mesh, [{}, {"y"}]>
+  // CHECK-NEXT: %[[TRANSPOSE:.*]] = stablehlo.transpose %[[RESHARD_1]], dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
+  // CHECK-NEXT: %[[RESHAPE:.*]] = stablehlo.reshape %[[TRANSPOSE]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
+  // CHECK-NEXT: return %[[RESHARD]], %[[RESHAPE]]
   %0 = sdy.reshard %arg0 <@mesh, [{"y"}, {}]> : tensor<4x8xf32>
   %1 = stablehlo.transpose %arg0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
   %2 = stablehlo.reshape %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8x4xf32>) -> tensor<32xf32>
@@ -116,9 +116,9 @@ func.func @of_another_order(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding
 // A narrow copy is converted from what was resharded before.
 // CHECK-LABEL: func.func @converted
 func.func @converted(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xbf16>) {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
-  // CHECK-NEXT: %1 = stablehlo.convert %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
-  // CHECK-NEXT: return %0, %1
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+  // CHECK-NEXT: %[[CONVERT:.*]] = stablehlo.convert %[[RESHARD]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
+  // CHECK-NEXT: return %[[RESHARD]], %[[CONVERT]]
   %0 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
   %1 = stablehlo.convert %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xbf16>
   %2 = sdy.reshard %1 <@mesh, [{}, {"y"}]> : tensor<8x8xbf16>

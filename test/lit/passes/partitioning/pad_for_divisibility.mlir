@@ -5,12 +5,12 @@ sdy.mesh @mesh = <["x"=4, "y"=2]>
 // Padding comes with the slice, and is cut off behind the gather.
 // CHECK-LABEL: func.func @slice_and_gather
 func.func @slice_and_gather(%arg0: tensor<7xf32>) -> tensor<7xf32> {
-  // CHECK: %0 = stablehlo.pad %arg0, %cst, low = [0], high = [1], interior = [0]
-  // CHECK-NEXT: %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
-  // CHECK-NEXT: %2 = stablehlo.negate %1 {{.*}} : tensor<8xf32>
-  // CHECK-NEXT: %3 = sdy.all_gather [{"x"}] %2 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-  // CHECK-NEXT: %4 = stablehlo.slice %3 [0:7] {{.*}} : (tensor<8xf32>) -> tensor<7xf32>
-  // CHECK-NEXT: return %4
+  // CHECK: %[[PAD:.*]] = stablehlo.pad %arg0, %cst, low = [0], high = [1], interior = [0]
+  // CHECK-NEXT: %[[ALL_SLICE:.*]] = sdy.all_slice [{"x"}] %[[PAD]] out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  // CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %[[ALL_SLICE]] {{.*}} : tensor<8xf32>
+  // CHECK-NEXT: %[[ALL_GATHER:.*]] = sdy.all_gather [{"x"}] %[[NEGATE]] out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  // CHECK-NEXT: %[[SLICE:.*]] = stablehlo.slice %[[ALL_GATHER]] [0:7] {{.*}} : (tensor<8xf32>) -> tensor<7xf32>
+  // CHECK-NEXT: return %[[SLICE]]
   %0 = sdy.all_slice [{"x"}] %arg0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
   %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
     : tensor<7xf32>
@@ -83,11 +83,11 @@ func.func @reshape(%arg0: tensor<5x3xf32>) -> tensor<15xf32> {
 // Two devices hold 3 of 5 elements each, but four of them hold 2: the second pair begins elsewhere.
 // CHECK-LABEL: func.func @shards_that_begin_elsewhere
 func.func @shards_that_begin_elsewhere(%arg0: tensor<5xf32>) -> tensor<5xf32> {
-  // CHECK: %1 = sdy.all_slice [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<6xf32>
-  // CHECK-NEXT: %2 = sdy.all_gather [{"y"}] %1 out_sharding=<@mesh, [{}]> : tensor<6xf32>
-  // CHECK-NEXT: %3 = stablehlo.slice %2 [0:5]
-  // CHECK: %4 = stablehlo.pad %3, %{{.*}}, low = [0], high = [3], interior = [0]
-  // CHECK-NEXT: %5 = sdy.all_slice [{"y", "x"}] %4 out_sharding=<@mesh, [{"y", "x"}]> : tensor<8xf32>
+  // CHECK: %[[ALL_SLICE:.*]] = sdy.all_slice [{"y"}] %[[VALUE:[0-9]+]] out_sharding=<@mesh, [{"y"}]> : tensor<6xf32>
+  // CHECK-NEXT: %[[ALL_GATHER:.*]] = sdy.all_gather [{"y"}] %[[ALL_SLICE]] out_sharding=<@mesh, [{}]> : tensor<6xf32>
+  // CHECK-NEXT: %[[SLICE:.*]] = stablehlo.slice %[[ALL_GATHER]] [0:5]
+  // CHECK: %[[PAD:.*]] = stablehlo.pad %[[SLICE]], %{{.*}}, low = [0], high = [3], interior = [0]
+  // CHECK-NEXT: %[[ALL_SLICE_1:.*]] = sdy.all_slice [{"y", "x"}] %[[PAD]] out_sharding=<@mesh, [{"y", "x"}]> : tensor<8xf32>
   %0 = sdy.all_slice [{"y"}] %arg0 out_sharding=<@mesh, [{"y"}]> : tensor<5xf32>
   %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"y", "x"}]> : tensor<5xf32>
   %2 = sdy.all_gather [{"y", "x"}] %1 out_sharding=<@mesh, [{}]> : tensor<5xf32>

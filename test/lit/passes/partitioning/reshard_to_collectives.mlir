@@ -10,24 +10,24 @@ sdy.mesh @single = <[], device_ids=[1]>
 // CHECK-LABEL: func.func @each
 func.func @each(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
     -> tensor<8x8xf32> {
-  // CHECK-NEXT: %0 = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{"x"}, {"y"}]>
+  // CHECK-NEXT: %[[ALL_SLICE:.*]] = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{"x"}, {"y"}]>
   %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
-  // CHECK-NEXT: %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"y"}, {"x"}]>
+  // CHECK-NEXT: %[[PERMUTE:.*]] = sdy.collective_permute %[[ALL_SLICE]] out_sharding=<@mesh, [{"y"}, {"x"}]>
   %1 = sdy.reshard %0 <@mesh, [{"y"}, {"x"}]> : tensor<8x8xf32>
-  // CHECK-NEXT: %2 = sdy.all_gather [{"y"}, {}] %1 out_sharding=<@mesh, [{}, {"x"}]>
+  // CHECK-NEXT: %[[ALL_GATHER:.*]] = sdy.all_gather [{"y"}, {}] %[[PERMUTE]] out_sharding=<@mesh, [{}, {"x"}]>
   %2 = sdy.reshard %1 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
-  // CHECK-NEXT: %3 = sdy.all_to_all [{"x"}: 1->0] %2 out_sharding=<@mesh, [{"x"}, {}]>
+  // CHECK-NEXT: %[[ALL_TO_ALL:.*]] = sdy.all_to_all [{"x"}: 1->0] %[[ALL_GATHER]] out_sharding=<@mesh, [{"x"}, {}]>
   %3 = sdy.reshard %2 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
-  // CHECK-NEXT: return %3
+  // CHECK-NEXT: return %[[ALL_TO_ALL]]
   return %3 : tensor<8x8xf32>
 }
 
 // CHECK-LABEL: func.func @chain
 func.func @chain(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
     -> tensor<8x8xf32> {
-  // CHECK-NEXT: %0 = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{}, {"x", "y"}]>
-  // CHECK-NEXT: %1 = sdy.all_to_all [{"x", "y"}: 1->0] %0 out_sharding=<@mesh, [{"x", "y"}, {}]>
-  // CHECK-NEXT: return %1
+  // CHECK-NEXT: %[[ALL_SLICE:.*]] = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{}, {"x", "y"}]>
+  // CHECK-NEXT: %[[ALL_TO_ALL:.*]] = sdy.all_to_all [{"x", "y"}: 1->0] %[[ALL_SLICE]] out_sharding=<@mesh, [{"x", "y"}, {}]>
+  // CHECK-NEXT: return %[[ALL_TO_ALL]]
   %0 = sdy.reshard %arg0 <@mesh, [{"x", "y"}, {}]> : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -45,7 +45,7 @@ func.func @nothing_to_do(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mes
 // CHECK-LABEL: func.func @order_of_devices
 func.func @order_of_devices(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
     -> tensor<8xf32> {
-  // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@permuted, [{"x"}]>
+  // CHECK-NEXT: %[[PERMUTE:.*]] = sdy.collective_permute %arg0 out_sharding=<@permuted, [{"x"}]>
   %0 = sdy.reshard %arg0 <@permuted, [{"x"}]> : tensor<8xf32>
   return %0 : tensor<8xf32>
 }

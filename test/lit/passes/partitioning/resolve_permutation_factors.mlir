@@ -11,8 +11,8 @@ sdy.mesh @grid = <["x"=2, "y"=2]>
 // CHECK-LABEL: func.func @alike
 func.func @alike(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
     -> tensor<4x8xf32> {
-  // CHECK-NEXT: %0 = stablehlo.reshape %arg0
-  // CHECK-NEXT: return %0
+  // CHECK-NEXT: %[[RESHAPE:.*]] = stablehlo.reshape %arg0
+  // CHECK-NEXT: return %[[RESHAPE]]
   %0 = stablehlo.reshape %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
     : (tensor<8x4xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
@@ -21,11 +21,11 @@ func.func @alike(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
 // CHECK-LABEL: func.func @unlike
 func.func @unlike(%arg0: tensor<12x24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
     -> tensor<8x36xf32> {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<12x24xf32>
-  // CHECK-NEXT: %1 = stablehlo.reshape %0
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<12x24xf32>
+  // CHECK-NEXT: %[[RESHAPE:.*]] = stablehlo.reshape %[[RESHARD]]
   // CHECK-SAME: sdy.sharding_per_value<[<@mesh, [{}, {}]>]>
-  // CHECK-NEXT: %2 = sdy.reshard %1 <@mesh, [{}, {"x"}]> : tensor<8x36xf32>
-  // CHECK-NEXT: return %2
+  // CHECK-NEXT: %[[RESHARD_1:.*]] = sdy.reshard %[[RESHAPE]] <@mesh, [{}, {"x"}]> : tensor<8x36xf32>
+  // CHECK-NEXT: return %[[RESHARD_1]]
   %0 = stablehlo.reshape %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
     : (tensor<12x24xf32>) -> tensor<8x36xf32>
   return %0 : tensor<8x36xf32>
@@ -38,29 +38,29 @@ func.func @unlike(%arg0: tensor<12x24xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 func.func @convolution(
     %arg0: tensor<1x8x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>},
     %arg1: tensor<3x1x1xf32>) -> tensor<1x8x1xf32> {
-  // CHECK-NEXT: %0 = sdy.manual_computation(%arg0, %arg1)
+  // CHECK-NEXT: %[[MANUAL:.*]] = sdy.manual_computation(%arg0, %arg1)
   // CHECK-SAME: in_shardings=[<@mesh, [{}, {"x"}, {}]>, <@mesh, [{}, {}, {}]>]
   // CHECK-SAME: out_shardings=[<@mesh, [{}, {"x"}, {}]>] manual_axes={"x"}
   // CHECK-SAME: (%arg2: tensor<1x4x1xf32>, %arg3: tensor<3x1x1xf32>) {
-  // CHECK-NEXT:   %1 = stablehlo.slice %arg2 [0:1, 3:4, 0:1]
-  // CHECK-NEXT:   %2 = "stablehlo.collective_permute"(%1) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<{{\[}}[0, 1]]>
-  // CHECK-NEXT:   %3 = stablehlo.slice %arg2 [0:1, 0:1, 0:1]
-  // CHECK-NEXT:   %4 = "stablehlo.collective_permute"(%3) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, source_target_pairs = dense<{{\[}}[1, 0]]>
-  // CHECK-NEXT:   %5 = stablehlo.concatenate %2, %arg2, %4, dim = 1
-  // CHECK-NEXT:   %6 = stablehlo.convolution(%5, %arg3)
+  // CHECK-NEXT:   %[[SLICE:.*]] = stablehlo.slice %arg2 [0:1, 3:4, 0:1]
+  // CHECK-NEXT:   %[[PERMUTE:.*]] = "stablehlo.collective_permute"(%[[SLICE]]) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<{{\[}}[0, 1]]>
+  // CHECK-NEXT:   %[[SLICE_1:.*]] = stablehlo.slice %arg2 [0:1, 0:1, 0:1]
+  // CHECK-NEXT:   %[[PERMUTE_1:.*]] = "stablehlo.collective_permute"(%[[SLICE_1]]) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, source_target_pairs = dense<{{\[}}[1, 0]]>
+  // CHECK-NEXT:   %[[CONCATENATE:.*]] = stablehlo.concatenate %[[PERMUTE]], %arg2, %[[PERMUTE_1]], dim = 1
+  // CHECK-NEXT:   %[[CONVOLUTION:.*]] = stablehlo.convolution(%[[CONCATENATE]], %arg3)
   // CHECK-SAME:     pad = {{\[}}[0, 0]]
   // CHECK-SAME:     (tensor<1x6x1xf32>, tensor<3x1x1xf32>) -> tensor<1x4x1xf32>
-  // CHECK-NEXT:   sdy.return %6
+  // CHECK-NEXT:   sdy.return %[[CONVOLUTION]]
   // CHECK-NEXT: } : (tensor<1x8x1xf32>, tensor<3x1x1xf32>) -> tensor<1x8x1xf32>
-  // CHECK-NEXT: return %0
+  // CHECK-NEXT: return %[[MANUAL]]
 
-  // WHOLE-NEXT: %0 = sdy.all_gather [{}, {"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}, {}]>
-  // WHOLE-NEXT: %1 = stablehlo.convolution(%0, %arg1)
+  // WHOLE-NEXT: %[[ALL_GATHER:.*]] = sdy.all_gather [{}, {"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}, {}]>
+  // WHOLE-NEXT: %[[CONVOLUTION:.*]] = stablehlo.convolution(%[[ALL_GATHER]], %arg1)
   // WHOLE-SAME: pad = {{\[}}[1, 1]]
-  // WHOLE-NEXT: %2 = sdy.all_slice [{}, {"x"}, {}] %1 out_sharding=<@mesh, [{}, {"x"}, {}]>
-  // WHOLE-NEXT: return %2
+  // WHOLE-NEXT: %[[ALL_SLICE:.*]] = sdy.all_slice [{}, {"x"}, {}] %[[CONVOLUTION]] out_sharding=<@mesh, [{}, {"x"}, {}]>
+  // WHOLE-NEXT: return %[[ALL_SLICE]]
 
-  // REPLICAS: "stablehlo.collective_permute"(%1) <{channel_handle = #stablehlo.channel_handle<handle = -1, type = 1>, source_target_pairs
+  // REPLICAS: "stablehlo.collective_permute"(%[[VALUE:[0-9]+]]) <{channel_handle = #stablehlo.channel_handle<handle = -1, type = 1>, source_target_pairs
   %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
     window = {pad = [[1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64,
     sdy.sharding = #rows} : (tensor<1x8x1xf32>, tensor<3x1x1xf32>) -> tensor<1x8x1xf32>
@@ -71,19 +71,19 @@ func.func @convolution(
 // CHECK-LABEL: func.func @uneven
 func.func @uneven(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
     -> tensor<7xf32> {
-  // CHECK-NEXT: %0 = stablehlo.slice %arg0 [0:7] {sdy.sharding = {{.*}}<@mesh, [{"x"}]>
-  // CHECK:      %1 = stablehlo.pad %0, %{{.*}}, low = [0], high = [1], interior = [0]
-  // CHECK-NEXT: %2 = sdy.manual_computation(%1)
-  // CHECK-NEXT:   %4 = stablehlo.slice %arg1 [3:4]
-  // CHECK-NEXT:   %5 = stablehlo.slice %arg1 [0:3]
-  // CHECK-NEXT:   %6 = "stablehlo.collective_permute"(%5)
+  // CHECK-NEXT: %[[SLICE:.*]] = stablehlo.slice %arg0 [0:7] {sdy.sharding = {{.*}}<@mesh, [{"x"}]>
+  // CHECK:      %[[PAD:.*]] = stablehlo.pad %[[SLICE]], %{{.*}}, low = [0], high = [1], interior = [0]
+  // CHECK-NEXT: %[[MANUAL:.*]] = sdy.manual_computation(%[[PAD]])
+  // CHECK-NEXT:   %[[SLICE_1:.*]] = stablehlo.slice %arg1 [3:4]
+  // CHECK-NEXT:   %[[SLICE_2:.*]] = stablehlo.slice %arg1 [0:3]
+  // CHECK-NEXT:   %[[PERMUTE:.*]] = "stablehlo.collective_permute"(%[[SLICE_2]])
   // CHECK-SAME:     dense<{{\[}}[1, 0], [0, 1]]>
-  // CHECK-NEXT:   %7 = stablehlo.concatenate %4, %6, dim = 0
-  // CHECK-NEXT:   %8 = stablehlo.reverse %7, dims = [0] : tensor<4xf32>
-  // CHECK-NEXT:   sdy.return %8
+  // CHECK-NEXT:   %[[CONCATENATE:.*]] = stablehlo.concatenate %[[SLICE_1]], %[[PERMUTE]], dim = 0
+  // CHECK-NEXT:   %[[REVERSE:.*]] = stablehlo.reverse %[[CONCATENATE]], dims = [0] : tensor<4xf32>
+  // CHECK-NEXT:   sdy.return %[[REVERSE]]
   // CHECK-NEXT: } : (tensor<8xf32>) -> tensor<8xf32>
-  // CHECK-NEXT: %3 = stablehlo.slice %2 [0:7] {sdy.sharding = {{.*}}<@mesh, [{"x"}]>
-  // CHECK-NEXT: return %3
+  // CHECK-NEXT: %[[SLICE_3:.*]] = stablehlo.slice %[[MANUAL]] [0:7] {sdy.sharding = {{.*}}<@mesh, [{"x"}]>
+  // CHECK-NEXT: return %[[SLICE_3]]
   %0 = stablehlo.slice %arg0 [0:7] {sdy.sharding = #x} : (tensor<8xf32>) -> tensor<7xf32>
   %1 = stablehlo.reverse %0, dims = [0] {sdy.sharding = #x} : tensor<7xf32>
   return %1 : tensor<7xf32>
@@ -93,15 +93,15 @@ func.func @uneven(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 // CHECK-LABEL: func.func @roll
 func.func @roll(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
     -> tensor<8xf32> {
-  // CHECK-NEXT: %0 = sdy.manual_computation(%arg0)
-  // CHECK-NEXT:   %1 = stablehlo.slice %arg1 [1:4]
-  // CHECK-NEXT:   %2 = stablehlo.slice %arg1 [0:1]
-  // CHECK-NEXT:   %3 = "stablehlo.collective_permute"(%2)
+  // CHECK-NEXT: %[[MANUAL:.*]] = sdy.manual_computation(%arg0)
+  // CHECK-NEXT:   %[[SLICE:.*]] = stablehlo.slice %arg1 [1:4]
+  // CHECK-NEXT:   %[[SLICE_1:.*]] = stablehlo.slice %arg1 [0:1]
+  // CHECK-NEXT:   %[[PERMUTE:.*]] = "stablehlo.collective_permute"(%[[SLICE_1]])
   // CHECK-SAME:     dense<{{\[}}[1, 0], [0, 1]]>
-  // CHECK-NEXT:   %4 = stablehlo.concatenate %1, %3, dim = 0
-  // CHECK-NEXT:   sdy.return %4
+  // CHECK-NEXT:   %[[CONCATENATE:.*]] = stablehlo.concatenate %[[SLICE]], %[[PERMUTE]], dim = 0
+  // CHECK-NEXT:   sdy.return %[[CONCATENATE]]
   // CHECK-NEXT: } : (tensor<8xf32>) -> tensor<8xf32>
-  // CHECK-NEXT: return %0
+  // CHECK-NEXT: return %[[MANUAL]]
   %0 = stablehlo.slice %arg0 [1:8] {sdy.sharding = #x} : (tensor<8xf32>) -> tensor<7xf32>
   %1 = stablehlo.slice %arg0 [0:1] {sdy.sharding = #x} : (tensor<8xf32>) -> tensor<1xf32>
   %2 = stablehlo.concatenate %0, %1, dim = 0 {sdy.sharding = #x}
@@ -167,10 +167,10 @@ func.func @uneven_split(%arg0: tensor<20xf32> {sdy.sharding = #sdy.sharding<@gri
 // WHOLE-LABEL: func.func @columns_to_rows
 func.func @columns_to_rows(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@grid, [{}, {"x"}]>})
     -> tensor<32xf32> {
-  // CHECK-NEXT: %0 = sdy.reshard %arg0 <@grid, [{"x"}, {}]>
-  // CHECK-NEXT: %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@grid, [{"x"}]>]>}
-  // CHECK-NEXT: return %1
-  // WHOLE-NEXT: %0 = sdy.reshard %arg0 <@grid, [{"x"}, {}]>
+  // CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@grid, [{"x"}, {}]>
+  // CHECK-NEXT: %[[RESHAPE:.*]] = stablehlo.reshape %[[RESHARD]] {sdy.sharding = #sdy.sharding_per_value<[<@grid, [{"x"}]>]>}
+  // CHECK-NEXT: return %[[RESHAPE]]
+  // WHOLE-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@grid, [{"x"}, {}]>
   %0 = stablehlo.reshape %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@grid, [{"x"}]>]>}
     : (tensor<8x4xf32>) -> tensor<32xf32>
   return %0 : tensor<32xf32>

@@ -16,7 +16,7 @@ func.func @main(
   // Dead operations are erased.
   // CHECK-NOT: stablehlo.negate
   %1 = stablehlo.negate %0 : tensor<8x4xf32>
-  // CHECK: stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a", ?}, {"b", ?}]>]>}
+  // CHECK: stablehlo.tanh %[[VALUE:[0-9]+]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a", ?}, {"b", ?}]>]>}
   %2 = stablehlo.tanh %0 : tensor<8x4xf32>
   return %2 : tensor<8x4xf32>
 }

@@ -48,7 +48,7 @@ func.func @unreduced_by_maximum(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
     %2 = stablehlo.negate %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}, {}]>]>} : tensor<8x8xf32>
     sdy.return %2 : tensor<8x8xf32>
   } : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  // CHECK: sdy.data_flow_edge %0 sharding=<@mesh, [{"b", ?}, {?}], unreduced=max{"a"}>
+  // CHECK: sdy.data_flow_edge %[[VALUE:[0-9]+]] sharding=<@mesh, [{"b", ?}, {?}], unreduced=max{"a"}>
   %1 = stablehlo.abs %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}, {}]>]>} : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }

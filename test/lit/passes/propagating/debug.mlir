@@ -19,7 +19,7 @@ func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}
   // ORIGINS: stablehlo.add %arg0, %arg1 {sdy.sharding = {{.*}}, sdy.sharding_origins = [{a = "input: 0"}]}
   // EDGES: stablehlo.add %arg0, %arg1 {sdy.propagation_edges = #sdy.propagation_edges<[{step-0 = [{"a" = operand-0 -> [operand-1, result-0]}]}]>
   %0 = stablehlo.add %arg0, %arg1 : tensor<8xf32>
-  // ORIGINS: sdy.sharding_constraint %0 <@mesh, [{"b"}]> {sdy.sharding_origin_name = "constraint_0", sdy.sharding_origins = {b = "self"}}
+  // ORIGINS: sdy.sharding_constraint %[[VALUE:[0-9]+]] <@mesh, [{"b"}]> {sdy.sharding_origin_name = "constraint_0", sdy.sharding_origins = {b = "self"}}
   %1 = sdy.sharding_constraint %0 <@mesh, [{"b"}]> : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
