@@ -17,12 +17,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.cli.tool import Parser, Tool
+from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
     from pyshardy.explain.find import ValueFinder
@@ -31,20 +31,6 @@ if TYPE_CHECKING:
 
 _NUM_VALUES = 50
 """The number of largest values in the JSON output."""
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the tool.
-
-    Args:
-        argv: the arguments without the name of the program; those of the process by default, which
-            is then guarded against crashes (see `Tool.guard`).
-
-    Returns:
-        The exit status.
-    """
-    tool = Tool("sdy-explain", argv)
-    return tool.run(lambda: _run(_parser().parse_args(tool.arguments), tool))
 
 
 def _parser() -> Parser:
@@ -182,6 +168,10 @@ def _print_json(explained: ExplainedProgram, answers: Mapping[str, object]) -> N
     }
     json.dump(plain(answer), sys.stdout, indent=2)
     print()
+
+
+main = entry_point("sdy-explain", _parser, _run)
+"""Runs the tool; see `entry_point`."""
 
 
 if __name__ == "__main__":

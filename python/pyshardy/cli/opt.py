@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the tool.
-
-    Args:
-        argv: the arguments without the name of the program; those of the process by default, which
-            is then guarded against crashes (see `Tool.guard`).
-
-    Returns:
-        The exit status.
-    """
+    """Run the tool, as the `main` of `entry_point` does, and return the exit status."""
     tool = Tool("sdy-opt", argv)
     arguments = Arguments()
 

@@ -22,7 +22,7 @@ from mlir_sdy.diagnostics import UsageError, emit, error, remarks, warning
 from mlir_sdy.stages import stage
 from pyshardy.backends import CompileOptions
 from pyshardy.cli.run_flags import SAME, parser
-from pyshardy.cli.tool import Tool
+from pyshardy.cli.tool import Tool, entry_point
 
 if TYPE_CHECKING:
     import argparse
@@ -34,20 +34,6 @@ if TYPE_CHECKING:
     from pyshardy.program import PartitionedProgram
 
 _PROPAGATION = "sdy-propagation-pipeline"
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the tool.
-
-    Args:
-        argv: the arguments without the name of the program; those of the process by default, which
-            is then guarded against crashes (see `Tool.guard`).
-
-    Returns:
-        The exit status.
-    """
-    tool = Tool("sdy-run", argv)
-    return tool.run(lambda: _run(parser().parse_args(tool.arguments), tool))
 
 
 def _run(arguments: argparse.Namespace, tool: Tool) -> int:
@@ -230,6 +216,10 @@ def _activity(what: str) -> Iterator[None]:
 
         with Console(stderr=True).status(f"{what} ..."):
             yield
+
+
+main = entry_point("sdy-run", parser, _run)
+"""Runs the tool; see `entry_point`."""
 
 
 if __name__ == "__main__":

@@ -155,6 +155,30 @@ class Tool:
             print(f"{self.name}: {part.severity.value}: {part.message}", file=sys.stderr)
 
 
+def entry_point(
+    name: str,
+    parser: Callable[[], argparse.ArgumentParser],
+    work: Callable[[argparse.Namespace, Tool], int],
+) -> Callable[..., int]:
+    """Return the `main` of a tool.
+
+    It takes the arguments without the name of the program, and returns the exit status. By default,
+    the arguments are those of the process, which is then guarded against crashes (see
+    `Tool.guard`).
+
+    Args:
+        name: the name of the tool.
+        parser: makes the parser of the command line.
+        work: the work, given the parsed arguments; returns the exit status.
+    """
+
+    def main(argv: Sequence[str] | None = None) -> int:
+        tool = Tool(name, argv)
+        return tool.run(lambda: work(parser().parse_args(tool.arguments), tool))
+
+    return main
+
+
 class Parser(argparse.ArgumentParser):
     """Reports invalid command lines as diagnostics, and adds `--version`."""
 

@@ -14,25 +14,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.cli.tool import Parser, Tool
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the tool.
-
-    Args:
-        argv: the arguments without the name of the program; those of the process by default, which
-            is then guarded against crashes (see `Tool.guard`).
-
-    Returns:
-        The exit status.
-    """
-    tool = Tool("sdy-translate", argv)
-    return tool.run(lambda: _run(_parser().parse_args(tool.arguments), tool))
+from pyshardy.cli.tool import Parser, Tool, entry_point
 
 
 def _parser() -> Parser:
@@ -90,6 +75,10 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         message = f"cannot write output file '{arguments.output}': {reason}"
         raise UsageError(error(message)) from None
     return 0
+
+
+main = entry_point("sdy-translate", _parser, _run)
+"""Runs the tool; see `entry_point`."""
 
 
 if __name__ == "__main__":

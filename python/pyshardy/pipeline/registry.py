@@ -177,11 +177,10 @@ def register_pass(
 
     def register(function: _Function) -> _Function:
         _check_name(argument, replace)
-        description = inspect.getdoc(function) or ""
         _added_passes[argument] = PassInfo(
             argument,
-            summary or description.partition("\n")[0],
-            description,
+            summary or _first_line(function),
+            inspect.getdoc(function) or "",
             anchor,
             options_of(function),
             function,
@@ -217,15 +216,11 @@ def register_pipeline(
     """
 
     def register(function: _Function) -> _Function:
-        _check_name(argument, replace)
-        description = inspect.getdoc(function) or ""
-        _added_pipelines[argument] = PipelineInfo(
-            argument,
-            summary or description.partition("\n")[0],
-            options_of(function),
-            function,
-            release,
+        info = PipelineInfo(
+            argument, summary or _first_line(function), options_of(function), function, release
         )
+        _check_name(argument, replace)
+        _added_pipelines[argument] = info
         return function
 
     return register
@@ -235,6 +230,10 @@ def unregister(argument: str) -> None:
     """Remove the pass or pipeline that was registered under a name."""
     _added_passes.pop(argument, None)
     _added_pipelines.pop(argument, None)
+
+
+def _first_line(function: Callable[..., object]) -> str:
+    return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def _check_name(argument: str, replace: bool) -> None:

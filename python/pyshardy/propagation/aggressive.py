@@ -39,7 +39,6 @@ from mlir_sdy.model import (
     AxisTuple,
     Mesh,
     PrefixStatus,
-    PropagationDirection,
     is_strict_prefix,
     prefix_status,
 )
@@ -50,33 +49,18 @@ from pyshardy.propagation.basic import (
     without_other_factors,
 )
 from pyshardy.propagation.projection import ShardingProjection, TensorProjection
+from pyshardy.propagation.strategy import StepInputs
 
 
-def propagate_aggressive(
-    projection: ShardingProjection,
-    directions: Sequence[PropagationDirection],
-    factor_sizes: Sequence[int],
-    mesh: Mesh,
-    *,
-    conservative: bool = False,
-    is_elementwise: bool = False,
-) -> set[int]:
-    """Expand the factors of `projection` in place.
+def propagate_aggressive(projection: ShardingProjection, step: StepInputs) -> set[int]:
+    """Expand the factors of `projection` in place, and return the positions of expanded tensors.
 
-    Args:
-        projection: the shardings of an operation's tensors by factors.
-        directions: the direction in which axes may flow, for each factor.
-        factor_sizes: the size of each factor.
-        mesh: the mesh of all shardings.
-        conservative: whether only full axes are propagated.
-        is_elementwise: whether the operation computes element by element.
-
-    Returns:
-        The positions of the tensors that were expanded.
+    This is a `Strategy`.
     """
+    factor_sizes, mesh, is_elementwise = step.factor_sizes, step.mesh, step.is_elementwise
     compatible = [
         compatible_major_axes(projection, factor, direction)
-        for factor, direction in enumerate(directions)
+        for factor, direction in enumerate(step.directions)
     ]
     if not any(compatible):
         return set()
@@ -91,7 +75,7 @@ def propagate_aggressive(
             if factor not in tensor.factors:
                 continue
             axes = _fitting_axes(
-                tensor, factor, compatible[factor], factor_sizes[factor], mesh, conservative
+                tensor, factor, compatible[factor], factor_sizes[factor], mesh, step.conservative
             )
             if axes and tensor.expand(factor, _bounded(axes, factor, bounds)):
                 expanded.add(position)

@@ -30,7 +30,7 @@ For each factor f, in order, on the projection as the factors before it left it:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from mlir_sdy.model import (
     AxisRef,
@@ -40,46 +40,31 @@ from mlir_sdy.model import (
     prefix_without_overlap,
 )
 from pyshardy.propagation.projection import ShardingProjection, TensorProjection
+from pyshardy.propagation.strategy import StepInputs
 
 Check = Callable[[AxisRef, int], AxisRef | None]
 """Return the longest prefix of an axis that fits after axes of the given total size, or None."""
 
 
-def propagate_basic(
-    projection: ShardingProjection,
-    directions: Sequence[PropagationDirection],
-    factor_sizes: Sequence[int],
-    mesh: Mesh,
-    *,
-    conservative: bool = False,
-    is_elementwise: bool = False,  # noqa: ARG001 (strategies have one signature)
-) -> set[int]:
-    """Expand the factors of `projection` in place.
+def propagate_basic(projection: ShardingProjection, step: StepInputs) -> set[int]:
+    """Expand the factors of `projection` in place, and return the positions of expanded tensors.
 
-    Args:
-        projection: the shardings of an operation's tensors by factors.
-        directions: the direction in which axes may flow, for each factor.
-        factor_sizes: the size of each factor.
-        mesh: the mesh of all shardings.
-        conservative: whether only full axes are propagated.
-        is_elementwise: whether the operation computes element by element; ignored.
-
-    Returns:
-        The positions of the tensors that were expanded.
+    This is a `Strategy`; it treats elementwise operations like others.
     """
+    mesh = step.mesh
     expanded: set[int] = set()
-    for factor, direction in enumerate(directions):
+    for factor, direction in enumerate(step.directions):
         axes = compatible_major_axes(projection, factor, direction)
         if not axes:
             continue
-        size = factor_sizes[factor]
+        size = step.factor_sizes[factor]
 
         def check(
             axis: AxisRef, prev: int, factor: int = factor, size: int = size
         ) -> AxisRef | None:
             return _fits_all(projection.tensors, factor, size, axis, prev, mesh)
 
-        axes = truncate(axes, check, mesh, conservative=conservative)
+        axes = truncate(axes, check, mesh, conservative=step.conservative)
         if axes:
             expanded.update(projection.expand(factor, axes))
     return expanded

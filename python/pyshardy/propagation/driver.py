@@ -25,13 +25,14 @@ from pyshardy.propagation.engine import Change, Engine, Run
 from pyshardy.propagation.groups import synchronize_groups
 from pyshardy.propagation.observer import Observer, current_observers
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
-from pyshardy.propagation.options import PropagationOptions, StrategyName
+from pyshardy.propagation.options import PriorityOptions, PropagationOptions, StrategyName
 from pyshardy.propagation.program import Program
 from pyshardy.propagation.propagation_edges import PropagationEdgesRecorder
-from pyshardy.propagation.relation import ALL_PRIORITIES, Strategy
+from pyshardy.propagation.relation import ALL_PRIORITIES
 from pyshardy.propagation.relations import RelationReader
 from pyshardy.propagation.rule_attributes import drop_rules, keep_rules
 from pyshardy.propagation.sharding_origins import ShardingOrigins
+from pyshardy.propagation.strategy import Strategy
 from pyshardy.propagation.user_priority import run_by_user_priority
 from pyshardy.propagation.validation import check_types
 from pyshardy.propagation.write_back import write_back
@@ -58,6 +59,12 @@ class Hierarchy:
     strategies: tuple[Strategy, ...]
     by_operation: bool = False
     by_user: bool = False
+
+    @classmethod
+    def of(cls, options: PriorityOptions, *, by_user: bool = False) -> Hierarchy:
+        """Return the sequence for a pass with priorities."""
+        strategies = STRATEGIES[options.propagation_strategy]
+        return cls(strategies, options.run_op_priority_propagation, by_user)
 
     def run(self, engine: Engine, before_next: Callable[[int], None] | None = None) -> None:
         """Propagate.

@@ -10,7 +10,7 @@ shardings of the tensors. It is computed once for each combination of these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mlir_sdy.model import (
@@ -24,9 +24,7 @@ from mlir_sdy.model import (
 )
 from pyshardy.propagation.op_priority import NUM_PRIORITIES, PriorityClass, directions_at
 from pyshardy.propagation.projection import ShardingProjection
-
-Strategy = Callable[..., set[int]]
-"""Expands a projection in place and returns the tensors that it expanded; see `propagate_basic`."""
+from pyshardy.propagation.strategy import StepInputs, Strategy
 
 Updates = tuple[tuple[int, int], ...]
 """Changes of a step: positions of tensors in the relation, and the numbers of new shardings."""
@@ -282,14 +280,10 @@ class Stepper:
             return None
         rule = kind.rule
         after = ShardingProjection.of(rule, shardings, mesh)
-        expanded = kind.strategy(
-            after,
-            kind.directions,
-            rule.factor_sizes,
-            mesh,
-            conservative=kind.conservative,
-            is_elementwise=kind.is_elementwise,
+        inputs = StepInputs(
+            kind.directions, rule.factor_sizes, mesh, kind.conservative, kind.is_elementwise
         )
+        expanded = kind.strategy(after, inputs)
         updates: dict[int, TensorSharding] = {}
         for position in sorted(expanded):
             old, new = shardings[position], after.sharding(rule, position, written, mesh)

@@ -9,6 +9,7 @@ from pyshardy.propagation.basic import propagate_basic
 from pyshardy.propagation.flows import Flow, flows
 from pyshardy.propagation.op_priority import PriorityClass, directions_at
 from pyshardy.propagation.projection import ShardingProjection
+from pyshardy.propagation.strategy import StepInputs
 
 MESH = Mesh((MeshAxis("a", 2), MeshAxis("b", 2), MeshAxis("p", 8)))
 A, B, P = AxisRef("a"), AxisRef("b"), AxisRef("p")
@@ -24,7 +25,7 @@ def moved(rule, *shardings):
     before = ShardingProjection.of(rule, given, MESH)
     after = ShardingProjection.of(rule, given, MESH)
     directions = directions_at(rule, PriorityClass.ALWAYS, 4, False)
-    propagate_basic(after, directions, rule.factor_sizes, MESH)
+    propagate_basic(after, StepInputs(directions, rule.factor_sizes, MESH))
     return list(flows(rule, before, after, MESH))
 
 

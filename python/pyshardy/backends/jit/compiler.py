@@ -37,7 +37,7 @@ TO_LOOPS = (
 """The passes from tensors to loops over buffers, with the interface of `CompiledProgram`."""
 
 _TO_LOOPS = ("canonicalize", "cse", *TO_LOOPS)
-_TO_LLVM = (
+BODIES_TO_LLVM = (
     "convert-complex-to-standard",
     "convert-scf-to-cf",
     "expand-strided-metadata",
@@ -47,6 +47,11 @@ _TO_LLVM = (
     "convert-complex-to-llvm",
     "convert-math-to-llvm",
     "convert-math-to-libm",
+)
+"""The passes that lower control flow, addresses and arithmetic for LLVM."""
+
+_TO_LLVM = (
+    *BODIES_TO_LLVM,
     "convert-arith-to-llvm",
     "finalize-memref-to-llvm",
     "convert-func-to-llvm",

@@ -76,13 +76,7 @@ class LockstepProgram:
         self._steps: dict[ir.Block, tuple[_Step, ...]] = {}
 
     def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
-        """Run the program on all processes.
-
-        Args:
-            inputs: for each process the arrays of its arguments, as `TensorSpec.dtype` has them.
-
-        Returns:
-            For each process the arrays of its results. Processes may share arrays.
+        """Run the program on all processes; see `SpmdProgram.run`.
 
         Raises:
             ExecutionError: an engine failed, or a process didn't reach a collective of its group.

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import error
-from mlir_sdy.host import EXPAND_FOR_LLVM, ir, load_loop_passes, passmanager
+from mlir_sdy.host import ir, load_loop_passes, passmanager
 from pyshardy.backends.decompositions.registry import decomposed
-from pyshardy.backends.jit.compiler import TO_LOOPS, CompiledProgram
+from pyshardy.backends.jit.compiler import BODIES_TO_LLVM, TO_LOOPS, CompiledProgram
 from pyshardy.backends.jit.control_flow import use_scf
 from pyshardy.backends.jit.engine import LACKED
 from pyshardy.backends.jit.library import call_library
@@ -32,15 +32,7 @@ _SIMPLIFY = (
 _TO_MPI = ("convert-shard-to-mpi", "canonicalize", "cse")
 _TO_LLVM = (
     "lower-affine",
-    "convert-complex-to-standard",
-    "convert-scf-to-cf",
-    "expand-strided-metadata",
-    "lower-affine",
-    EXPAND_FOR_LLVM,
-    "func.func(arith-expand)",
-    "convert-complex-to-llvm",
-    "convert-math-to-llvm",
-    "convert-math-to-libm",
+    *BODIES_TO_LLVM,
     "convert-to-llvm",
     "reconcile-unrealized-casts",
 )

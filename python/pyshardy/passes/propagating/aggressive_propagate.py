@@ -13,11 +13,6 @@ _DEFAULTS = StrategyOptions()
 def aggressive_propagate(module: ir.Module, options: StrategyOptions = _DEFAULTS) -> None:
     """Propagate shardings, and resolve conflicts.
 
-    Args:
-        module: the module, which is changed in place.
-        options: the options of the pass.
-
-    Raises:
-        PassError: see `propagate`.
+    See `driver.propagate` for the arguments and errors.
     """
     propagate(module, Hierarchy(STRATEGIES[options.propagation_strategy]), options)

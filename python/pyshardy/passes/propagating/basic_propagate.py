@@ -13,11 +13,6 @@ _DEFAULTS = PropagationOptions()
 def basic_propagate(module: ir.Module, options: PropagationOptions = _DEFAULTS) -> None:
     """Propagate shardings where nothing conflicts.
 
-    Args:
-        module: the module, which is changed in place.
-        options: the options of the pass.
-
-    Raises:
-        PassError: see `propagate`.
+    See `driver.propagate` for the arguments and errors.
     """
     propagate(module, Hierarchy(STRATEGIES["basic"]), options)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.propagation.driver import STRATEGIES, Hierarchy, propagate
+from pyshardy.propagation.driver import Hierarchy, propagate
 from pyshardy.propagation.options import PriorityOptions
 
 _DEFAULTS = PriorityOptions()
@@ -13,14 +13,6 @@ _DEFAULTS = PriorityOptions()
 def user_priority_propagate(module: ir.Module, options: PriorityOptions = _DEFAULTS) -> None:
     """Propagate shardings by the user's priorities.
 
-    Args:
-        module: the module, which is changed in place.
-        options: the options of the pass.
-
-    Raises:
-        PassError: see `propagate`.
+    See `driver.propagate` for the arguments and errors.
     """
-    hierarchy = Hierarchy(
-        STRATEGIES[options.propagation_strategy], options.run_op_priority_propagation, True
-    )
-    propagate(module, hierarchy, options)
+    propagate(module, Hierarchy.of(options, by_user=True), options)

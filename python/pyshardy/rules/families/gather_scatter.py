@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import FactorType, OpShardingRule
@@ -29,6 +30,14 @@ class _Numbers:
     input_batching_dims: Sequence[int]
     indices_batching_dims: Sequence[int]
     index_vector_dim: int
+
+
+class _Dims(NamedTuple):
+    """The dimensions of a factor in the inputs, the indices and the slices, if it has any there."""
+
+    input: int | None = None
+    indices: int | None = None
+    slices: int | None = None
 
 
 class _SliceFactors(ABC):
@@ -69,33 +78,28 @@ class _SliceFactors(ABC):
                 indices_dim = next(indices_dims)
                 input_dim = batching.get(indices_dim)
                 kind = self.batch_kind(is_explicit=input_dim is not None)
-                self.add(size, input_dim, indices_dim, dim, kind)
+                self.add(size, _Dims(input_dim, indices_dim, dim), kind)
         for dim in numbers.collapsed_dims:
-            self.add(self._inputs[dim], dim, kind=self.collapsed_kind(self._inputs[dim]))
+            size = self._inputs[dim]
+            self.add(size, _Dims(dim), self.collapsed_kind(size))
         vector_dim = numbers.index_vector_dim
         if vector_dim < len(self._indices):
-            self.add(self._indices[vector_dim], indices_dim=vector_dim, kind=NEED_REPLICATION)
+            dims = _Dims(indices=vector_dim)
+            self.add(self._indices[vector_dim], dims, NEED_REPLICATION)
         return self.builder
 
     def _window_dim(self, input_dim: int, slices_dim: int) -> None:
         size, slice_size = self._inputs[input_dim], self._slices[slices_dim]
         if size == slice_size:
-            self.add(size, input_dim, slices_dim=slices_dim)
+            self.add(size, _Dims(input_dim, slices=slices_dim))
         else:
             self.partial_window(input_dim, size, slices_dim, slice_size)
 
     @abstractmethod
     def add(
-        self,
-        size: int,
-        input_dim: int | None = None,
-        indices_dim: int | None = None,
-        slices_dim: int | None = None,
-        kind: FactorType = PASS_THROUGH,
-        *,
-        blocked: bool = False,
+        self, size: int, dims: _Dims, kind: FactorType = PASS_THROUGH, *, blocked: bool = False
     ) -> None:
-        """Add a factor to a dimension of inputs, indices and slices."""
+        """Add a factor."""
 
     @abstractmethod
     def partial_window(self, input_dim: int, size: int, slices_dim: int, slice_size: int) -> None:
@@ -114,23 +118,17 @@ class _GatherFactors(_SliceFactors):
     """The factors of a gather: each shard of the inputs has some of the slices."""
 
     def add(
-        self,
-        size: int,
-        input_dim: int | None = None,
-        indices_dim: int | None = None,
-        slices_dim: int | None = None,
-        kind: FactorType = PASS_THROUGH,
-        *,
-        blocked: bool = False,
+        self, size: int, dims: _Dims, kind: FactorType = PASS_THROUGH, *, blocked: bool = False
     ) -> None:
-        self.builder.factor(size, (input_dim, indices_dim), (slices_dim,), kind, blocked=blocked)
+        self.builder.factor(size, (dims.input, dims.indices), (dims.slices,), kind, blocked=blocked)
 
     def partial_window(self, input_dim: int, size: int, slices_dim: int, slice_size: int) -> None:
         if slice_size == 1:
-            self.add(size, input_dim, kind=REDUCTION)
-            self.add(1, slices_dim=slices_dim, kind=NEED_REPLICATION)
+            self.add(size, _Dims(input_dim), REDUCTION)
+            self.add(1, _Dims(slices=slices_dim), NEED_REPLICATION)
         else:
-            self.add(size, input_dim, slices_dim=slices_dim, kind=NEED_REPLICATION, blocked=True)
+            dims = _Dims(input_dim, slices=slices_dim)
+            self.add(size, dims, NEED_REPLICATION, blocked=True)
 
     def batch_kind(self, *, is_explicit: bool) -> FactorType:  # noqa: ARG002
         return PASS_THROUGH
@@ -154,22 +152,15 @@ class _ScatterFactors(_SliceFactors):
         self._kind = REDUCTION if op.observed else NEED_REPLICATION
 
     def add(
-        self,
-        size: int,
-        input_dim: int | None = None,
-        indices_dim: int | None = None,
-        slices_dim: int | None = None,
-        kind: FactorType = PASS_THROUGH,
-        *,
-        blocked: bool = False,
+        self, size: int, dims: _Dims, kind: FactorType = PASS_THROUGH, *, blocked: bool = False
     ) -> None:
-        inputs = (input_dim,) * self._num_inputs
-        updates = (slices_dim,) * self._num_inputs
-        self.builder.factor(size, (*inputs, indices_dim, *updates), inputs, kind, blocked=blocked)
+        inputs = (dims.input,) * self._num_inputs
+        updates = (dims.slices,) * self._num_inputs
+        self.builder.factor(size, (*inputs, dims.indices, *updates), inputs, kind, blocked=blocked)
 
     def partial_window(self, input_dim: int, size: int, slices_dim: int, slice_size: int) -> None:
-        self.add(size, input_dim, kind=NEED_REPLICATION)
-        self.add(slice_size, slices_dim=slices_dim, kind=NEED_REPLICATION)
+        self.add(size, _Dims(input_dim), NEED_REPLICATION)
+        self.add(slice_size, _Dims(slices=slices_dim), NEED_REPLICATION)
 
     def batch_kind(self, *, is_explicit: bool) -> FactorType:
         return PASS_THROUGH if is_explicit else self._kind
