@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from mlir_sdy.host import ir
@@ -16,4 +17,9 @@ def retype_only(operation: ir.Operation, builder: LocalBuilder) -> None:
 
 def fit_only(fit_sizes: Callable[[ir.Operation], None]) -> Conversion:
     """Return the local form of operations that are valid on shards once their sizes fit."""
-    return lambda operation, _: fit_sizes(operation)
+
+    @functools.wraps(fit_sizes)
+    def convert(operation: ir.Operation, _: LocalBuilder) -> None:
+        fit_sizes(operation)
+
+    return convert

@@ -105,6 +105,7 @@ class PartitionRecord:
         halo_form: returns the exchange form of an operation with a rule; None if it has none.
         local_form: replaces the operation by its local form, or changes it in place. It is called
             when the operands and results have their local types.
+        replicated_because: the reason why there is no local form; empty if there is one.
         is_unchanged_locally: whether the operation is its own local form, given the shardings of
             its operands, then results. It is called before anything is converted, and once for
             operations of one signature.
@@ -130,6 +131,7 @@ class PartitionRecord:
     linear_operands: Callable[[ir.Operation], tuple[int, ...]] | None = None
     halo_form: Callable[[ir.Operation, OpShardingRule], ExchangeForm | None] | None = None
     local_form: Callable[[ir.Operation, LocalBuilder], None] | None = None
+    replicated_because: str = ""
     is_unchanged_locally: Callable[[ir.Operation, Sequence[TensorSharding | None]], bool] | None = (
         None
     )

@@ -52,7 +52,7 @@ def completion_by_sum(operation: ir.Operation) -> Completion:
 def completion_by_body(
     operation: ir.Operation, *, completes_selections: bool = False
 ) -> Completion | None:
-    """Return the completion of an operation with the body of a reduction.
+    """Return the all-reduce by the body of a reduction, or the completion by the local form.
 
     1. A body that combines each value by one operation is completed by the same operation, if
        `sdy.all_reduce` has it: sum, maximum or minimum, or `or` and `and` of truth values.

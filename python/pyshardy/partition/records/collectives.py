@@ -13,7 +13,6 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ReductionOp, ordered_refs, shard_index
 from mlir_sdy.values import get_sharding
-from pyshardy.cost.op_work import no_work
 from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
 from pyshardy.partition.op_facts.completion import reduction_kind
 from pyshardy.partition.op_facts.linear_operations import first_operand
@@ -345,6 +344,4 @@ RECORDS = {
     "sdy.replicated_to_unreduced": PartitionRecord(local_form=convert_replicated_to_unreduced),
     "sdy.reshard": PartitionRecord(local_form=convert_reshard),
     "sdy.sharded_to_unreduced": PartitionRecord(local_form=convert_sharded_to_unreduced),
-    "stablehlo.partition_id": PartitionRecord(work=no_work),
-    "stablehlo.replica_id": PartitionRecord(work=no_work),
 }

@@ -37,11 +37,9 @@ def convert_computation(operation: ir.Operation, _: LocalBuilder) -> None:
 _RETYPED = PartitionRecord(local_form=retype_only, work=no_work)
 _IDENTITY = PartitionRecord(local_form=convert_identity)
 _COMPUTATION = PartitionRecord(local_form=convert_computation)
-_TUPLE = PartitionRecord(work=no_work)
 
 RECORDS = {
     "func.call": _RETYPED,
-    "func.func": PartitionRecord(work=no_work),
     "func.return": _RETYPED,
     "sdy.manual_computation": _COMPUTATION,
     "sdy.named_computation": _COMPUTATION,
@@ -49,10 +47,8 @@ RECORDS = {
     "sdy.sharding_constraint": _IDENTITY,
     "sdy.sharding_group": PartitionRecord(local_form=convert_sharding_group),
     "stablehlo.case": _RETYPED,
-    "stablehlo.get_tuple_element": _TUPLE,
     "stablehlo.if": _RETYPED,
     "stablehlo.optimization_barrier": _RETYPED,
     "stablehlo.return": _RETYPED,
-    "stablehlo.tuple": _TUPLE,
     "stablehlo.while": _RETYPED,
 }

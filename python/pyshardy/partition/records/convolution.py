@@ -73,7 +73,7 @@ class _Spatial:
 
 
 def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm | None:
-    """Return the form of a convolution; None if the kernel is sharded and reversed."""
+    """Return the exchange of a convolution; None if the kernel is sharded and reversed."""
     spatial = list(_spatial_dims(operation))
     if any(each.is_along_kernel and each.is_reversed for each in spatial):
         return None
@@ -151,7 +151,7 @@ def _spatial_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[
 
 
 def fit_convolution(operation: ir.Operation) -> None:
-    """Fit a convolution: a device may have only some of the groups."""
+    """Set the number of groups, as a device may have only some of them."""
     attributes = operation.attributes
     numbers: Any = stablehlo.ConvDimensionNumbers(attributes["dimension_numbers"])
     lhs, kernel, result = (

@@ -31,7 +31,7 @@ _LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padd
 
 
 def pad_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
-    """Return the form of a pad, also with negative padding."""
+    """Return the exchange of a pad, also with negative padding."""
     attributes = operation.attributes
     amounts = {name: list(attributes[name]) for name in (_LOW, _HIGH, _INTERIOR)}
     operand, result = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)

@@ -26,7 +26,7 @@ from pyshardy.partition.op_facts.record import PartitionRecord
 
 
 def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> ExchangeForm:
-    """Return the form of a cumulative reduction, or of other windows."""
+    """Return the exchange of a cumulative reduction, or of other windows."""
     cumulative = cumulative_form(operation, rule)
     if cumulative is not None:
         return cumulative

@@ -258,7 +258,7 @@ class SelectAndScatterForm(ExchangeForm):
 
 
 def select_and_scatter_form(operation: ir.Operation, rule: OpShardingRule) -> SelectAndScatterForm:
-    """Return the form of an operation, which may be limited to shards' own windows.
+    """Return the exchange of the windows that overlap a shard, unless shards need their own only.
 
     It is not limited if both hold:
 

@@ -23,7 +23,7 @@ _START, _LIMIT, _STRIDE = "start_indices", "limit_indices", "strides"
 
 
 def slice_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
-    """Return the form of a slice, also with strides."""
+    """Return the exchange of a slice, also with strides."""
     bounds = {name: list(operation.attributes[name]) for name in (_START, _LIMIT, _STRIDE)}
     operand, result = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)
     cut = [dim for dim, size in enumerate(operand) if size != result[dim]]
@@ -48,7 +48,7 @@ def slice_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
 
 
 def fit_slice(operation: ir.Operation) -> None:
-    """Fit a slice: a full dimension ends with the shard."""
+    """Set the end of each full dimension to that of the shard."""
     attributes = operation.attributes
     operand, result = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)
     starts, strides = attributes[_START], attributes[_STRIDE]

@@ -41,7 +41,7 @@ def _top_k_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule
 
 
 def convert_top_k(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Convert the selection of the k greatest elements, and of their indices.
+    """Convert a selection: of the k greatest elements of each shard, the k greatest are taken.
 
     1. A device selects the k greatest of its shard.
     2. Those of all shards are gathered in order, so that the order of equal elements is kept.
