@@ -21,8 +21,9 @@ quick: ## Run something of every part of the tests, in less than two minutes
 
 test: generate-check lint check-host unit filecheck example site ## Run every check with this Python
 
-generate-check: ## Check that the generated files follow from td/
+generate-check: ## Check that the generated files follow from td/ and from the records of operations
 	$(PYTHON) tools/gen_dialect.py --check
+	$(PYTHON) tools/operation_table.py --check
 
 lint: ## Check style and types
 	$(PYTHON) -m ruff check
@@ -41,7 +42,7 @@ filecheck: ## Run the tests of the tools on MLIR files
 example: ## Run the first example of the README
 	sdy-run examples/transformer_block.mlir
 
-docs: generate ## Write docs/reference/ from td/, and the pictures of the guide
+docs: generate ## Write docs/reference/, and the pictures of the guide
 	$(PYTHON) docs/guide/make_pictures.py
 
 site: ## Build the documentation into build/site; warnings are errors

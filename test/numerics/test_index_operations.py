@@ -9,7 +9,8 @@ from rule_cases import example_case, examples_of
 from mlir_sdy.assembly import asm, parse
 from pyshardy.api import propagate
 from pyshardy.backends.arrays.comparison import compare
-from pyshardy.partition.op_facts.rules_on_shards import SHARD_RULES, rule_on_shards
+from pyshardy.partition.op_facts.record import records
+from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 from pyshardy.rules import ShardingRuleLookup
 
@@ -90,8 +91,8 @@ def test_rules_on_shards(context):
     """The examples in docstrings hold."""
     lookup = ShardingRuleLookup(quiet=True)
     num_examples = 0
-    for function in {*SHARD_RULES.values()}:
-        for text, rules in examples_of(function.__doc__ or ""):
+    for function in {record.rule_on_shards for record in records().values()}:
+        for text, rules in examples_of((function and function.__doc__) or ""):
             module = parse(f"func.func @main{example_case(text)}", context)
             block = module.body.operations[0].regions[0].blocks[0]
             operation = block.operations[len(block.operations) - 2].operation

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 
 from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from pyshardy.cost.hardware import Hardware
-from pyshardy.cost.op_work import Work, work_of
+from pyshardy.cost.op_work import Work
 from pyshardy.explain.memory import memory_of
 from pyshardy.local_program.communication import Collective
 from pyshardy.local_program.segments import COLLECTIVES
 from pyshardy.local_program.trip_counts import Repetitions
+from pyshardy.partition.op_facts.work import work_of
 from pyshardy.program import PartitionedProgram
 
 

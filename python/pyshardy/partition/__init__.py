@@ -3,12 +3,13 @@
 
 | package         | contents                                                                     |
 |-----------------|------------------------------------------------------------------------------|
-| `op_facts`      | facts about single operations: blocked factors, local rules, completion      |
+| `records`       | what is known of each operation, one family per file                         |
+| `op_facts`      | look-up of records: blocked factors, rules on shards, completion, work       |
 | `compatibility` | compatible shardings of the tensors of an operation                          |
 | `resharding`    | the collectives of a reshard, and their cost                                 |
 | `halo`          | halo exchange: operations whose shards need elements of others               |
 | `padding`       | padding of dimensions that don't divide evenly                               |
-| `local`         | local forms: each operation of a global program on one device                |
+| `local`         | builder of local forms: each operation of a global program on one device     |
 | `single_ops`    | partitioning of single operations                                            |
 
 The passes themselves are in `pyshardy.passes.partitioning`.

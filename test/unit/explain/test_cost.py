@@ -7,11 +7,12 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.api import propagate
 from pyshardy.cost.hardware import Hardware, Link, load_hardware, presets
-from pyshardy.cost.op_work import Work, work_of
+from pyshardy.cost.op_work import Work
 from pyshardy.explain.cost_difference import compare
 from pyshardy.explain.estimate import estimate, seconds_of
 from pyshardy.explain.memory import memory_of
 from pyshardy.local_program.communication import Collective
+from pyshardy.partition.op_facts.work import work_of
 from pyshardy.program import partition
 
 SLOW = Link(1e3, 1.0)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from model_helpers import disjoint_refs, mesh_of_sizes, meshes, refs
 
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding, coordinates, device_slices, ordered_refs
-from pyshardy.partition.local.collectives import permute_pairs
+from pyshardy.partition.records.collectives import permute_pairs
 
 
 def pairs(source: str, target: str, mesh: Mesh, target_mesh: Mesh | None = None):

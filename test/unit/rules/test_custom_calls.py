@@ -9,7 +9,7 @@ from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import collect
 from mlir_sdy.dialect import Context
 from mlir_sdy.verify import verify
-from pyshardy.partition.op_facts.blocked_factors import CHECKED_TARGETS
+from pyshardy.partition.records.custom_calls import CHECKED_TARGETS
 from pyshardy.pipeline import run_pipeline
 from pyshardy.propagation.op_priority import PASS_THROUGH_CUSTOM_CALLS
 from pyshardy.rules import ShardingRuleLookup

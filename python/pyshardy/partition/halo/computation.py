@@ -33,8 +33,8 @@ from mlir_sdy.values import behind_barriers, get_sharding, rank_of
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
 from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.form import Body, ExchangeForm
-from pyshardy.partition.halo.forms.merging import merge_slices
-from pyshardy.partition.local import LocalBuilder
+from pyshardy.partition.halo.merging import merge_slices
+from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.padding.builder import PaddingBuilder
 
 

@@ -24,7 +24,7 @@ from pyshardy.partition.compatibility.reshape_groups import large_dims, reshape_
 from pyshardy.partition.compatibility.reshape_images import shapes_between
 from pyshardy.partition.compatibility.reshape_sides import Side, are_alike, images_on
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
-from pyshardy.partition.halo.windowed import resizing_pays, resizing_traffic
+from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
 from pyshardy.partition.resharding.cost import Traffic
 
 
@@ -95,14 +95,16 @@ def wide_shapes(source: Side, target: Side, mesh: Mesh) -> tuple[Shape, Shape] |
         axes = source.axes[dim]
         if axes != target.axes[other]:
             continue
-        pieces = mesh.axes_size(axes)
+        num_shards = mesh.axes_size(axes)
         count = math.prod(source.shape[at] for at in group[0])
         rows = [count // source.shape[dim], count // target.shape[other]]
-        unit = math.lcm(*rows) * pieces
+        unit = math.lcm(*rows) * num_shards
         wanted = -(-count // unit) * unit
         wide[0][dim], wide[1][other] = wanted // rows[0], wanted // rows[1]
         grows = (source.shape[dim], wide[0][dim]), (wide[1][other], target.shape[other])
-        if not all(size == new or resizing_pays(size, new, pieces) for size, new in grows):
+        if not all(
+            size == new or is_resizing_profitable(size, new, num_shards) for size, new in grows
+        ):
             return None
     new_source, new_target = map(tuple, wide)
     if not are_alike(Side(new_source, source.axes), Side(new_target, target.axes), mesh):

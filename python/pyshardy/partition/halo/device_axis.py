@@ -11,7 +11,7 @@ import numpy as np
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, replica_groups, shard_indices
 from pyshardy.partition.halo.fill_value import FillValue
-from pyshardy.partition.local import LocalBuilder
+from pyshardy.partition.local.builder import LocalBuilder
 
 _COMPARE = "#stablehlo<comparison_direction {}>"
 
@@ -34,7 +34,7 @@ class DeviceAxis:
         self._numbers: dict[tuple[int, ...], ir.Value] = {}
 
     @property
-    def pieces(self) -> int:
+    def num_shards(self) -> int:
         """Return the number of devices along the axes."""
         return self.mesh.axes_size(self.axes)
 
@@ -68,7 +68,7 @@ class DeviceAxis:
 
     def gather(self, value: ir.Value, dim: int) -> ir.Value:
         """Build the concatenation of the values of all devices along a dimension."""
-        sizes = {dim: self._size(value, dim) * self.pieces}
+        sizes = {dim: self._size(value, dim) * self.num_shards}
         attributes = {
             "all_gather_dim": _integer(dim),
             **self.builder.group_attributes(self.mesh, self.axes, flattened_ids=True),

@@ -34,11 +34,13 @@ def emit_exchange(
         device_axis: the devices along the axes of the dimension.
         filling: the contents of all other positions of a buffer.
     """
-    moves = sorted(plan.moves, key=lambda move: min(move.places))
-    segments = [_segment(move, sources[move.source], dim, device_axis) for move in moves]
-    if not moves:
+    permutes = sorted(plan.permutes, key=lambda permute: min(permute.places))
+    segments = [
+        _segment(permute, sources[permute.source], dim, device_axis) for permute in permutes
+    ]
+    if not permutes:
         return device_axis.spread(filling.scalar, next(iter(sources.values())), {dim: plan.length})
-    places = joined_places(moves)
+    places = joined_places(permutes)
     if places is not None:
         buffer = device_axis.place(
             device_axis.join(segments, dim), dim, filling, places, plan.length
@@ -49,20 +51,20 @@ def emit_exchange(
             )
         return buffer
     buffer = None
-    for move, segment in sorted(
-        zip(moves, segments, strict=True), key=lambda each: not _is_everywhere(each[0], plan)
+    for permute, segment in sorted(
+        zip(permutes, segments, strict=True), key=lambda each: not _is_everywhere(each[0], plan)
     ):
-        placed = device_axis.place(segment, dim, filling, move.places, plan.length)
-        if buffer is None and _is_everywhere(move, plan):
+        placed = device_axis.place(segment, dim, filling, permute.places, plan.length)
+        if buffer is None and _is_everywhere(permute, plan):
             buffer = placed
         else:
             others = device_axis.spread(filling.scalar, placed) if buffer is None else buffer
-            buffer = device_axis.choose(move.filled, placed, others, dim)
-    assert buffer is not None, "there are moves"
+            buffer = device_axis.choose(permute.filled, placed, others, dim)
+    assert buffer is not None, "there are permutes"
     return buffer
 
 
-def joined_places(moves: Sequence[Permute]) -> tuple[int, ...] | None:
+def joined_places(permutes: Sequence[Permute]) -> tuple[int, ...] | None:
     """Return the positions of joined segments in the buffers; None if they can't be joined.
 
     Each segment that fills a part of a buffer must have the same position if all are joined. For a
@@ -72,22 +74,22 @@ def joined_places(moves: Sequence[Permute]) -> tuple[int, ...] | None:
     second one that needs its last 3. Both cut 3 elements of their own; joined with 1 of the next
     shard they begin at -1 and 0.
     """
-    places: list[int | None] = [None] * len(moves[0].places)
+    places: list[int | None] = [None] * len(permutes[0].places)
     before = 0
-    for move in moves:
-        for shard, (place, filled) in enumerate(zip(move.places, move.filled, strict=True)):
+    for permute in permutes:
+        for shard, (place, filled) in enumerate(zip(permute.places, permute.filled, strict=True)):
             if filled and places[shard] not in (None, place - before):
                 return None
             if filled:
                 places[shard] = place - before
-        before += move.length
+        before += permute.length
     some = next(place for place in places if place is not None)
     return tuple(some if place is None else place for place in places)
 
 
-def _segment(move: Permute, source: ir.Value, dim: int, device_axis: DeviceAxis) -> ir.Value:
-    segment = device_axis.cut(source, dim, move.begins, move.length)
-    return segment if move.is_local else device_axis.send(segment, move.pairs)
+def _segment(permute: Permute, source: ir.Value, dim: int, device_axis: DeviceAxis) -> ir.Value:
+    segment = device_axis.cut(source, dim, permute.begins, permute.length)
+    return segment if permute.is_local else device_axis.send(segment, permute.pairs)
 
 
 def _holds_other_data(plan: ExchangePlan, places: Sequence[int], rest: PaddingContents) -> bool:
@@ -98,8 +100,10 @@ def _holds_other_data(plan: ExchangePlan, places: Sequence[int], rest: PaddingCo
     2. If they must be a scalar: where no segment fills a position that is needed.
     """
     if rest is PaddingContents.ZERO:
-        return any(move.is_local and not all(map(len, move.filled)) for move in plan.moves)
-    total = sum(move.length for move in plan.moves)
+        return any(
+            permute.is_local and not all(map(len, permute.filled)) for permute in plan.permutes
+        )
+    total = sum(permute.length for permute in plan.permutes)
     needed = (
         range(max(place, 0), min(place + total, end))
         for place, end in zip(places, plan.needed, strict=True)
@@ -110,10 +114,10 @@ def _holds_other_data(plan: ExchangePlan, places: Sequence[int], rest: PaddingCo
     )
 
 
-def _is_everywhere(move: Permute, plan: ExchangePlan) -> bool:
+def _is_everywhere(permute: Permute, plan: ExchangePlan) -> bool:
     """Whether all shards need all elements of a segment that are in the buffer."""
     buffer = range(plan.length)
     return all(
-        filled == buffer[max(place, 0) : max(place + move.length, 0)]
-        for place, filled in zip(move.places, move.filled, strict=True)
+        filled == buffer[max(place, 0) : max(place + permute.length, 0)]
+        for place, filled in zip(permute.places, permute.filled, strict=True)
     )

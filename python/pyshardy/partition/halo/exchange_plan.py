@@ -65,14 +65,14 @@ class ExchangePlan:
 
     Attributes:
         length: the length of each buffer.
-        moves: the permutes, in any order: no two fill the same position.
+        permutes: the permutes, in any order: no two fill the same position.
         held: for each shard the positions of its buffer from the first to the last filled one.
         needed: for each shard the number of positions of its buffer that it needs, filled or not.
         gathered: the number of elements that a shard would receive if all sources were gathered.
     """
 
     length: int
-    moves: tuple[Permute, ...]
+    permutes: tuple[Permute, ...]
     held: tuple[range, ...]
     needed: tuple[int, ...]
     gathered: int
@@ -81,9 +81,9 @@ class ExchangePlan:
     def received(self) -> float:
         """Return the number of elements that a shard receives from others, on average."""
         elements = sum(
-            move.length
-            for move in self.moves
-            for sender, receiver in move.pairs
+            permute.length
+            for permute in self.permutes
+            for sender, receiver in permute.pairs
             if sender != receiver
         )
         return elements / len(self.held)
@@ -119,26 +119,28 @@ def plan_exchange(
     groups: dict[tuple[int, int, int], list[_Run]] = {}
     runs_from: Counter[tuple[int, int, int]] = Counter()
     held = [range(length, 0)] * num_shards
-    for demand in required:
-        for run in _runs(demand):
+    for each in required:
+        for run in _runs(each):
             target = num_shards - 1 - run.receiver if mirrored else run.receiver
             distance = run.sender - target
-            pair = (demand.source, run.sender, run.receiver)
-            groups.setdefault((demand.source, distance, runs_from[pair]), []).append(run)
+            pair = (each.source, run.sender, run.receiver)
+            groups.setdefault((each.source, distance, runs_from[pair]), []).append(run)
             runs_from[pair] += 1
             before = held[run.receiver]
             held[run.receiver] = range(
                 min(before.start, run.place), max(before.stop, run.place + run.length)
             )
-    sizes = {demand.source: demand.shard_size for demand in required}
+    sizes = {each.source: each.shard_size for each in required}
     merged: dict[tuple[int, ...], list[_Run]] = {}
     for (source, distance, nth), runs in groups.items():
         longest, place = max(run.length for run in runs), min(run.place for run in runs)
         merged.setdefault((source, distance % num_shards, nth, longest, place), []).extend(runs)
-    moves = tuple(_move(key[0], runs, sizes[key[0]], num_shards) for key, runs in merged.items())
+    permutes = tuple(
+        _permute(key[0], runs, sizes[key[0]], num_shards) for key, runs in merged.items()
+    )
     gathered = (num_shards - 1) * sum(sizes.values())
-    needed = tuple(map(max, *(demand.lengths for demand in required), (0,) * num_shards))
-    return ExchangePlan(length, moves, tuple(held), needed, gathered)
+    needed = tuple(map(max, *(each.lengths for each in required), (0,) * num_shards))
+    return ExchangePlan(length, permutes, tuple(held), needed, gathered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +159,11 @@ class _Run:
         return range(self.place, self.place + self.length)
 
 
-def _runs(demand: RequiredRange) -> Iterator[_Run]:
-    size = demand.shard_size
-    for receiver, (start, length) in enumerate(zip(demand.starts, demand.lengths, strict=True)):
-        first = max(start, demand.valid.start)
-        end = min(start + length, demand.valid.stop)
+def _runs(required: RequiredRange) -> Iterator[_Run]:
+    size = required.shard_size
+    for receiver, (start, length) in enumerate(zip(required.starts, required.lengths, strict=True)):
+        first = max(start, required.valid.start)
+        end = min(start + length, required.valid.stop)
         while first < end:
             sender = first // size
             stop = min(end, (sender + 1) * size)
@@ -169,7 +171,7 @@ def _runs(demand: RequiredRange) -> Iterator[_Run]:
             first = stop
 
 
-def _move(source: int, runs: Sequence[_Run], shard_size: int, num_shards: int) -> Permute:
+def _permute(source: int, runs: Sequence[_Run], shard_size: int, num_shards: int) -> Permute:
     longest = max(run.length for run in runs)
     lowest = min(run.begin for run in runs)
     if max(run.begin + run.length for run in runs) == lowest + longest:

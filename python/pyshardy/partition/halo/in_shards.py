@@ -17,10 +17,11 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from pyshardy.partition.compatibility.compatible_shardings import Shardings, shape_of
 from pyshardy.partition.halo.device_axis import DeviceAxis
-from pyshardy.partition.halo.form import Body, ExchangeForm, form_of
-from pyshardy.partition.halo.forms.merging import merge_slices
+from pyshardy.partition.halo.form import Body, ExchangeForm
+from pyshardy.partition.halo.form_lookup import form_of
+from pyshardy.partition.halo.merging import merge_slices
 from pyshardy.partition.halo.profitability import axes_of_factors
-from pyshardy.partition.local import LocalBuilder
+from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 
 

@@ -13,7 +13,8 @@ from pyshardy.partition.compatibility.compatible_shardings import (
     shape_of,
 )
 from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.halo.form import ExchangeForm, form_of
+from pyshardy.partition.halo.form import ExchangeForm
+from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 
 Agree = Callable[[OpShardingRule, frozenset[int]], CompatibleShardings | None]

@@ -27,7 +27,7 @@ from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, mesh_of
 from mlir_sdy.model.axis_prefix import is_strict_prefix
 from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.irtools.tensor_types import Shape, shape_of
-from pyshardy.partition.halo.windowed import resizing_pays, resizing_traffic
+from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
 from pyshardy.partition.padding.builder import PaddingBuilder
 from pyshardy.partition.resharding.cost import Traffic, reshard_traffic
 from pyshardy.partition.resharding.plan import AxesPerDim
@@ -57,7 +57,7 @@ def widen_reshard(
     if mesh is None or mesh.is_maximal or mesh_of(target, meshes) != mesh or not is_static:
         return ()
     wide = wide_shape(shape, source, target, mesh)
-    if wide == shape or not _pays(shape, wide, source, target, mesh):
+    if wide == shape or not _is_profitable(shape, wide, source, target, mesh):
         return ()
     padding = PaddingBuilder(cache)
     with reshard.location, ir.InsertionPoint(reshard):
@@ -87,7 +87,7 @@ def _wide_size(size: int, before: AxisTuple, after: AxisTuple, mesh: Mesh) -> in
     if not (is_strict_prefix(before, after) or is_strict_prefix(after, before)):
         return size
     less, more = sorted((mesh.axes_size(before), mesh.axes_size(after)))
-    padded_to_less, padded_to_more = (-(-size // pieces) * pieces for pieces in (less, more))
+    padded_to_less, padded_to_more = (-(-size // count) * count for count in (less, more))
     return size if padded_to_less == padded_to_more else padded_to_more
 
 
@@ -97,7 +97,7 @@ def exchanging_reshard_traffic(
     """Return the communication of a reshard with halo exchange; see `cost.reshard_traffic`."""
     before, after = (TensorSharding.from_axes("mesh", axes) for axes in (source, target))
     wide = wide_shape(shape, before, after, mesh)
-    if wide == shape or not _pays(shape, wide, before, after, mesh):
+    if wide == shape or not _is_profitable(shape, wide, before, after, mesh):
         return Traffic(*reshard_traffic(shape, nbytes, source, target, mesh))
     return (
         resizing_traffic(shape, wide, nbytes, before, mesh)
@@ -106,13 +106,13 @@ def exchanging_reshard_traffic(
     )
 
 
-def _pays(
+def _is_profitable(
     shape: Shape, wide: Shape, source: TensorSharding, target: TensorSharding, mesh: Mesh
 ) -> bool:
     """Whether no dimension receives more than by a gather."""
     return all(
-        resizing_pays(size, padded, mesh.axes_size(before))
-        and resizing_pays(padded, size, mesh.axes_size(after))
+        is_resizing_profitable(size, padded, mesh.axes_size(before))
+        and is_resizing_profitable(padded, size, mesh.axes_size(after))
         for size, padded, before, after in zip(
             shape, wide, source.dim_axes, target.dim_axes, strict=True
         )

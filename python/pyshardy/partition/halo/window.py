@@ -48,7 +48,7 @@ class Window:
     size: int = 1
     dilation: int = 1
 
-    def reach(self, count: int, num_shards: int) -> WindowFootprint:
+    def footprint(self, count: int, num_shards: int) -> WindowFootprint:
         """Return the elements that the shards of `count` windows cover.
 
         1. A shard has s = ceil(count / num_shards) windows. Those of shard t begin at position
@@ -58,7 +58,7 @@ class Window:
            f = ceil(b / dilation), which is f * dilation - b positions after b: its phase.
 
         Example: windows of 3 that move by 1 over 8 elements with one of padding at each end, on
-        4 shards: `Window(low=1, size=3).reach(8, 4)` begins at -1, 1, 3 and 5, with 4 elements.
+        4 shards: `Window(low=1, size=3).footprint(8, 4)` begins at -1, 1, 3 and 5, with 4 elements.
         """
         shard_size = -(-count // num_shards)
         extent = (shard_size - 1) * self.stride + self.size

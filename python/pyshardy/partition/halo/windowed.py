@@ -14,6 +14,7 @@ from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 from pyshardy.partition.halo.fill_value import FillValue, PaddingContents
 from pyshardy.partition.halo.form import Body, ExchangeForm
+from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window, WindowFootprint
 from pyshardy.partition.padding.trailing_resize import does_nothing
 from pyshardy.partition.resharding.cost import Traffic
@@ -35,19 +36,19 @@ class WindowedDim:
     window: Window
     count: int
 
-    def reach(self, num_shards: int) -> WindowFootprint:
+    def footprint(self, num_shards: int) -> WindowFootprint:
         """Return the elements that each shard of the windows covers."""
-        return self.window.reach(self.count, num_shards)
+        return self.window.footprint(self.count, num_shards)
 
-    def route(self, num_shards: int) -> ExchangePlan:
+    def exchange_plan(self, num_shards: int) -> ExchangePlan:
         """Return the plan for the elements that each shard of the windows covers."""
-        reach = self.reach(num_shards)
+        footprint = self.footprint(num_shards)
         shard_size = -(-self.size // num_shards)
-        demand = RequiredRange(reach.starts, reach.lengths, range(self.size), shard_size)
-        return plan_exchange(reach.length, (demand,), num_shards)
+        required = RequiredRange(footprint.starts, footprint.lengths, range(self.size), shard_size)
+        return plan_exchange(footprint.length, (required,), num_shards)
 
 
-def resizing_pays(size: int, wanted: int, num_shards: int) -> bool:
+def is_resizing_profitable(size: int, wanted: int, num_shards: int) -> bool:
     """Whether padding or slicing the end of a dimension receives no more than gathering it.
 
     Args:
@@ -55,11 +56,11 @@ def resizing_pays(size: int, wanted: int, num_shards: int) -> bool:
         wanted: its size afterwards.
         num_shards: its number of shards, before and afterwards.
     """
-    plan = resizing_route(size, wanted, num_shards)
+    plan = resizing_plan(size, wanted, num_shards)
     return plan.received <= plan.gathered
 
 
-def resizing_route(size: int, wanted: int, num_shards: int) -> ExchangePlan:
+def resizing_plan(size: int, wanted: int, num_shards: int) -> ExchangePlan:
     """Return the plan for padding or slicing the end of a dimension.
 
     Args:
@@ -67,7 +68,7 @@ def resizing_route(size: int, wanted: int, num_shards: int) -> ExchangePlan:
         wanted: its size afterwards.
         num_shards: its number of shards, before and afterwards.
     """
-    return WindowedDim(0, size, Window(), wanted).route(num_shards)
+    return WindowedDim(0, size, Window(), wanted).exchange_plan(num_shards)
 
 
 def resizing_traffic(
@@ -87,11 +88,11 @@ def resizing_traffic(
     for dim, (size, wanted) in enumerate(zip(before, after, strict=True)):
         if size == wanted:
             continue
-        plan = resizing_route(size, wanted, shards_per_dim[dim])
+        plan = resizing_plan(size, wanted, shards_per_dim[dim])
         local = list(sharding.local_shape(after, mesh))
         del local[dim]
         sent = plan.received * math.prod(local) * nbytes
-        traffic += Traffic(sent, sum(not move.is_local for move in plan.moves))
+        traffic += Traffic(sent, sum(not permute.is_local for permute in plan.permutes))
     return traffic
 
 
@@ -151,9 +152,9 @@ class WindowedForm(ExchangeForm):
         self._filling = filling
         self._attributes = attributes
 
-    def routes(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
+    def exchange_plans(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return the plan for the elements that the windows of each shard cover."""
-        return (self.dims[factor].route(num_shards),)
+        return (self.dims[factor].exchange_plan(num_shards),)
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Exchange one dimension after the other, corners included; then apply the operation."""
@@ -161,11 +162,11 @@ class WindowedForm(ExchangeForm):
         local_dims: dict[int, LocalDim] = {}
         for index in self._covered:
             filling = self._filling(body, index)
-            for factor in body.lanes:
+            for factor in body.device_axes:
                 values[index], local_dims[factor] = self._exchanged(
                     values[index], factor, filling, body
                 )
-        local = body.local_copy(self.operation, values, self._attributes(local_dims))
+        local = local_copy(self.operation, body, values, self._attributes(local_dims))
         if does_nothing(local):
             local.erase()
             return values[:1]
@@ -175,18 +176,18 @@ class WindowedForm(ExchangeForm):
         self, value: ir.Value, factor: int, filling: FillValue, body: Body
     ) -> tuple[ir.Value, LocalDim]:
         """Build the elements that a shard's windows cover; with holes if shards differ in them."""
-        windowed, device_axis = self.dims[factor], body.lanes[factor]
+        windowed, device_axis = self.dims[factor], body.device_axes[factor]
         dim, dilation = windowed.dim, windowed.window.dilation
-        reach = windowed.reach(device_axis.pieces)
-        plan = windowed.route(device_axis.pieces)
+        footprint = windowed.footprint(device_axis.num_shards)
+        plan = windowed.exchange_plan(device_axis.num_shards)
         value = emit_exchange(plan, {0: value}, dim, device_axis, filling)
-        phase = reach.phases[0]
-        high = reach.extent - phase - (reach.length - 1) * dilation - 1
-        if high >= 0 and set(reach.phases) == {phase}:
-            return value, LocalDim(reach.length, phase, high, dilation)
+        phase = footprint.phases[0]
+        high = footprint.extent - phase - (footprint.length - 1) * dilation - 1
+        if high >= 0 and set(footprint.phases) == {phase}:
+            return value, LocalDim(footprint.length, phase, high, dilation)
         value = device_axis.pad(value, dim, filling, 0, 0, dilation - 1)
-        value = device_axis.place(value, dim, filling, reach.phases, reach.extent)
-        return value, LocalDim(reach.extent)
+        value = device_axis.place(value, dim, filling, footprint.phases, footprint.extent)
+        return value, LocalDim(footprint.extent)
 
 
 def operand_filling(first: int) -> FillingFunction:

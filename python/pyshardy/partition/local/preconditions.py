@@ -25,13 +25,10 @@ from pyshardy.partition.compatibility.compatible_shardings import Shardings
 from pyshardy.partition.compatibility.one_mesh import is_change_of_mesh
 from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.compatibility.single_device import is_on_single_device, runs_on_shards
-from pyshardy.partition.halo import (
-    FormInShards,
-    axes_of_factors,
-    exchanging_operations,
-    form_in_shards,
-)
-from pyshardy.partition.local import CONVERSIONS, UNCHANGED_LOCALLY, RetypeOnly
+from pyshardy.partition.halo.form_lookup import exchanging_operations
+from pyshardy.partition.halo.in_shards import FormInShards, form_in_shards
+from pyshardy.partition.halo.profitability import axes_of_factors
+from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.completion import PartialResults, partial_axes
 from pyshardy.partition.op_facts.data_flow import (
@@ -42,6 +39,7 @@ from pyshardy.partition.op_facts.data_flow import (
 )
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
+from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules import ShardingRuleLookup
@@ -148,8 +146,9 @@ class LocalChecks:
             PassError: another pass should have replaced it.
         """
         name = operation.name
+        has_local_form = record_of(name).local_form is not None
         if name not in REMOVED_BY:
-            if name not in CONVERSIONS:
+            if not has_local_form:
                 _fail(operation, "has no local form")
             if name in _OF_KNOWN_SIZES and not _has_static_shape(operation.operands[0]):
                 what = operation.operands[0].type
@@ -158,7 +157,7 @@ class LocalChecks:
         ends = [get_sharding(value) for value in (operation.operands[0], operation.results[0])]
         if name == "sdy.reshard" and any(is_on_single_device(end, self._meshes) for end in ends):
             _fail(operation, f"is left: {_run_first('sdy-resolve-single-device-sharding')}")
-        if name in CONVERSIONS and (
+        if has_local_form and (
             are_equivalent_if_given(*ends) or is_change_of_mesh(ends[0], ends[1], self._meshes)
         ):
             return
@@ -212,14 +211,14 @@ class LocalChecks:
         """Return the local form of an operation, after checking that it has one.
 
         Args:
-            known: an operation with a sharded operand or result, or in `DEVICE_DEPENDENT_OPS`.
+            known: an operation that is device-dependent, or has a sharded operand or result.
             shardings: those of its operands, then results.
 
         Raises:
             PassError: it has no local form, its tensors have incompatible shardings, or a dimension
                 is sharded that needs elements of other shards.
         """
-        if known.name not in CONVERSIONS:
+        if record_of(known.name).local_form is None:
             _fail(
                 known.operation,
                 "has no local form: its operands and results must be replicated; "
@@ -230,9 +229,8 @@ class LocalChecks:
         return self._forms.of(known, shardings, self._checked_form)
 
     def _checked_form(self, operation: ir.Operation, shardings: Shardings) -> LocalForm:
-        name = operation.name
+        record = record_of(operation.name)
         rule = self._rules.rule(operation)
-        only_types_change = isinstance(CONVERSIONS[name], RetypeOnly)
         partial = None
         if rule is not None:
             in_shards = self._form_in_shards(operation, rule, shardings)
@@ -241,11 +239,13 @@ class LocalChecks:
             rule = rule_on_shards(operation, rule)
             self._check_factors(operation, rule, shardings)
             partial = self._partial_results(operation, rule, shardings)
-        elif name == _CUSTOM_CALL and not runs_on_shards(operation):
+        elif operation.name == _CUSTOM_CALL and not runs_on_shards(operation):
             _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
-        stays = UNCHANGED_LOCALLY.get(name)
-        changes = not (only_types_change or (stays is not None and stays(operation, shardings)))
-        return LocalForm(changes, partial)
+        is_unchanged = record.local_form is retype_only or (
+            record.is_unchanged_locally is not None
+            and record.is_unchanged_locally(operation, shardings)
+        )
+        return LocalForm(not is_unchanged, partial)
 
     def _form_in_shards(
         self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings

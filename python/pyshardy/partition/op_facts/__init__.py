@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Facts about single operations: blocked factors, local rules, completion of partial results."""
+"""Facts about single operations: their records, and analyses of operations and bodies."""

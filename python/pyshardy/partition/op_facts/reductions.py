@@ -8,42 +8,19 @@ completes the others itself (see `local/completing.py`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
 from mlir_sdy.values import result_shardings_of
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.partition.op_facts.neutral_elements import neutral_element
+from pyshardy.partition.op_facts.record import Completion, record_of
 from pyshardy.partition.op_facts.reduction_bodies import (
     combining_operations,
     is_boolean,
     is_idempotent,
     only_selects,
 )
-
-CONTRACTIONS = frozenset(
-    {
-        "chlo.ragged_dot",
-        "stablehlo.convolution",
-        "stablehlo.dot",
-        "stablehlo.dot_general",
-        "stablehlo.einsum",
-        "stablehlo.unary_einsum",
-    }
-)
-"""Operations that add up products of elements."""
-
-_ADDING = CONTRACTIONS | {
-    "stablehlo.custom_call",
-    "stablehlo.dynamic_slice",
-    "stablehlo.gather",
-}
-"""Operations whose partial results are added up.
-
-For slices, all but one device have zeros. The reduced factors of a custom call are those of its
-rule.
-"""
 
 _KINDS = {
     "stablehlo.add": ReductionOp.SUM,
@@ -60,54 +37,47 @@ _KINDS_OF_BOOLEANS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """The completion of partial results.
-
-    Attributes:
-        kinds: for each result the kind of the all-reduce after the operation; none if the operation
-            completes its results itself.
-    """
-
-    kinds: tuple[ReductionOp, ...] = ()
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the local form of the operation completes it."""
-        return not self.kinds
-
-
 def completion_of(operation: ir.Operation) -> Completion | None:
-    """Return the completion of an operation with sharded reduced factors; None if impossible.
+    """Return the completion of an operation with sharded reduced factors; None if impossible."""
+    find = record_of(operation.name).completion
+    return None if find is None else find(operation)
 
-    1. The results of a contraction or a gather are added up.
-    2. A `stablehlo.reduce` or `stablehlo.scatter` that combines each value by one operation is
-       completed by the same operation, if `sdy.all_reduce` has it: sum, maximum or minimum, or `or`
-       and `and` of truth values.
-    3. Otherwise, and if the body of a `stablehlo.reduce` only selects, as that of an argmax does,
-       the operation completes itself, unless its results have to stay unreduced. So does a
-       `chlo.top_k`.
+
+def completion_by_sum(operation: ir.Operation) -> Completion:
+    """Return the all-reduce that adds up the partial results."""
+    kinds = (_kind("stablehlo.add", result.type) for result in operation.results)
+    return Completion(tuple(kind or ReductionOp.SUM for kind in kinds))
+
+
+def completion_by_body(
+    operation: ir.Operation, *, completes_selections: bool = False
+) -> Completion | None:
+    """Return the all-reduce by the body of a reduction, or the completion by the local form.
+
+    1. A body that combines each value by one operation is completed by the same operation, if
+       `sdy.all_reduce` has it: sum, maximum or minimum, or `or` and `and` of truth values.
+    2. Otherwise the operation completes itself, as by `completion_by_itself`.
+
+    Args:
+        operation: the operation, whose first region is the body.
+        completes_selections: whether it also completes itself if its body only selects, as that of
+            an argmax does.
     """
-    results = [result.type for result in operation.results]
-    if operation.name in _ADDING:
-        return Completion(
-            tuple(_kind("stablehlo.add", result) or ReductionOp.SUM for result in results)
-        )
-    if operation.name not in ("chlo.top_k", "stablehlo.reduce", "stablehlo.scatter"):
-        return None
-    body = None if operation.name == "chlo.top_k" else operation.regions[0].blocks[0]
-    names = None if body is None else combining_operations(body)
+    body = operation.regions[0].blocks[0]
+    names = combining_operations(body)
     if names is None:
-        is_reduce = operation.name == "stablehlo.reduce"
-        is_completable = body is None or (is_reduce and only_selects(body))
-    else:
-        kinds = [_kind(name, result) for name, result in zip(names, results, strict=True)]
-        known = tuple(kind for kind in kinds if kind is not None)
-        if len(known) == len(kinds):
-            return Completion(known)
-        is_completable = True
+        is_completed = completes_selections and only_selects(body)
+        return completion_by_itself(operation) if is_completed else None
+    results = [result.type for result in operation.results]
+    kinds = [_kind(name, result) for name, result in zip(names, results, strict=True)]
+    known = tuple(kind for kind in kinds if kind is not None)
+    return Completion(known) if len(known) == len(kinds) else completion_by_itself(operation)
+
+
+def completion_by_itself(operation: ir.Operation) -> Completion | None:
+    """Return the completion by the local form, unless results have to stay unreduced."""
     stays_unreduced = any(sharding.unreduced_axes for sharding in result_shardings_of(operation))
-    return Completion() if is_completable and not stays_unreduced else None
+    return None if stays_unreduced else Completion()
 
 
 def counts_any_number_of_times(initial: ir.Value, name: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.tensor_types import Shape, shape_of
+from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.padding.builder import PaddingBuilder
 
 
@@ -29,20 +30,16 @@ def clamp_indices(
         contents: the shape without padding of each value that is padded.
         builder: builds the clamps.
     """
-    sizes = contents.get(operation.operands[0]) if len(operation.operands) else None
-    if sizes is None:
-        return
-    if operation.name == "stablehlo.dynamic_slice":
-        _clamp_starts(operation, 1, sizes, operation.results[0], builder)
-    elif operation.name == "stablehlo.dynamic_update_slice":
-        _clamp_starts(operation, 2, sizes, operation.operands[1], builder)
-    elif operation.name == "stablehlo.gather":
-        _clamp_vectors(operation, sizes, builder)
+    clamp = record_of(operation.name).clamp_indices
+    sizes = None if clamp is None else contents.get(operation.operands[0])
+    if clamp is not None and sizes is not None:
+        clamp(operation, sizes, builder)
 
 
-def _clamp_starts(
+def clamp_starts(
     operation: ir.Operation, first: int, sizes: Shape, slice_: ir.Value, builder: PaddingBuilder
 ) -> None:
+    """Clamp the starts of a slice, which are the operands from a first one on."""
     padded = shape_of(operation.operands[0].type)
     for dim, length in enumerate(shape_of(slice_.type)):
         if padded[dim] != sizes[dim] and padded[dim] != length:
@@ -54,7 +51,8 @@ def _clamp_starts(
             )
 
 
-def _clamp_vectors(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder) -> None:
+def clamp_vectors(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder) -> None:
+    """Clamp the indices of a gather, whose components are along one dimension."""
     numbers: Any = stablehlo.GatherDimensionNumbers(operation.attributes["dimension_numbers"])
     slice_sizes: tuple[int, ...] = tuple(operation.attributes["slice_sizes"])
     padded = shape_of(operation.operands[0].type)

@@ -33,15 +33,12 @@ from pyshardy.irtools.tensor_types import padded_shape_of, shape_of
 from pyshardy.partition.compatibility.remarks import remark_on_gathering
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.completion import COMPLETING
+from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.padding.neutral import neutral_values
-from pyshardy.partition.padding.reshape import reshapes_padding
 from pyshardy.partition.padding.trailing_resize import factors_in_place
 
 DimsPerTensor = list[set[int]]
 """Some dimensions of each operand, then of each result."""
-
-_COUNTING = frozenset({"stablehlo.batch_norm_grad", "stablehlo.batch_norm_training"})
-"""Operations with statistics over dimensions that some of their tensors lack."""
 
 
 def unpaddable_dims(
@@ -51,14 +48,14 @@ def unpaddable_dims(
 
     1. Without a rule, all of them.
     2. A dimension that would be padded and has no factor, or several: padding would not be at the
-       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions. Reshapes that keep padding
-       at the end are excepted (see `reshapes_padding`).
+       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions. Operations that keep
+       padding at the end are excepted (see `reshapes_padding`).
     3. A dimension that would be padded and whose factor is blocked (see `blocked_factors`), unless
        elements keep their positions (see `trailing_resize`), or whose factor is only a part of
-       another tensor's dimension, or is reduced without a neutral value.
+       another tensor's dimension, or is reduced without a neutral value, or is unpaddable for such
+       operations (see `PartitionRecord`).
     4. A dimension of size 1 whose factor not all tensors have (if it is reduced, all operands):
-       other dimensions need not have the size of the factor, as for the groups of a convolution. So
-       does a dimension of size 1 that is sliced, with any stride.
+       other dimensions need not have the size of the factor, as for the groups of a convolution.
     5. All other dimensions that share a factor with one of these.
 
     Raises:
@@ -73,7 +70,8 @@ def unpaddable_dims(
     ]
     if rule is None:
         return sharded if any(uneven) else uneven
-    if operation.name == "stablehlo.reshape" and reshapes_padding(operation, meshes):
+    record = record_of(operation.name)
+    if record.keeps_padding is not None and record.keeps_padding(operation, meshes):
         return [set() for _ in values]
     factors_of = [[dim.factor_indices for dim in tensor.dim_mappings] for tensor in rule.mappings]
     parts = {
@@ -83,14 +81,12 @@ def unpaddable_dims(
     unpaddable = blocked | parts
     if neutral_values(operation) is None:
         unpaddable |= {*rule.reduction_factors}
-    if operation.name in _COUNTING:
-        unpaddable |= {
-            factor for factor in range(rule.num_factors) if not _is_everywhere(factor, rule)
-        }
+    if record.unpaddable_factors is not None:
+        unpaddable |= {*record.unpaddable_factors(operation, rule)}
     unpaddable |= {
         factor
         for factor, size in enumerate(rule.factor_sizes)
-        if size == 1 and (operation.name == "stablehlo.slice" or not _is_everywhere(factor, rule))
+        if size == 1 and not is_everywhere(factor, rule)
     }
     whole: DimsPerTensor = [
         {
@@ -183,7 +179,8 @@ def _sharded_dims(value: ir.Value) -> set[int]:
     return {dim for dim, held in enumerate(sharding.dim_axes) if held}
 
 
-def _is_everywhere(factor: int, rule: OpShardingRule) -> bool:
+def is_everywhere(factor: int, rule: OpShardingRule) -> bool:
+    """Whether all tensors have a factor, except for scalars; if it is reduced, all operands."""
     is_reduced = factor in rule.reduction_factors
     tensors = rule.operand_mappings if is_reduced else rule.mappings
     return all(tensor.contains_factor(factor) for tensor in tensors if tensor.rank)

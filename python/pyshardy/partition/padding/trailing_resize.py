@@ -9,9 +9,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, mesh_of
 from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.irtools.tensor_types import shape_of
-
-RESIZING = frozenset({"stablehlo.pad", "stablehlo.slice"})
-"""The operations that make dimensions larger or smaller."""
+from pyshardy.partition.op_facts.record import record_of
 
 
 def factors_in_place(
@@ -25,7 +23,8 @@ def factors_in_place(
     Example: `stablehlo.slice %0 [0:7] : (tensor<8xf32>) -> tensor<7xf32>` on 4 devices. Shards have
       2 elements; the second one of the last shard becomes padding.
     """
-    if operation.name not in RESIZING:
+    resized_at_end = record_of(operation.name).resized_at_end
+    if resized_at_end is None:
         return frozenset()
     operand, result = operation.operands[0], operation.results[0]
     before, sharding = get_sharding(behind_barriers(operand)), get_sharding(result)
@@ -36,7 +35,7 @@ def factors_in_place(
         return frozenset()
     columns = zip(
         rule.result_mappings[0].dim_mappings,
-        _resized_at_end(operation),
+        resized_at_end(operation),
         sharding.local_shape(shape_of(operand.type), mesh),
         sharding.local_shape(shape_of(result.type), mesh),
         strict=True,
@@ -54,11 +53,10 @@ def does_nothing(operation: ir.Operation) -> bool:
 
     Example: `stablehlo.slice %0 [0:8] : (tensor<8xf32>) -> tensor<8xf32>`.
     """
-    if operation.name not in RESIZING:
+    resized_at_end = record_of(operation.name).resized_at_end
+    if resized_at_end is None or operation.operands[0].type != operation.results[0].type:
         return False
-    if operation.operands[0].type != operation.results[0].type:
-        return False
-    return operation.name == "stablehlo.slice" or all(_resized_at_end(operation))
+    return all(resized_at_end(operation))
 
 
 def drop_useless(operations: Iterable[ir.Operation]) -> None:
@@ -67,18 +65,3 @@ def drop_useless(operations: Iterable[ir.Operation]) -> None:
         if does_nothing(operation):
             operation.results[0].replace_all_uses_with(operation.operands[0])
             operation.erase()
-
-
-def _resized_at_end(operation: ir.Operation) -> list[bool]:
-    """Return for each dimension whether it is sliced or padded at its end only."""
-    attributes = operation.attributes
-    if operation.name == "stablehlo.slice":
-        names, wanted = ("start_indices", "strides"), (0, 1)
-        return [each == wanted for each in zip(*(attributes[name] for name in names), strict=True)]
-    low, high, interior = (
-        attributes[name] for name in ("edge_padding_low", "edge_padding_high", "interior_padding")
-    )
-    return [
-        before == between == 0 and behind >= 0
-        for before, behind, between in zip(low, high, interior, strict=True)
-    ]

@@ -32,17 +32,22 @@ from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.resolver import is_compatible_already
-from pyshardy.partition.local import CONVERSIONS, DEVICE_DEPENDENT_OPS, LocalBuilder, RetypeOnly
+from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.local.device_limit import check_number_of_devices
 from pyshardy.partition.local.module_metadata import write_module_metadata
 from pyshardy.partition.local.preconditions import FLOWS, STAY, LocalChecks, check_no_inner_modules
-from pyshardy.partition.local.registry import Conversion
 from pyshardy.partition.op_facts.completion import (
     MissingCompletion,
     PartialResults,
     complete,
     missing_completions,
+)
+from pyshardy.partition.op_facts.record import (
+    Conversion,
+    operations_where,
+    record_of,
 )
 from pyshardy.partition.op_facts.sharding_cache import ShardingCache
 from pyshardy.rules.operation_view import OperationView
@@ -97,6 +102,7 @@ class _ModuleConverter:
         self.meshes = builder.meshes
         self.checks = checks
         self.known = ShardingCache()
+        self.device_dependent = operations_where(lambda record: record.is_device_dependent)
         self.incomplete: list[tuple[int, PartialResults, MissingCompletion]] = []
 
     def run(self) -> None:
@@ -124,9 +130,7 @@ class _ModuleConverter:
         new_types: dict[ir.Value, ir.Type] = {}
         local_types: dict[tuple[int, int], ir.Type | None] = {}
         to_look_at: list[tuple[ir.Operation, str]] = []
-        same_on_shards = {
-            name for name, conversion in CONVERSIONS.items() if isinstance(conversion, RetypeOnly)
-        }
+        same_on_shards = operations_where(lambda record: record.local_form is retype_only)
 
         def note(
             values: Sequence[ir.Value],
@@ -161,7 +165,7 @@ class _ModuleConverter:
         to_look_at += [
             (operation, operation.name)
             for operation in operations_named(
-                (OPERATIONS.keys() - STAY) | DEVICE_DEPENDENT_OPS, self.module
+                (OPERATIONS.keys() - STAY) | self.device_dependent, self.module
             )
             if _is_in_scalar_body(operation)
         ]
@@ -188,7 +192,7 @@ class _ModuleConverter:
             if name not in OPERATIONS:
                 asked = OperationView.of(operation, name)
                 values = asked.values
-                if name not in DEVICE_DEPENDENT_OPS and new_types.keys().isdisjoint(values):
+                if name not in self.device_dependent and new_types.keys().isdisjoint(values):
                     continue
                 form = checks.local_form(asked, tuple([known[value] for value in values]))
                 if form.partial is not None:
@@ -200,7 +204,7 @@ class _ModuleConverter:
                 if form.in_shards is not None:
                     to_convert.append((operation, form.in_shards))
                     continue
-            to_convert.append((operation, CONVERSIONS[name]))
+            to_convert.append((operation, _conversion(name)))
         return to_convert
 
     def _complete(
@@ -219,7 +223,7 @@ class _ModuleConverter:
             completed = complete(missing, partial, cache)
             if missing.result in new_types:
                 new_types[completed.result] = new_types[missing.result]
-            to_convert.insert(place, (completed, CONVERSIONS[completed.name]))
+            to_convert.insert(place, (completed, _conversion(completed.name)))
 
     def _local_type(
         self, value_type: ir.Type, sharding: TensorSharding, place: ir.Operation
@@ -256,6 +260,13 @@ class _ModuleConverter:
             )
         )
         return ir.FunctionType.get(inputs, results, context=function.context)
+
+
+def _conversion(name: str) -> Conversion:
+    """Return the conversion of operations of a name, which the checks have found to have one."""
+    conversion = record_of(name).local_form
+    assert conversion is not None, "operations without a local form are refused"
+    return conversion
 
 
 def _is_in_scalar_body(operation: ir.Operation) -> bool:

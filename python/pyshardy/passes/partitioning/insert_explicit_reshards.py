@@ -82,6 +82,7 @@ from pyshardy.partition.op_facts.data_flow import (
     sources_of_call,
     sources_of_function,
 )
+from pyshardy.partition.op_facts.record import operations_where
 from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.partition.op_facts.sharding_cache import ShardingCache
@@ -132,13 +133,15 @@ def insert_explicit_reshards(
     )
     if compatibility == "cheapest":
         # Imported here: the modules with the local forms import many others.
-        from pyshardy.partition.halo import cheapest_reshape, find_exchange  # noqa: PLC0415
-        from pyshardy.partition.local import CONVERSIONS  # noqa: PLC0415
+        from pyshardy.partition.halo.profitability import find_exchange  # noqa: PLC0415
+        from pyshardy.partition.halo.reshape_agreement import cheapest_reshape  # noqa: PLC0415
 
         make_synchronous(function)
         resolve_user_collectives(function.operation)
         make_static(function)
-        resharder.finder.local_forms = CONVERSIONS.keys()
+        resharder.finder.local_forms = operations_where(
+            lambda record: record.local_form is not None
+        )
         resharder.finder.find_exchange = find_exchange
         resharder.finder.agree_on_reshape = cheapest_reshape
         resharder.finder.defers_completions = bool(operations_named({_WHILE}, function))

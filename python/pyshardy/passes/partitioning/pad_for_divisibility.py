@@ -40,9 +40,9 @@ from pyshardy.irtools.tensor_types import (
     with_shape,
 )
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.local.ops.sizes import FITTING
 from pyshardy.partition.op_facts.data_flow import Source, sources_of
 from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
+from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.partition.op_facts.sharding_cache import READ_APART
 from pyshardy.partition.padding.builder import PaddingBuilder
@@ -54,7 +54,7 @@ from pyshardy.partition.padding.replicated import (
     replicate_dims_around,
     unpaddable_dims,
 )
-from pyshardy.partition.padding.trailing_resize import RESIZING, drop_useless
+from pyshardy.partition.padding.trailing_resize import drop_useless
 from pyshardy.rules import ShardingRuleLookup
 
 _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
@@ -124,13 +124,13 @@ class _FunctionPadder:
             self.contents[value] = shape
             value.set_type(with_shape(value.type, wanted))
         builder = PaddingBuilder(self.cache)
-        resized = [operation for operation in uneven if operation.name in RESIZING]
         for operation, rule in zip(uneven, rules, strict=True):
             with operation.location, ir.InsertionPoint(operation):
-                if operation.name in FITTING:
-                    FITTING[operation.name](operation)
+                fit_sizes = record_of(operation.name).fit_sizes
+                if fit_sizes is not None:
+                    fit_sizes(operation)
                 self._fit(operation, rule, builder)
-        drop_useless(resized)
+        drop_useless(uneven)
         # Late, since a new value could have the address of an erased one in `contents`.
         for operation in self._replaced:
             operation.erase()

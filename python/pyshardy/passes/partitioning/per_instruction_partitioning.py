@@ -36,7 +36,7 @@ from mlir_sdy.values import (
 from pyshardy.irtools.channels import channel_of, first_free_channel, set_channel
 from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.partition.local.device_kind import are_replicas
-from pyshardy.partition.op_facts.blocked_factors import allow_unsafe_rng
+from pyshardy.partition.records.random_numbers import allow_unsafe_rng
 from pyshardy.partition.single_ops.filter import InstructionFilter
 from pyshardy.partition.single_ops.outline import LocalInstruction, Outliner
 from pyshardy.pipeline import pipeline_of, use

@@ -40,23 +40,19 @@ from pyshardy.partition.compatibility.compatible_shardings import (
     majority_mesh,
     shape_of,
 )
-from pyshardy.partition.halo import (
-    PASSING_ON,
-    ExchangeForm,
-    axes_of_factors,
-    exchanging_operations,
-    factors_to_replicate,
-    form_of,
-    replace_with_manual_computation,
-)
-from pyshardy.partition.halo.forms.reshape import resolve_reshape
+from pyshardy.partition.halo.computation import replace_with_manual_computation
+from pyshardy.partition.halo.form import PASSING_ON, ExchangeForm
+from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of
+from pyshardy.partition.halo.profitability import axes_of_factors, factors_to_replicate
+from pyshardy.partition.halo.reshape import resolve_reshape
 from pyshardy.partition.halo.reshard import widen_reshard
-from pyshardy.partition.local import LocalBuilder
+from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.local.device_limit import check_number_of_devices
-from pyshardy.partition.op_facts.blocked_factors import allow_unsafe_rng, blocked_factors
+from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.padding.replicated import replicate_dims_around
 from pyshardy.partition.padding.trailing_resize import factors_in_place
+from pyshardy.partition.records.random_numbers import allow_unsafe_rng
 from pyshardy.rules import ShardingRuleLookup
 
 _RESHAPE, _RESHARD, _SLICE = "stablehlo.reshape", "sdy.reshard", "stablehlo.slice"

@@ -16,10 +16,13 @@ windows is element -1 or 2 of the slice, so that they have elements 0, 1 and ele
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
+from mlir_sdy.model import OpShardingRule
+from pyshardy.cost.op_work import Work, nbytes_of, taking_work
+from pyshardy.irtools.tensor_types import Shape
 from pyshardy.partition.local.arithmetic import (
     binary,
     broadcast,
@@ -32,9 +35,75 @@ from pyshardy.partition.local.arithmetic import (
 )
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
-from pyshardy.partition.local.ops.sizes import fit_dynamic_slice
-from pyshardy.partition.local.registry import converts
+from pyshardy.partition.op_facts.blocked_factors import factors_of
+from pyshardy.partition.op_facts.linear_operations import moving
+from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.op_facts.reductions import completion_by_sum
+from pyshardy.partition.op_facts.rules_on_shards import signature_of
 from pyshardy.partition.op_facts.sharding_cache import sharding_of
+from pyshardy.partition.padding.builder import PaddingBuilder
+from pyshardy.partition.padding.indices import clamp_starts
+from pyshardy.partition.records.gather import no_neutral_values
+from pyshardy.rules.builder import NEED_REPLICATION, REDUCTION, RuleBuilder
+
+# --- Sharding -----------------------------------------------------------------------------------
+
+
+def _dynamic_slice_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
+    """Return a rule by which devices take the elements of a slice in their shards, and add up.
+
+    Example:
+        stablehlo.dynamic_slice %a, %b, %c, sizes = [4, 2]
+            : (tensor<4x6xf32>, tensor<i32>, tensor<i32>) -> tensor<4x2xf32>
+        // ([i, j], [], [])->([i, k]) {i=4, j=6, k=2} reduction={j} need_replication={k}
+    """
+    sizes, lengths = (
+        tuple(ir.RankedTensorType(value.type).shape)
+        for value in (operation.operands[0], operation.results[0])
+    )
+    builder = RuleBuilder(signature_of(operation))
+    for dim, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
+        if size == length:
+            builder.factor(size, (dim,), (dim,))
+        else:
+            builder.factor(size, (dim,), kind=REDUCTION)
+            builder.factor(length, (), (dim,), NEED_REPLICATION)
+    return builder.build()
+
+
+def _dynamic_update_slice_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
+    """Return a rule by which each device writes the elements of the update in its shard.
+
+    Example:
+        stablehlo.dynamic_update_slice %a, %b, %c, %d
+            : (tensor<4x6xf32>, tensor<4x2xf32>, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>
+        // ([i, j], [i, k], [], [])->([i, j]) {i=4, j=6, k=2} need_replication={k}
+    """
+    sizes, update_sizes = (
+        tuple(ir.RankedTensorType(value.type).shape) for value in list(operation.operands)[:2]
+    )
+    builder = RuleBuilder(signature_of(operation))
+    for dim, (size, update_size) in enumerate(zip(sizes, update_sizes, strict=True)):
+        if size == update_size:
+            builder.point_factor(dim, size)
+        else:
+            builder.factor(size, (dim,), (dim,))
+            builder.factor(update_size, (None, dim), kind=NEED_REPLICATION)
+    return builder.build()
+
+
+def _factors_of_smaller_updates(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of dimensions of the update that are smaller than those of the operand.
+
+    The full update may go to one shard of the operand.
+    """
+    operand, update = (_shape(operation.operands[at]) for at in (0, 1))
+    for dim, (size, part) in enumerate(zip(operand, update, strict=True)):
+        if size != part:
+            yield from factors_of(rule, 1, dim)
+
+
+# --- Local forms --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +123,6 @@ class Window:
     within: ir.Value
 
 
-@converts("stablehlo.dynamic_slice")
 def convert_dynamic_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Convert a dynamic slice: a device takes the elements in its shard, and zeros for others.
 
@@ -82,7 +150,6 @@ def convert_dynamic_slice(operation: ir.Operation, builder: LocalBuilder) -> Non
     operation.erase()
 
 
-@converts("stablehlo.dynamic_update_slice")
 def convert_dynamic_update_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Convert an update of a slice: a device overwrites the elements in its shard.
 
@@ -195,3 +262,49 @@ def _is_in_slice(builder: LocalBuilder, window: Window, dim: int, shape: Sequenc
 
 def _shape(value: ir.Value) -> tuple[int, ...]:
     return tuple(ir.RankedTensorType(value.type).shape)
+
+
+def fit_dynamic_slice(operation: ir.Operation) -> None:
+    """Set the sizes of a dynamic slice to those of its result."""
+    sizes = _shape(operation.results[0])
+    operation.attributes["slice_sizes"] = ir.DenseI64ArrayAttr.get(list(sizes))
+
+
+# --- Padding ------------------------------------------------------------------------------------
+
+
+def _clamp_slice(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder) -> None:
+    """Clamp the starts of a slice, which must not end in padding."""
+    clamp_starts(operation, 1, sizes, operation.results[0], builder)
+
+
+def _clamp_update(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder) -> None:
+    """Clamp the starts of an update, which must not end in padding."""
+    clamp_starts(operation, 2, sizes, operation.operands[1], builder)
+
+
+def _work_of_update(operation: ir.Operation) -> Work:
+    """Return the memory traffic of the elements that are overwritten."""
+    return Work(0.0, 2.0 * nbytes_of(operation.operands[1]))
+
+
+RECORDS = {
+    "stablehlo.dynamic_slice": PartitionRecord(
+        rule_on_shards=_dynamic_slice_rule,
+        completion=completion_by_sum,
+        linearity=moving(0),
+        local_form=convert_dynamic_slice,
+        fit_sizes=fit_dynamic_slice,
+        neutral_values=no_neutral_values,
+        clamp_indices=_clamp_slice,
+        work=taking_work,
+    ),
+    "stablehlo.dynamic_update_slice": PartitionRecord(
+        rule_on_shards=_dynamic_update_slice_rule,
+        blocked_factors=_factors_of_smaller_updates,
+        linearity=moving(0, 1),
+        local_form=convert_dynamic_update_slice,
+        clamp_indices=_clamp_update,
+        work=_work_of_update,
+    ),
+}

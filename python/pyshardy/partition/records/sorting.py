@@ -1,18 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`chlo.top_k` on shards."""
+"""Sorting, and the k greatest elements."""
 
 from __future__ import annotations
 
+import math
+
 from mlir_sdy.host import ir
+from mlir_sdy.model import OpShardingRule
+from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.arithmetic import binary, broadcast, convert, element_type_of
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
-from pyshardy.partition.local.registry import converts
+from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.op_facts.neutral_elements import neutral_element
+from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
+from pyshardy.partition.op_facts.reductions import completion_by_itself
+from pyshardy.partition.op_facts.rules_on_shards import signature_of
 from pyshardy.partition.op_facts.sharding_cache import sharding_of
+from pyshardy.rules.builder import NEED_REPLICATION, REDUCTION, RuleBuilder
+
+_FEW = 16
+"""The minimum ratio of the elements of the dimension and k. Each device sends k elements."""
 
 
-@converts("chlo.top_k")
+def _top_k_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
+    """Return a rule by which devices select the greatest elements of their shards, if few.
+
+    Example:
+        chlo.top_k(%a, k = 2) : tensor<4x64xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
+        // ([i, j])->([i, k], [i, k]) {i=4, j=64, k=2} reduction={j} need_replication={k}
+    """
+    *batch, size = ir.RankedTensorType(operation.operands[0].type).shape
+    count: int = operation.attributes["k"].value
+    if _FEW * count > size:
+        return rule
+    last = len(batch)
+    builder = RuleBuilder(signature_of(operation)).pointwise(batch)
+    builder.factor(size, (last,), kind=REDUCTION)
+    return builder.factor(count, (), (last, last), NEED_REPLICATION).build()
+
+
 def convert_top_k(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Convert the selection of the k greatest elements, and of their indices.
+    """Convert a selection: of the k greatest elements of each shard, the k greatest are taken.
 
     1. A device selects the k greatest of its shard.
     2. Those of all shards are gathered in order, so that the order of equal elements is kept.
@@ -70,3 +99,31 @@ def _taken(value: ir.Value, places: ir.Value, builder: LocalBuilder) -> ir.Value
             "indices_are_sorted": ir.BoolAttr.get(False),
         },
     ).result
+
+
+def _least_number(operation: ir.Operation) -> dict[int, Neutral] | None:
+    """Return the least number: of equal elements the first are selected, and padding is last."""
+    element_type = ir.RankedTensorType(operation.results[0].type).element_type
+    least = neutral_element("stablehlo.maximum", element_type)
+    return None if least is None else {0: least}
+
+
+def _num_operations_of_sort(operation: ir.Operation) -> int:
+    """Return n log n for each sorted dimension of n elements."""
+    shape = shape_of(operation.operands[0].type)
+    dim: int = operation.attributes["dimension"].value
+    length = max(shape[dim], 2) if shape else 2
+    return int(sum(map(num_elements, operation.operands)) * math.log2(length))
+
+
+RECORDS = {
+    "chlo.top_k": PartitionRecord(
+        rule_on_shards=_top_k_rule,
+        completion=completion_by_itself,
+        local_form=convert_top_k,
+        neutral_values=_least_number,
+    ),
+    "stablehlo.sort": PartitionRecord(
+        local_form=retype_only, work=counted_work(_num_operations_of_sort)
+    ),
+}

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.cost.op_work import moving_work
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.attributes import integers_attribute
-from pyshardy.partition.halo.form import Body, exchanges
+from pyshardy.partition.halo.form import Body
+from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import (
     LocalDim,
@@ -18,15 +20,18 @@ from pyshardy.partition.halo.windowed import (
     operand_filling,
     zero_filling,
 )
+from pyshardy.partition.local.conversions import fit_only
+from pyshardy.partition.op_facts.blocked_factors import factors_of
+from pyshardy.partition.op_facts.linear_operations import is_zero, moving
+from pyshardy.partition.op_facts.record import ContentShape, PaddingMask, PartitionRecord
 from pyshardy.partition.op_facts.reductions import is_positive_zero
 from pyshardy.partition.padding.trailing_resize import does_nothing
 
 _LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padding"
 
 
-@exchanges("stablehlo.pad")
 def pad_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
-    """Return the form of a pad, also with negative padding."""
+    """Return the exchange of a pad, also with negative padding."""
     attributes = operation.attributes
     amounts = {name: list(attributes[name]) for name in (_LOW, _HIGH, _INTERIOR)}
     operand, result = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)
@@ -61,21 +66,21 @@ class _PadForm(WindowedForm):
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build a pad by the largest amount of any device, and slice what the device needs."""
         shape, wanted = shape_of(body.values[0].type), list(shape_of(body.result_types[0]))
-        for factor, device_axis in body.lanes.items():
-            windowed, num_shards = self.dims[factor], device_axis.pieces
+        for factor, device_axis in body.device_axes.items():
+            windowed, num_shards = self.dims[factor], device_axis.num_shards
             is_even = windowed.size % num_shards == windowed.count % num_shards == 0
             if not is_even or not self.sends_nothing(factor, num_shards):
                 return super().build(body)
         attributes = self.operation.attributes
         low, high, interior = (list(attributes[name]) for name in (_LOW, _HIGH, _INTERIOR))
         begins: dict[int, ir.Value] = {}
-        for factor, device_axis in body.lanes.items():
+        for factor, device_axis in body.device_axes.items():
             window, dim = self.dims[factor].window, self.dims[factor].dim
             size, length = wanted[dim], (shape[dim] - 1) * window.dilation + 1
             # The position of the first element of a shard in its result.
             places = [
                 shard * (shape[dim] * window.dilation - size) + window.low
-                for shard in range(device_axis.pieces)
+                for shard in range(device_axis.num_shards)
             ]
             low[dim], high[dim] = max(places), size - length - min(places)
             if len(set(places)) > 1:
@@ -85,8 +90,9 @@ class _PadForm(WindowedForm):
             before + (size - 1) * (between + 1) + 1 + behind
             for before, size, between, behind in zip(low, shape, interior, high, strict=True)
         ]
-        local = body.local_copy(
+        local = local_copy(
             self.operation,
+            body,
             body.values,
             {
                 _LOW: integers_attribute(low),
@@ -103,3 +109,67 @@ class _PadForm(WindowedForm):
             offsets = [begins.get(dim, zero) for dim in range(len(wanted))]
             value = body.builder.dynamic_slice(value, offsets, wanted)
         return [value]
+
+
+def _padded_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of dimensions with any padding, positive or negative."""
+    for dim, of_dim in enumerate(zip(*_amounts(operation), strict=True)):
+        if any(of_dim):
+            yield from factors_of(rule, 0, dim)
+
+
+def _linear_operands(operation: ir.Operation) -> tuple[int, ...]:
+    """Return the padded operand if the padding is zero."""
+    return (0,) if is_zero(operation.operands[1]) else ()
+
+
+def fit_pad(operation: ir.Operation) -> None:
+    """Add the difference of the sizes to the padding at the end."""
+    low, _, interior = _amounts(operation)
+    columns = zip(
+        shape_of(operation.operands[0].type),
+        shape_of(operation.results[0].type),
+        low,
+        interior,
+        strict=True,
+    )
+    high = [
+        wanted - before - size - max(size - 1, 0) * between
+        for size, wanted, before, between in columns
+    ]
+    operation.attributes[_HIGH] = integers_attribute(high)
+
+
+def _masks(operation: ir.Operation, content_shape: ContentShape) -> Iterator[PaddingMask]:
+    """Yield the dimensions of the operand that grow, with the padding value."""
+    operand, result = content_shape(operation.operands[0]), content_shape(operation.results[0])
+    grown = [dim for dim, (old, new) in enumerate(zip(operand, result, strict=True)) if old < new]
+    yield PaddingMask(0, grown, operation.operands[1])
+
+
+def _resized_at_end(operation: ir.Operation) -> list[bool]:
+    """Return for each dimension whether it is only padded at its end."""
+    return [
+        before == between == 0 and behind >= 0
+        for before, behind, between in zip(*_amounts(operation), strict=True)
+    ]
+
+
+def _amounts(operation: ir.Operation) -> tuple[list[int], ...]:
+    """Return the padding before, after and between the elements of each dimension."""
+    return tuple(list(operation.attributes[name]) for name in (_LOW, _HIGH, _INTERIOR))
+
+
+RECORDS = {
+    "stablehlo.pad": PartitionRecord(
+        blocked_factors=_padded_factors,
+        linearity=moving(0, 1),
+        linear_operands=_linear_operands,
+        halo_form=pad_form,
+        local_form=fit_only(fit_pad),
+        fit_sizes=fit_pad,
+        padding_masks=_masks,
+        resized_at_end=_resized_at_end,
+        work=moving_work,
+    )
+}

@@ -7,6 +7,7 @@ from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import AxisTuple, Mesh
+from pyshardy.cost.op_work import taking_work
 from pyshardy.partition.local.arithmetic import (
     all_along,
     binary,
@@ -18,12 +19,13 @@ from pyshardy.partition.local.arithmetic import (
 )
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
-from pyshardy.partition.local.ops.sizes import fit_gather
-from pyshardy.partition.local.registry import converts
+from pyshardy.partition.op_facts.linear_operations import moving
+from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
+from pyshardy.partition.op_facts.reductions import completion_by_sum
 from pyshardy.partition.op_facts.sharding_cache import sharding_of
+from pyshardy.partition.padding.indices import clamp_vectors
 
 
-@converts("stablehlo.gather")
 def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Convert a gather: a device gathers the slices in its shard, and zeros for others.
 
@@ -94,3 +96,35 @@ def _mask_result(
         mask = broadcast(builder, mask, shape, batch_dims)
         masked = value_where(builder, mask, result, "stablehlo.add")
     result.replace_all_uses_except(masked, masked.owner.operation)
+
+
+def fit_gather(operation: ir.Operation) -> None:
+    """Set the sizes of slices to those of the result's offset dimensions."""
+    attributes = operation.attributes
+    numbers: Any = stablehlo.GatherDimensionNumbers(attributes["dimension_numbers"])
+    result = ir.RankedTensorType(operation.results[0].type).shape
+    without_offset = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
+    offsets = iter(numbers.offset_dims)
+    sizes: list[int] = [
+        size if dim in without_offset else result[next(offsets)]
+        for dim, size in enumerate(attributes["slice_sizes"])
+    ]
+    attributes["slice_sizes"] = ir.DenseI64ArrayAttr.get(sizes)
+
+
+def no_neutral_values(_: ir.Operation) -> dict[int, Neutral]:
+    """Return nothing: slices never include padding, as their indices are clamped."""
+    return {}
+
+
+RECORDS = {
+    "stablehlo.gather": PartitionRecord(
+        completion=completion_by_sum,
+        linearity=moving(0),
+        local_form=convert_gather,
+        fit_sizes=fit_gather,
+        neutral_values=no_neutral_values,
+        clamp_indices=clamp_vectors,
+        work=taking_work,
+    )
+}

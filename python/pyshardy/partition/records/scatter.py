@@ -4,22 +4,67 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
-from mlir_sdy.model import AxisRef, Mesh, TensorSharding
+from mlir_sdy.model import AxisRef, Mesh, OpShardingRule, TensorSharding
+from pyshardy.cost.op_work import counted_work, num_elements
 from pyshardy.partition.local.arithmetic import is_first, select, value_where
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.completing import all_reduce_product
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
-from pyshardy.partition.local.registry import converts
+from pyshardy.partition.op_facts.blocked_factors import factors_of
+from pyshardy.partition.op_facts.neutral_elements import neutral_element
+from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
-from pyshardy.partition.op_facts.reductions import completion_of, counts_any_number_of_times
-from pyshardy.partition.op_facts.scatter_windows import window_dims
+from pyshardy.partition.op_facts.reductions import (
+    completion_by_body,
+    completion_of,
+    counts_any_number_of_times,
+)
+from pyshardy.partition.op_facts.scatter_windows import single_element_dims, window_dims
 from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
+# --- Sharding -----------------------------------------------------------------------------------
 
-@converts("stablehlo.scatter")
+
+def _scatter_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
+    """Return a rule by which each device applies the updates of single elements in its shard.
+
+    Example:
+        "stablehlo.scatter"(%a, %b, %c) <{scatter_dimension_numbers = #stablehlo.scatter<
+            update_window_dims = [0, 1], scatter_dims_to_operand_dims = [0]>}> ({
+        ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+          stablehlo.return %y : tensor<f32>
+        }) : (tensor<8x4xf32>, tensor<1xi32>, tensor<1x4xf32>) -> tensor<8x4xf32>
+        // ([i, k], [l], [j, k])->([i, k]) {i=8, j=1, k=4, l=1} need_replication={j, l}
+    """
+    dims = rule.operand_mappings[0].dim_mappings
+    single = {
+        factor for dim in single_element_dims(operation) for factor in dims[dim].factor_indices
+    }
+    needed = tuple(each for each in rule.need_replication_factors if each not in single)
+    return replace(rule, need_replication_factors=needed)
+
+
+def _factors_of_indexed_windows(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of window dimensions of more than one element that have indices.
+
+    Windows that extend beyond the end are skipped; a gather moves them back instead.
+    """
+    numbers: Any = stablehlo.ScatterDimensionNumbers(
+        operation.attributes["scatter_dimension_numbers"]
+    )
+    indexed = {*numbers.scattered_dims_to_operand_dims} - {*numbers.inserted_window_dims}
+    for dim in indexed - single_element_dims(operation).keys():
+        yield from factors_of(rule, 0, dim)
+
+
+# --- The local form -----------------------------------------------------------------------------
+
+
 def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Convert a scatter: a device applies the updates of its shard.
 
@@ -137,3 +182,36 @@ def _keep_others(
         with ir.InsertionPoint.after(operation):
             kept = select(builder, first, result, operation.operands[index])
         result.replace_all_uses_except(kept, kept.owner.operation)
+
+
+# --- Padding and work ---------------------------------------------------------------------------
+
+
+def _padding_values(operation: ir.Operation) -> dict[int, Neutral] | None:
+    """Return the identity of the operation in the body, for the updates."""
+    names = combining_operations(operation.regions[0].blocks[0])
+    values: dict[int, Neutral] = {}
+    for index, name in enumerate(names or ()):
+        element_type = ir.RankedTensorType(operation.results[index].type).element_type
+        identity = neutral_element(name, element_type)
+        if identity is None:
+            return None
+        values[len(operation.results) + 1 + index] = identity
+    return values
+
+
+def _num_operations(operation: ir.Operation) -> int:
+    """Return 1 for each element of an update."""
+    return num_elements(operation.operands[-1])
+
+
+RECORDS = {
+    "stablehlo.scatter": PartitionRecord(
+        rule_on_shards=_scatter_rule,
+        blocked_factors=_factors_of_indexed_windows,
+        completion=completion_by_body,
+        local_form=convert_scatter,
+        neutral_values=_padding_values,
+        work=counted_work(_num_operations),
+    )
+}

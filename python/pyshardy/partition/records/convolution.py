@@ -15,12 +15,14 @@ padded with zeros: an infinity multiplied by one of them becomes NaN.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.cost.op_work import counted_work, num_elements
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import (
     integers,
@@ -28,10 +30,15 @@ from pyshardy.partition.halo.attributes import (
     paddings,
     paddings_attribute,
 )
-from pyshardy.partition.halo.form import exchanges
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, zero_filling
+from pyshardy.partition.local.conversions import fit_only
+from pyshardy.partition.op_facts.blocked_factors import factors_of
+from pyshardy.partition.op_facts.linear_operations import multiplicative
+from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.op_facts.reductions import completion_by_sum
+from pyshardy.partition.records.dot import zeros_for_all_operands
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +72,8 @@ class _Spatial:
         return WindowedDim(self.dims[0], size, window, result)
 
 
-@exchanges("stablehlo.convolution")
 def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm | None:
-    """Return the form of a convolution; None if the kernel is sharded and reversed."""
+    """Return the exchange of a convolution; None if the kernel is sharded and reversed."""
     spatial = list(_spatial_dims(operation))
     if any(each.is_along_kernel and each.is_reversed for each in spatial):
         return None
@@ -130,3 +136,61 @@ def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:
             kernel_dilations[index],
             bool(reversals[index]),
         )
+
+
+def _spatial_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of spatial dimensions, whose windows overlap several shards."""
+    numbers: Any = stablehlo.ConvDimensionNumbers(operation.attributes["dimension_numbers"])
+    for tensor, dims in (
+        (0, numbers.input_spatial_dimensions),
+        (1, numbers.kernel_spatial_dimensions),
+        (2, numbers.output_spatial_dimensions),
+    ):
+        for dim in dims:
+            yield from factors_of(rule, tensor, dim)
+
+
+def fit_convolution(operation: ir.Operation) -> None:
+    """Set the number of groups, as a device may have only some of them."""
+    attributes = operation.attributes
+    numbers: Any = stablehlo.ConvDimensionNumbers(attributes["dimension_numbers"])
+    lhs, kernel, result = (
+        shape_of(value.type) for value in (*operation.operands, operation.results[0])
+    )
+    groups: dict[str, tuple[int, int]] = {
+        "feature_group_count": (
+            lhs[numbers.input_feature_dimension],
+            kernel[numbers.kernel_input_feature_dimension],
+        ),
+        "batch_group_count": (
+            lhs[numbers.input_batch_dimension],
+            result[numbers.output_batch_dimension],
+        ),
+    }
+    integer = ir.IntegerType.get_signless(64)
+    for name, (size, size_of_group) in groups.items():
+        if size_of_group:  # empty groups are not sharded
+            attributes[name] = ir.IntegerAttr.get(integer, size // size_of_group)
+
+
+def _num_operations(operation: ir.Operation) -> int:
+    """Return 2 for each element of the result and of the kernel, per feature."""
+    numbers: Any = stablehlo.ConvDimensionNumbers(operation.attributes["dimension_numbers"])
+    kernel = shape_of(operation.operands[1].type)
+    features_dim: int = numbers.kernel_output_feature_dimension
+    num_features = max(kernel[features_dim], 1)
+    return 2 * num_elements(operation.results[0]) * (math.prod(kernel) // num_features)
+
+
+RECORDS = {
+    "stablehlo.convolution": PartitionRecord(
+        blocked_factors=_spatial_factors,
+        completion=completion_by_sum,
+        linearity=multiplicative(0, 1),
+        halo_form=convolution_form,
+        local_form=fit_only(fit_convolution),
+        fit_sizes=fit_convolution,
+        neutral_values=zeros_for_all_operands,
+        work=counted_work(_num_operations),
+    )
+}

@@ -26,6 +26,7 @@ from pyshardy.partition.halo.attributes import (
 from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.exchange_plan import ExchangePlan
 from pyshardy.partition.halo.form import Body, ExchangeForm
+from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.reductions import is_neutral
 
@@ -57,17 +58,17 @@ class CumulativeForm(ExchangeForm):
         self._combine = combine
         self._is_forward = is_forward
 
-    def routes(self, _factor: int, _pieces: int, /) -> Sequence[ExchangePlan]:
+    def exchange_plans(self, _factor: int, _num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return no plans: totals are gathered."""
         return ()
 
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build the results of a shard, combined with the totals of those before it."""
         (factor,) = self.factors
-        device_axis, dim = body.lanes[factor], self._dim
+        device_axis, dim = body.device_axes[factor], self._dim
         value, initial = body.values
         size, shard_size = (shape_of(v.type)[dim] for v in (self.operation.operands[0], value))
-        shards = range(device_axis.pieces)
+        shards = range(device_axis.num_shards)
         if not self._is_forward:  # the padding would be in all results
             valid = [range(max(0, min(size - t * shard_size, shard_size))) for t in shards]
             value = device_axis.choose(valid, value, device_axis.spread(initial, value), dim)
@@ -77,10 +78,10 @@ class CumulativeForm(ExchangeForm):
             device_axis.cut(own, dim, (shard_size - 1 if self._is_forward else 0,), 1), dim
         )
         others = [
-            range(t) if self._is_forward else range(t + 1, device_axis.pieces) for t in shards
+            range(t) if self._is_forward else range(t + 1, device_axis.num_shards) for t in shards
         ]
         totals = device_axis.choose(others, totals, device_axis.spread(initial, totals), dim)
-        total = self._reduced(body, totals, device_axis.pieces, (0, 0), 1)
+        total = self._reduced(body, totals, device_axis.num_shards, (0, 0), 1)
         return [self._combined(device_axis, own, total)]
 
     def _reduced(
@@ -94,8 +95,9 @@ class CumulativeForm(ExchangeForm):
         around[self._dim] = padding
         shape = list(shape_of(value.type))
         shape[self._dim] = length
-        return body.local_copy(
+        return local_copy(
             self.operation,
+            body,
             (value, body.values[1]),
             {
                 "window_dimensions": integers_attribute(windows),

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh, TensorSharding, set_difference
+from mlir_sdy.model import AxisRef, Mesh, OpShardingRule, TensorSharding, set_difference
 from mlir_sdy.values import get_sharding, result_shardings_of
 from mlir_sdy.verify.operations import bound_manual_axes
+from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.local.arithmetic import (
     binary,
     broadcast,
@@ -20,12 +21,33 @@ from pyshardy.partition.local.arithmetic import (
     value_where,
 )
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.registry import converts
-from pyshardy.partition.op_facts.blocked_factors import UNSAFE_RNG
+from pyshardy.partition.op_facts.blocked_factors import factors_of
+from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.op_facts.reduction_bodies import is_boolean
 
+_RNG_BITS = "stablehlo.rng_bit_generator"
 
-@converts("stablehlo.rng", differing=True)
+UNSAFE_RNG = "sdy.rng_bit_generator_unsafe"
+"""The attribute of a `stablehlo.rng_bit_generator` whose bits may depend on the sharding."""
+
+
+def allow_unsafe_rng(root: ir.Module) -> None:
+    """Let each shard of a `stablehlo.rng_bit_generator` generate its own bits."""
+    for operation in operations_named({_RNG_BITS}, root):
+        operation.attributes[UNSAFE_RNG] = ir.UnitAttr.get(operation.context)
+
+
+def _factors_of_bits(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of the bits, unless each shard may generate its own bits.
+
+    Devices have the same state: each would generate the bits of the first shard.
+    """
+    if UNSAFE_RNG in operation.attributes:
+        return
+    for dim in range(ir.RankedTensorType(operation.results[1].type).rank):
+        yield from factors_of(rule, 2, dim)
+
+
 def convert_rng(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Convert a generator: each device generates the numbers of its shard.
 
@@ -65,7 +87,6 @@ def _bits_are_replicated(_: ir.Operation, shardings: Sequence[TensorSharding | N
     return bits is None or bits.is_fully_replicated
 
 
-@converts("stablehlo.rng_bit_generator", unless=_bits_are_replicated)
 def convert_rng_bit_generator(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Generate the bits of a shard from a state of its own, if that is allowed.
 
@@ -105,3 +126,13 @@ def mixed_index(index: int) -> int:
     low = index & 0xFFFFFFFF
     both = low << 32 | low
     return both - (1 << 64) if both >> 63 else both
+
+
+RECORDS = {
+    "stablehlo.rng": PartitionRecord(local_form=convert_rng, is_device_dependent=True),
+    _RNG_BITS: PartitionRecord(
+        blocked_factors=_factors_of_bits,
+        local_form=convert_rng_bit_generator,
+        is_unchanged_locally=_bits_are_replicated,
+    ),
+}

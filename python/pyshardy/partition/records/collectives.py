@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -13,8 +14,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ReductionOp, ordered_refs, shard_index
 from mlir_sdy.values import get_sharding
 from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
-from pyshardy.partition.local.registry import Conversion, converts
 from pyshardy.partition.op_facts.completion import reduction_kind
+from pyshardy.partition.op_facts.linear_operations import first_operand
+from pyshardy.partition.op_facts.record import Conversion, PartitionRecord
 
 
 def moves_elements(conversion: Conversion) -> Conversion:
@@ -23,6 +25,7 @@ def moves_elements(conversion: Conversion) -> Conversion:
     StableHLO has no collectives along dimensions of size 0.
     """
 
+    @functools.wraps(conversion)
     def convert(operation: ir.Operation, builder: LocalBuilder) -> None:
         if 0 in _shape(operation.results[0]):
             _replace(operation, builder.empty(operation.results[0].type))
@@ -32,7 +35,6 @@ def moves_elements(conversion: Conversion) -> Conversion:
     return convert
 
 
-@converts("sdy.reshard")
 def convert_reshard(operation: ir.Operation, _: LocalBuilder) -> None:
     """Replace a reshard by its operand.
 
@@ -42,7 +44,6 @@ def convert_reshard(operation: ir.Operation, _: LocalBuilder) -> None:
     _replace(operation, operation.operands[0])
 
 
-@converts("sdy.all_gather")
 @moves_elements
 def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Gather all dimensions at once, or one after the other from last to first.
@@ -70,7 +71,6 @@ def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     _replace(operation, _merge_into(builder, value, gathered))
 
 
-@converts("sdy.all_slice")
 @moves_elements
 def convert_all_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Slice the local operand at the device's position along the slicing axes; no communication."""
@@ -79,7 +79,6 @@ def convert_all_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
     _replace(operation, builder.slice_shard(operation.operands[0], mesh, axes_per_dim))
 
 
-@converts("sdy.all_reduce")
 @moves_elements
 def convert_all_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     """All-reduce the local operand over the reduction axes."""
@@ -89,7 +88,6 @@ def convert_all_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     _replace(operation, builder.all_reduce(operation.operands[0], reduction, axes, mesh))
 
 
-@converts("sdy.reduce_scatter")
 @moves_elements
 def convert_reduce_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Reduce and scatter one dimension; several are reduced together and then sliced.
@@ -141,7 +139,6 @@ def _reduce_scatter(
     return scatter.result
 
 
-@converts("sdy.all_to_all")
 @moves_elements
 def convert_all_to_all(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Move the axes of one pair of dimensions directly, and those of several pairs at once.
@@ -213,7 +210,6 @@ def _merge_into(builder: LocalBuilder, value: ir.Value, dims: Sequence[int]) -> 
     return builder.with_shape(builder.transpose(value, permutation), merged)
 
 
-@converts("sdy.collective_permute")
 @moves_elements
 def convert_collective_permute(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Send each shard to the device that holds it afterwards."""
@@ -277,7 +273,6 @@ def permute_pairs(
     ]
 
 
-@converts("sdy.replicated_to_unreduced")
 @moves_elements
 def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Keep the value on the first device along the axes only; others get the identity."""
@@ -292,7 +287,6 @@ def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuild
     _replace(operation, value)
 
 
-@converts("sdy.sharded_to_unreduced")
 @moves_elements
 def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Write the shard at its position into a tensor of the identity of the reduction.
@@ -338,3 +332,16 @@ def _result_mesh(operation: ir.Operation, builder: LocalBuilder) -> Mesh:
 def _replace(operation: ir.Operation, value: ir.Value) -> None:
     operation.results[0].replace_all_uses_with(value)
     operation.erase()
+
+
+RECORDS = {
+    "sdy.all_gather": PartitionRecord(local_form=convert_all_gather, linear_operands=first_operand),
+    "sdy.all_reduce": PartitionRecord(local_form=convert_all_reduce),
+    "sdy.all_slice": PartitionRecord(local_form=convert_all_slice),
+    "sdy.all_to_all": PartitionRecord(local_form=convert_all_to_all),
+    "sdy.collective_permute": PartitionRecord(local_form=convert_collective_permute),
+    "sdy.reduce_scatter": PartitionRecord(local_form=convert_reduce_scatter),
+    "sdy.replicated_to_unreduced": PartitionRecord(local_form=convert_replicated_to_unreduced),
+    "sdy.reshard": PartitionRecord(local_form=convert_reshard),
+    "sdy.sharded_to_unreduced": PartitionRecord(local_form=convert_sharded_to_unreduced),
+}

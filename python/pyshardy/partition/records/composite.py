@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import enclosing_module
+from pyshardy.cost.op_work import no_work
 from pyshardy.partition.local.arithmetic import element_type_of
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.registry import converts
+from pyshardy.partition.op_facts.record import PartitionRecord
 
 
-@converts("stablehlo.composite")
 def convert_composite(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Replace a composite by the operations of its decomposition.
 
@@ -61,3 +61,6 @@ def _local_copy(
 
 def _shape(value: ir.Value) -> tuple[int, ...]:
     return tuple(ir.RankedTensorType(value.type).shape)
+
+
+RECORDS = {"stablehlo.composite": PartitionRecord(local_form=convert_composite, work=no_work)}

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import TensorSharding
+from mlir_sdy.model import ReductionOp, TensorSharding
+from pyshardy.cost.op_work import counted_work, num_elements
 from pyshardy.partition.local.arithmetic import (
     broadcast,
     element_type_of,
@@ -14,11 +15,19 @@ from pyshardy.partition.local.arithmetic import (
     neutral,
     value_where,
 )
-from pyshardy.partition.local.builder import LocalBuilder
+from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
 from pyshardy.partition.local.completing import all_reduce_product, reduce_again
-from pyshardy.partition.local.registry import converts
+from pyshardy.partition.op_facts.linear_operations import has_booleans, is_zero
+from pyshardy.partition.op_facts.neutral_elements import neutral_element
+from pyshardy.partition.op_facts.record import (
+    Completion,
+    Linearity,
+    Neutral,
+    PartitionRecord,
+)
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.reductions import (
+    completion_by_body,
     completion_of,
     counts_any_number_of_times,
     is_neutral,
@@ -26,7 +35,7 @@ from pyshardy.partition.op_facts.reductions import (
 from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
 
-def _reduces_whole_dimensions(
+def _reduces_unsharded_dims(
     operation: ir.Operation, shardings: Sequence[TensorSharding | None]
 ) -> bool:
     """Whether no reduced dimension is sharded."""
@@ -37,7 +46,6 @@ def _reduces_whole_dimensions(
     )
 
 
-@converts("stablehlo.reduce", unless=_reduces_whole_dimensions)
 def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Convert a reduction: a device reduces its shard.
 
@@ -100,3 +108,63 @@ def _neutral_values(
             element_type = element_type_of(initial_values[index])
             initial_values[index] = neutral(builder, name, element_type)
     return initial_values
+
+
+# --- Partial results ----------------------------------------------------------------------------
+
+
+def _completion(operation: ir.Operation) -> Completion | None:
+    """Return the all-reduce of its body, or the reduction of all partial results by its body."""
+    return completion_by_body(operation, completes_selections=True)
+
+
+def _linearity(operation: ir.Operation, kind: ReductionOp) -> Linearity | None:
+    names = combining_operations(operation.regions[0].blocks[0])
+    is_alike = names is not None and all(each == REDUCTION_OPERATIONS.get(kind) for each in names)
+    return Linearity(tuple(range(len(operation.operands))), together=True) if is_alike else None
+
+
+def _linear_operands(operation: ir.Operation) -> tuple[int, ...]:
+    """Return the operand if it is the only one and its elements are added up from zero."""
+    if len(operation.operands) != 2 or _linearity(operation, ReductionOp.SUM) is None:
+        return ()
+    operand, initial = operation.operands
+    return () if has_booleans(operand) or not is_zero(initial) else (0,)
+
+
+# --- Padding ------------------------------------------------------------------------------------
+
+
+def _padding_values(operation: ir.Operation) -> dict[int, Neutral] | None:
+    """Return the initial values if they may be combined any number of times; else the identity."""
+    count = len(operation.results)
+    names = combining_operations(operation.regions[0].blocks[0])
+    values: dict[int, Neutral] = {}
+    for index, result in enumerate(operation.results):
+        initial = operation.operands[count + index]
+        if names is None or counts_any_number_of_times(initial, names[index]):
+            values[index] = initial
+            continue
+        identity = neutral_element(names[index], ir.RankedTensorType(result.type).element_type)
+        if identity is None:
+            return None
+        values[index] = identity
+    return values
+
+
+def _num_operations(operation: ir.Operation) -> int:
+    """Return 1 for each element that is combined."""
+    return sum(map(num_elements, list(operation.operands)[: len(operation.results)]))
+
+
+RECORDS = {
+    "stablehlo.reduce": PartitionRecord(
+        completion=_completion,
+        linearity=_linearity,
+        linear_operands=_linear_operands,
+        local_form=convert_reduce,
+        is_unchanged_locally=_reduces_unsharded_dims,
+        neutral_values=_padding_values,
+        work=counted_work(_num_operations),
+    )
+}

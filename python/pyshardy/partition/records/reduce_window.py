@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.cost.op_work import counted_work, num_elements
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import (
     integers,
@@ -14,15 +16,17 @@ from pyshardy.partition.halo.attributes import (
     paddings,
     paddings_attribute,
 )
-from pyshardy.partition.halo.form import ExchangeForm, exchanges
-from pyshardy.partition.halo.forms.cumulative import cumulative_form
+from pyshardy.partition.halo.cumulative import cumulative_form
+from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_filling
+from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.op_facts.blocked_factors import factors_of
+from pyshardy.partition.op_facts.record import PartitionRecord
 
 
-@exchanges("stablehlo.reduce_window")
 def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> ExchangeForm:
-    """Return the form of a cumulative reduction, or of other windows."""
+    """Return the exchange of a cumulative reduction, or of other windows."""
     cumulative = cumulative_form(operation, rule)
     if cumulative is not None:
         return cumulative
@@ -70,3 +74,27 @@ def windows_of(operation: ir.Operation) -> list[Window]:
         Window(low, stride, (size - 1) * window_dilation + 1, dilation)
         for (low, _), stride, size, window_dilation, dilation in columns
     ]
+
+
+def _dilated_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of dimensions with holes between elements."""
+    rank = len(shape_of(operation.operands[0].type))
+    for dim, dilation in enumerate(integers(operation, "base_dilations", rank)):
+        if dilation != 1:
+            yield from factors_of(rule, 0, dim)
+
+
+def _num_operations(operation: ir.Operation) -> int:
+    """Return 1 for each element of the results and of a window."""
+    window = math.prod(operation.attributes["window_dimensions"])
+    return window * sum(map(num_elements, operation.results))
+
+
+RECORDS = {
+    "stablehlo.reduce_window": PartitionRecord(
+        blocked_factors=_dilated_factors,
+        halo_form=reduce_window_form,
+        local_form=retype_only,
+        work=counted_work(_num_operations),
+    )
+}

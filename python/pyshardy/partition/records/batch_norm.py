@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh
+from mlir_sdy.model import AxisRef, Mesh, OpShardingRule
 from pyshardy.partition.local.arithmetic import (
     binary,
     broadcast,
@@ -17,8 +18,28 @@ from pyshardy.partition.local.arithmetic import (
     neutral,
 )
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.registry import converts
+from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.op_facts.sharding_cache import sharding_of
+from pyshardy.partition.padding.replicated import is_everywhere
+
+
+def _batch_norm_rule(_: ir.Operation, rule: OpShardingRule) -> OpShardingRule:
+    """Return a rule by which statistics are computed over all shards of the batch.
+
+    Example:
+        "stablehlo.batch_norm_training"(%a, %b, %c) <{epsilon = 0.0 : f32,
+            feature_index = 1 : i64}>
+            : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>)
+            -> (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>)
+        // ([i, j], [j], [j])->([i, j], [j], [j]) {i=4, j=6}
+    """
+    return replace(rule, need_replication_factors=())
+
+
+def _factors_of_statistics(_: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors that some tensors lack, as statistics count the elements along them."""
+    yield from (factor for factor in range(rule.num_factors) if not is_everywhere(factor, rule))
 
 
 class _Features:
@@ -69,7 +90,6 @@ class _Features:
         return self.builder.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
 
 
-@converts("stablehlo.batch_norm_training")
 def convert_batch_norm_training(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Compute mean and variance over all shards, and replace training by inference with them."""
     features = _features(operation, builder)
@@ -91,7 +111,6 @@ def convert_batch_norm_training(operation: ir.Operation, builder: LocalBuilder) 
     _replace(operation, (normalised, mean, variance))
 
 
-@converts("stablehlo.batch_norm_grad")
 def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Compute the gradient with sums over all shards.
 
@@ -155,3 +174,16 @@ def _replace(operation: ir.Operation, values: Sequence[ir.Value]) -> None:
     for result, value in zip(operation.results, values, strict=True):
         result.replace_all_uses_with(value)
     operation.erase()
+
+
+_WITH_STATISTICS = PartitionRecord(
+    rule_on_shards=_batch_norm_rule, unpaddable_factors=_factors_of_statistics
+)
+
+RECORDS = {
+    "stablehlo.batch_norm_grad": replace(_WITH_STATISTICS, local_form=convert_batch_norm_grad),
+    "stablehlo.batch_norm_inference": PartitionRecord(local_form=retype_only),
+    "stablehlo.batch_norm_training": replace(
+        _WITH_STATISTICS, local_form=convert_batch_norm_training
+    ),
+}

@@ -13,19 +13,23 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.cost.op_work import counted_work, num_elements
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.attributes import paddings, paddings_attribute
 from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 from pyshardy.partition.halo.fill_value import FillValue, PaddingContents
-from pyshardy.partition.halo.form import Body, ExchangeForm, exchanges
-from pyshardy.partition.halo.forms.reduce_window import windows_of
+from pyshardy.partition.halo.form import Body, ExchangeForm
+from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.window import Window
+from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.neutral_elements import neutral_elements
+from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.reductions import is_neutral
+from pyshardy.partition.records.reduce_window import windows_of
 
 _OPERAND, _SOURCE, _INITIAL = range(3)
 
@@ -46,18 +50,18 @@ class WindowsInto:
         window: the movement of the windows.
         count: the number of windows.
         size: the size of the dimension.
-        pieces: the number of shards.
+        num_shards: the number of shards.
     """
 
     window: Window
     count: int
     size: int
-    pieces: int
+    num_shards: int
 
     @property
     def shard_size(self) -> int:
         """Return the size of a shard of the dimension."""
-        return -(-self.size // self.pieces)
+        return -(-self.size // self.num_shards)
 
     @property
     def firsts(self) -> tuple[int, ...]:
@@ -67,9 +71,11 @@ class WindowsInto:
         included, unless shards need their own windows only.
         """
         if self.are_own:
-            return tuple(shard * (self.count // self.pieces) for shard in range(self.pieces))
+            return tuple(
+                shard * (self.count // self.num_shards) for shard in range(self.num_shards)
+            )
         window = self.window
-        ends = (shard * self.shard_size for shard in range(self.pieces))
+        ends = (shard * self.shard_size for shard in range(self.num_shards))
         return tuple(-(-(end + window.low - window.size + 1) // window.stride) for end in ends)
 
     @property
@@ -81,9 +87,9 @@ class WindowsInto:
         has `firsts` (-1, 1, 3, 5) and `numbers` (3, 3, 3, 3).
         """
         if self.are_own:
-            return (self.count // self.pieces,) * self.pieces
+            return (self.count // self.num_shards,) * self.num_shards
         low, stride = self.window.low, self.window.stride
-        ends = ((shard + 1) * self.shard_size - 1 + low for shard in range(self.pieces))
+        ends = ((shard + 1) * self.shard_size - 1 + low for shard in range(self.num_shards))
         lasts = (end // stride for end in ends)
         columns = zip(self.firsts, lasts, strict=True)
         return tuple(max(0, last - first + 1) for first, last in columns)
@@ -110,7 +116,7 @@ class WindowsInto:
         Example: windows of 2 that move by 2 over 16 elements on 4 shards.
         """
         shard_size = self.shard_size
-        divides = self.count % self.pieces == self.size % self.pieces == 0
+        divides = self.count % self.num_shards == self.size % self.num_shards == 0
         return divides and all(
             shard * shard_size <= max(begin, 0) and min(end, self.size) <= (shard + 1) * shard_size
             for shard, (begin, end) in enumerate(self._own)
@@ -124,9 +130,9 @@ class WindowsInto:
     @property
     def _own(self) -> list[tuple[int, int]]:
         """Return for each shard the range that the windows of its source elements cover, if any."""
-        number, window = self.count // self.pieces, self.window
+        number, window = self.count // self.num_shards, self.window
         length = (number - 1) * window.stride + window.size
-        begins = (shard * number * window.stride - window.low for shard in range(self.pieces))
+        begins = (shard * number * window.stride - window.low for shard in range(self.num_shards))
         return [(begin, begin + length) for begin in begins]
 
     @property
@@ -134,18 +140,18 @@ class WindowsInto:
         """Whether `are_inside` holds, and windows are at the same positions in all shards."""
         return self.are_inside and self.size == self.count * self.window.stride
 
-    def route_of_operand(self) -> ExchangePlan:
+    def plan_of_operand(self) -> ExchangePlan:
         """Return the plan for the elements that the windows of each shard cover."""
         stride, size = self.window.stride, self.window.size
         lengths = tuple((number - 1) * stride + size if number else 0 for number in self.numbers)
-        demand = RequiredRange(self.starts, lengths, range(self.size), self.shard_size)
-        return plan_exchange(self.extent, (demand,), self.pieces)
+        required = RequiredRange(self.starts, lengths, range(self.size), self.shard_size)
+        return plan_exchange(self.extent, (required,), self.num_shards)
 
-    def route_of_source(self) -> ExchangePlan:
+    def plan_of_source(self) -> ExchangePlan:
         """Return the plan for the source elements of the windows of each shard."""
-        shard_size = -(-self.count // self.pieces)
-        demand = RequiredRange(self.firsts, self.numbers, range(self.count), shard_size)
-        return plan_exchange(self.length, (demand,), self.pieces)
+        shard_size = -(-self.count // self.num_shards)
+        required = RequiredRange(self.firsts, self.numbers, range(self.count), shard_size)
+        return plan_exchange(self.length, (required,), self.num_shards)
 
 
 class SelectAndScatterForm(ExchangeForm):
@@ -184,10 +190,10 @@ class SelectAndScatterForm(ExchangeForm):
         self.rule = rule
         self.factors = frozenset(self._dims)
 
-    def routes(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
+    def exchange_plans(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return the plans of the operand and of the source."""
         windows = self._windows_into(factor, num_shards)
-        return windows.route_of_operand(), windows.route_of_source()
+        return windows.plan_of_operand(), windows.plan_of_source()
 
     def is_profitable(self, factor: int, num_shards: int) -> bool:
         """Whether the form is correct for this number of shards, and saves bytes."""
@@ -213,13 +219,13 @@ class SelectAndScatterForm(ExchangeForm):
                 continue
             sharded.append((dim, windows, device_axis))
             operand = emit_exchange(
-                windows.route_of_operand(), {0: operand}, dim, device_axis, outside
+                windows.plan_of_operand(), {0: operand}, dim, device_axis, outside
             )
-            source = emit_exchange(windows.route_of_source(), {0: source}, dim, device_axis, zero)
+            source = emit_exchange(windows.plan_of_source(), {0: source}, dim, device_axis, zero)
             padding[dim] = 0, 0
         operands = operand, source, initial
         attributes = {"padding": paddings_attribute(padding)}
-        (result,) = body.local_copy(self.operation, operands, attributes, (operand.type,)).results
+        (result,) = local_copy(self.operation, body, operands, attributes, (operand.type,)).results
         around = FillValue(lambda: initial, PaddingContents.SCALAR)
         for dim, windows, device_axis in sharded:
             places = [
@@ -230,8 +236,8 @@ class SelectAndScatterForm(ExchangeForm):
 
     def _sharded(self, body: Body) -> list[tuple[int, WindowsInto, DeviceAxis]]:
         return [
-            (self._dims[factor], self._windows_into(factor, device_axis.pieces), device_axis)
-            for factor, device_axis in body.lanes.items()
+            (self._dims[factor], self._windows_into(factor, device_axis.num_shards), device_axis)
+            for factor, device_axis in body.device_axes.items()
         ]
 
     def _filling(self, body: Body, operand: ir.Value) -> FillValue:
@@ -251,9 +257,8 @@ class SelectAndScatterForm(ExchangeForm):
         return WindowsInto(self._windows[dim], source, operand, num_shards)
 
 
-@exchanges("stablehlo.select_and_scatter")
 def select_and_scatter_form(operation: ir.Operation, rule: OpShardingRule) -> SelectAndScatterForm:
-    """Return the form of an operation, which may be limited to shards' own windows.
+    """Return the exchange of the windows that overlap a shard, unless shards need their own only.
 
     It is not limited if both hold:
 
@@ -290,3 +295,17 @@ def _comparison(select: ir.Block) -> str:
     if list(compare.operands) != list(select.arguments):
         return ""
     return str(compare.attributes["comparison_direction"]).split()[-1].removesuffix(">")
+
+
+def _num_operations(operation: ir.Operation) -> int:
+    """Return 2 for each element of the operand."""
+    return 2 * num_elements(operation.operands[_OPERAND])
+
+
+RECORDS = {
+    "stablehlo.select_and_scatter": PartitionRecord(
+        halo_form=select_and_scatter_form,
+        local_form=retype_only,
+        work=counted_work(_num_operations),
+    )
+}

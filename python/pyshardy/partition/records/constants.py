@@ -1,60 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Local forms of elementwise operations, and of others without communication."""
+"""Constants and iota, which each device computes for its shard."""
 
 from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding
+from pyshardy.cost.op_work import moving_work, no_work
 from pyshardy.partition.local.builder import LocalBuilder
-from pyshardy.partition.local.registry import CONVERSIONS, RetypeOnly, converts
-from pyshardy.rules.families.broadcast import BROADCASTING_OPERATIONS
-from pyshardy.rules.families.pointwise import POINTWISE_BEYOND_SHARDY, POINTWISE_OPERATIONS
-
-_SAME_ON_SHARDS = (
-    *POINTWISE_OPERATIONS,
-    *POINTWISE_BEYOND_SHARDY,
-    *BROADCASTING_OPERATIONS,
-    "chlo.ragged_dot",
-    "func.call",
-    "func.return",
-    "stablehlo.batch_norm_inference",
-    "stablehlo.bitcast_convert",
-    "stablehlo.broadcast_in_dim",
-    "stablehlo.case",
-    "stablehlo.cholesky",
-    "stablehlo.clamp",
-    "stablehlo.concatenate",
-    "stablehlo.custom_call",
-    "stablehlo.dot",
-    "stablehlo.dot_general",
-    "stablehlo.einsum",
-    "stablehlo.fft",
-    "stablehlo.if",
-    "stablehlo.map",
-    "stablehlo.optimization_barrier",
-    "stablehlo.reduce_window",
-    "stablehlo.reshape",
-    "stablehlo.return",
-    "stablehlo.reverse",
-    "stablehlo.select",
-    "stablehlo.select_and_scatter",
-    "stablehlo.sort",
-    "stablehlo.torch_index_select",
-    "stablehlo.transpose",
-    "stablehlo.triangular_solve",
-    "stablehlo.unary_einsum",
-    "stablehlo.uniform_dequantize",
-    "stablehlo.uniform_quantize",
-    "stablehlo.while",
-)
-"""Operations that are valid on shards as they are, if the shardings are compatible and no blocked
-factor (see `blocked_factors`) is sharded.
-"""
-
-CONVERSIONS.update(dict.fromkeys(_SAME_ON_SHARDS, RetypeOnly()))
+from pyshardy.partition.op_facts.record import PartitionRecord
 
 
-@converts("stablehlo.constant", "sdy.constant")
 def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Convert a constant: a shard of a splat is a smaller constant, any other one a slice."""
     literal = operation.attributes["value"]
@@ -81,7 +36,6 @@ def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
     operation.erase()
 
 
-@converts("stablehlo.iota")
 def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Convert an iota: along a sharded dimension, shards begin at the offset of the device."""
     result = operation.results[0]
@@ -110,28 +64,10 @@ def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:
     operation.erase()
 
 
-@converts("sdy.propagation_barrier", "sdy.sharding_constraint")
-def convert_identity(operation: ir.Operation, _: LocalBuilder) -> None:
-    """Replace an operation that only affects shardings by its operand."""
-    operation.results[0].replace_all_uses_with(operation.operands[0])
-    operation.erase()
+_CONSTANT = PartitionRecord(local_form=convert_constant, work=no_work)
 
-
-@converts("sdy.sharding_group")
-def convert_sharding_group(operation: ir.Operation, _: LocalBuilder) -> None:
-    """Erase the membership in a sharding group."""
-    operation.erase()
-
-
-@converts("sdy.manual_computation", "sdy.named_computation")
-def convert_computation(operation: ir.Operation, _: LocalBuilder) -> None:
-    """Inline the body of a manual computation, which is a local program already."""
-    block = operation.regions[0].blocks[0]
-    for argument, operand in zip(block.arguments, operation.operands, strict=True):
-        argument.replace_all_uses_with(operand)
-    body = [view.operation for view in block.operations]
-    for inner in body[:-1]:
-        inner.move_before(operation)
-    for result, returned in zip(operation.results, body[-1].operands, strict=True):
-        result.replace_all_uses_with(returned)
-    operation.erase()
+RECORDS = {
+    "sdy.constant": _CONSTANT,
+    "stablehlo.constant": _CONSTANT,
+    "stablehlo.iota": PartitionRecord(local_form=convert_iota, work=moving_work),
+}

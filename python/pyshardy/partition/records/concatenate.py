@@ -17,15 +17,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import FactorType, OpShardingRule
+from mlir_sdy.model import FactorType, OpShardingRule, ReductionOp
 from mlir_sdy.values import behind_barriers, get_sharding
+from pyshardy.cost.op_work import moving_work
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
-from pyshardy.partition.halo.form import PASSING_ON, Body, ExchangeForm, exchanges
+from pyshardy.partition.halo.form import PASSING_ON, Body, ExchangeForm
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.windowed import any_filling
+from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.op_facts.record import Linearity, PartitionRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,6 @@ class _Part:
     place: int
 
 
-@exchanges("stablehlo.concatenate")
 class ConcatenateForm(ExchangeForm):
     """A concatenation along a sharded dimension."""
 
@@ -57,7 +59,7 @@ class ConcatenateForm(ExchangeForm):
         """Return the distinct values that parts are taken from."""
         return self._sources
 
-    def routes(self, _factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
+    def exchange_plans(self, _factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
         """Return one plan for all parts, as they may come from the same values."""
         shard_size = -(-self._size // num_shards)
         required: list[RequiredRange] = []
@@ -77,8 +79,8 @@ class ConcatenateForm(ExchangeForm):
     def build(self, body: Body) -> Sequence[ir.Value]:
         """Build the exchange, whose buffer is the result."""
         (factor,) = self.factors
-        device_axis = body.lanes[factor]
-        (plan,) = self.routes(factor, device_axis.pieces)
+        device_axis = body.device_axes[factor]
+        (plan,) = self.exchange_plans(factor, device_axis.num_shards)
         sources = dict(enumerate(body.values))
         return [emit_exchange(plan, sources, self._dim, device_axis, any_filling(body, 0))]
 
@@ -115,3 +117,18 @@ def _origin(operand: ir.Value, dim: int) -> tuple[ir.Value, int]:
     if producer.attributes["strides"][dim] != 1 or not takes_others or axes[0] != axes[1]:
         return value, 0
     return source, producer.attributes["start_indices"][dim]
+
+
+def _linearity(operation: ir.Operation, _: ReductionOp) -> Linearity:
+    """Return all operands, whose elements move."""
+    return Linearity(tuple(range(len(operation.operands))), together=True)
+
+
+RECORDS = {
+    "stablehlo.concatenate": PartitionRecord(
+        linearity=_linearity,
+        halo_form=ConcatenateForm,
+        local_form=retype_only,
+        work=moving_work,
+    )
+}

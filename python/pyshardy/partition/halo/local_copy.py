@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Copies of an operation in the computation of one device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mlir_sdy.host import ir
+from mlir_sdy.values import SHARDING
+from pyshardy.partition.halo.form import Body
+from pyshardy.partition.op_facts.record import record_of
+
+
+def local_copy(
+    operation: ir.Operation,
+    body: Body,
+    operands: Sequence[ir.Value],
+    attributes: Mapping[str, ir.Attribute],
+    result_types: Sequence[ir.Type] | None = None,
+) -> ir.Operation:
+    """Build an operation on other operands, with some attributes replaced.
+
+    Sizes in other attributes are set by the local types.
+
+    Args:
+        operation: the operation, which has a local form that is not built of other operations.
+        body: the computation of the device.
+        operands: the operands.
+        attributes: the attributes to replace.
+        result_types: the types of the results; those of the computation by default.
+    """
+    copy = operation.clone(ip=ir.InsertionPoint.current).operation
+    for index, operand in enumerate(operands):
+        copy.operands[index] = operand
+    for name, attribute in attributes.items():
+        copy.attributes[name] = attribute
+    if SHARDING in copy.attributes:
+        del copy.attributes[SHARDING]
+    for result, result_type in zip(copy.results, result_types or body.result_types, strict=True):
+        result.set_type(result_type)
+    fit_sizes = record_of(copy.name).fit_sizes
+    if fit_sizes is not None:
+        fit_sizes(copy)
+    return copy

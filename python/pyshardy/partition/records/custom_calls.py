@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Custom calls, which are the same on shards as far as their rules allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.op_facts.blocked_factors import factors_of
+from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.op_facts.reductions import completion_by_sum
+
+_CALLS_ON_MATRICES = frozenset(
+    {
+        "Cholesky",
+        "CompactWyHelper",
+        "Eigh",
+        "InvertDiagBlocksLowerTriangular",
+        "InvertDiagBlocksUpperTriangular",
+    }
+)
+_SEARCHING_CALLS = frozenset({"ApproxTopK", "PartialReduce"})
+
+CHECKED_TARGETS = _CALLS_ON_MATRICES | _SEARCHING_CALLS
+"""Targets of calls that need unsharded dimensions although their rules let them pass."""
+
+
+def _factors_of_calls(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield pass-through factors of operands or results only, and those of some known calls.
+
+    The former don't relate results to operands. JAX writes such rules for calls of LAPACK.
+    """
+    yield from _one_sided_factors(rule)
+    for dim in _dims_of_calls(operation):
+        yield from factors_of(rule, 0, dim)
+
+
+def _one_sided_factors(rule: OpShardingRule) -> frozenset[int]:
+    """Return the pass-through factors that are in operands only, or in results only."""
+    sides = [
+        {
+            factor
+            for mapping in mappings
+            for dim_mapping in mapping.dim_mappings
+            for factor in dim_mapping.factor_indices
+        }
+        for mappings in (rule.operand_mappings, rule.result_mappings)
+    ]
+    return frozenset(
+        factor
+        for factor in sides[0] ^ sides[1]
+        if rule.factor_type(factor) is FactorType.PASS_THROUGH and rule.factor_sizes[factor] > 1
+    )
+
+
+def _dims_of_calls(operation: ir.Operation) -> Iterable[int]:
+    """Return the dimensions of the first operand that a call needs unsharded.
+
+    1. Matrices.
+    2. Dimensions along which elements move.
+    3. Dimensions that are searched.
+    """
+    target = operation.attributes["call_target_name"].value
+    is_known = target in CHECKED_TARGETS
+    if not (is_known or target.startswith("_SPMDInternalOp_")):
+        return ()
+    shape = _first_shape(operation.operands)
+    if target in _CALLS_ON_MATRICES:
+        return range(max(len(shape) - 2, 0), len(shape))
+    if target in _SEARCHING_CALLS:
+        result = _first_shape(operation.results)
+        return [dim for dim, size in enumerate(shape) if [size] != result[dim : dim + 1]]
+    return range(len(shape))
+
+
+def _first_shape(values: Sequence[ir.Value]) -> list[int]:
+    """Return the shape of the first value; that of a scalar if it isn't a tensor."""
+    value_type = values[0].type if values else None
+    return list(value_type.shape) if isinstance(value_type, ir.RankedTensorType) else []
+
+
+RECORDS = {
+    "stablehlo.custom_call": PartitionRecord(
+        blocked_factors=_factors_of_calls,
+        completion=completion_by_sum,  # along the reduced factors of its rule
+        local_form=retype_only,
+    )
+}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Contractions: products of elements, added up along the contracted dimensions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from mlir_sdy.host import ir, stablehlo
+from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.op_facts.linear_operations import multiplicative
+from pyshardy.partition.op_facts.record import Neutral, PartitionRecord
+from pyshardy.partition.op_facts.reductions import completion_by_sum
+
+
+def zeros_for_all_operands(operation: ir.Operation) -> dict[int, Neutral]:
+    """Return 0 for all operands, since 0 for one of them times an infinity would be NaN."""
+    return dict.fromkeys(range(len(operation.operands)), 0)
+
+
+def _num_operations(operation: ir.Operation) -> int:
+    """Return 2 for each element of the result and of the contracted dimensions."""
+    numbers: Any = stablehlo.DotDimensionNumbers(operation.attributes["dot_dimension_numbers"])
+    shape = shape_of(operation.operands[0].type)
+    dims: list[int] = list(numbers.lhs_contracting_dimensions)
+    return 2 * math.prod(shape[dim] for dim in dims) * num_elements(operation.results[0])
+
+
+_CONTRACTION = PartitionRecord(
+    completion=completion_by_sum,
+    local_form=retype_only,
+    neutral_values=zeros_for_all_operands,
+)
+_PRODUCT = replace(_CONTRACTION, linearity=multiplicative(0, 1))
+
+RECORDS = {
+    "chlo.ragged_dot": _CONTRACTION,
+    "stablehlo.dot": _PRODUCT,
+    "stablehlo.dot_general": replace(_PRODUCT, work=counted_work(_num_operations)),
+    "stablehlo.einsum": _CONTRACTION,
+    "stablehlo.unary_einsum": _CONTRACTION,
+}

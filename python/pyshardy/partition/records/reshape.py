@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reshapes, transposes and broadcasts: each element moves within its shard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import OpShardingRule
+from pyshardy.cost.op_work import moving_work, no_work
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.local.conversions import fit_only, retype_only
+from pyshardy.partition.op_facts.linear_operations import first_operand, moving
+from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.op_facts.rules_on_shards import signature_of
+from pyshardy.partition.padding.reshape import reshapes_padding
+from pyshardy.rules.families.reshape import reshape_factors
+
+
+def _reshape_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardingRule:
+    """Return a rule by which shards hold the same data on both sides, after an exchange.
+
+    Example:
+        stablehlo.reshape %a : (tensor<4x9xf32>) -> tensor<6x6xf32>
+        // ([ij, ln])->([ik, mn]) {i=2, j=2, k=3, l=3, m=2, n=3}
+    """
+    return reshape_factors(signature_of(operation))
+
+
+def fit_broadcast(operation: ir.Operation) -> None:
+    """Set the sizes of the added dimensions to those of the result."""
+    result = shape_of(operation.results[0].type)
+    added = len(result) - len(shape_of(operation.operands[0].type))
+    operation.attributes["broadcast_sizes"] = ir.DenseI64ArrayAttr.get(list(result[:added]))
+
+
+_MOVING = PartitionRecord(linearity=moving(0), local_form=retype_only, work=moving_work)
+_FOLLOWED = replace(_MOVING, linear_operands=first_operand)
+
+RECORDS = {
+    "stablehlo.bitcast_convert": PartitionRecord(local_form=retype_only, work=no_work),
+    "stablehlo.broadcast": replace(
+        _MOVING, local_form=fit_only(fit_broadcast), fit_sizes=fit_broadcast
+    ),
+    "stablehlo.broadcast_in_dim": _FOLLOWED,
+    "stablehlo.reshape": replace(
+        _FOLLOWED,
+        rule_on_shards=_reshape_rule,
+        keeps_padding=reshapes_padding,
+        work=no_work,
+    ),
+    "stablehlo.torch_index_select": PartitionRecord(local_form=retype_only),
+    "stablehlo.transpose": _FOLLOWED,
+}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Each operation with a sharding rule has a record, and the fields of records agree."""
+
+import importlib
+
+import pytest
+
+import operation_table
+from pyshardy.partition.local.conversions import retype_only
+from pyshardy.partition.op_facts import record as record_module
+from pyshardy.partition.op_facts.record import PartitionRecord, record_of, records
+from pyshardy.rules import registered_names
+
+EVERY_RECORD = pytest.mark.parametrize("name", sorted(records()))
+
+
+@pytest.mark.parametrize("name", sorted(registered_names()))
+def test_operations_with_rules_have_records(name):
+    assert name in records()
+
+
+@EVERY_RECORD
+def test_operations_exist(context, name):
+    assert context.is_registered_operation(name)
+
+
+def test_unknown_operations_are_not_registered(context):
+    assert not context.is_registered_operation("stablehlo.no_such_operation")
+    assert record_of("stablehlo.no_such_operation") == PartitionRecord()
+
+
+@EVERY_RECORD
+def test_operations_have_a_local_form_or_a_reason(name):
+    record = record_of(name)
+    assert (record.local_form is None) == bool(record.replicated_because)
+
+
+@EVERY_RECORD
+def test_fields_agree(name):
+    """Fields that describe the computation on shards need a local form."""
+    record = record_of(name)
+    if record.local_form is None:
+        assert record == PartitionRecord(
+            replicated_because=record.replicated_because, work=record.work
+        )
+    if record.fit_sizes or record.is_device_dependent or record.is_unchanged_locally:
+        assert record.local_form is not retype_only
+    if record.neutral_values:
+        assert record.completion
+    if record.linear_operands and record.local_form is retype_only:
+        assert record.linearity or name in ("stablehlo.convert", "stablehlo.divide")
+
+
+def test_operations_are_in_one_family(monkeypatch):
+    family = importlib.import_module("pyshardy.partition.records.pad")
+    monkeypatch.setattr(family, "RECORDS", {"stablehlo.slice": PartitionRecord()})
+    record_module.records.cache_clear()
+    try:
+        with pytest.raises(ValueError, match=r"records\.slices: other records of stablehlo\.slice"):
+            records()
+    finally:
+        record_module.records.cache_clear()
+
+
+@EVERY_RECORD
+def test_the_table_has_text(name):
+    """The cells are docstrings; that of the local form or of the reason is never empty."""
+    record = record_of(name)
+    cells = [*operation_table.local_cells(record), *operation_table.reason_cells(record)]
+    assert cells[0]
+
+
+def test_table_is_current():
+    text = operation_table.PAGE.read_text(encoding="utf-8")
+    assert text == operation_table.page(), "run tools/operation_table.py"
