@@ -19,6 +19,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.shard import building
+from pyshardy.irtools.stablehlo_views import AllGatherView, AllToAllView, ReduceScatterView
 from pyshardy.local_program.process_groups import Groups
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.strides import axes_apart
@@ -76,20 +77,20 @@ def _combined(
     operation: ir.Operation, held: Sequence[ir.Value], own: np.ndarray, builder: GridBuilder
 ) -> ir.Value:
     """Return the result of a collective from the tensors of all members."""
-    attributes = operation.attributes
     if operation.name == "stablehlo.all_gather":
-        return _joined(held, attributes["all_gather_dim"].value, builder)
+        return _joined(held, AllGatherView(operation).all_gather_dim, builder)
     if operation.name == "stablehlo.all_to_all":
-        split, count = int(attributes["split_dimension"].value), len(held)
+        view, count = AllToAllView(operation), len(held)
+        split = view.split_dimension
         size = ir.RankedTensorType(held[0].type).shape[split] // count
         shards = [builder.piece(value, split, own, size) for value in held]
-        return _joined(shards, attributes["concat_dimension"].value, builder)
+        return _joined(shards, view.concat_dimension, builder)
     combine = operation.regions[0].blocks[0].operations[0].operation.name
     combine = combine.removeprefix("stablehlo.")
     total = reduce(lambda one, other: builder.arithmetic(combine, one, other), held)
     if operation.name == "stablehlo.all_reduce":
         return total
-    dim = int(attributes["scatter_dimension"].value)
+    dim = ReduceScatterView(operation).scatter_dimension
     size = ir.RankedTensorType(total.type).shape[dim] // len(held)
     return builder.piece(total, dim, own, size)
 

@@ -31,6 +31,7 @@ from pyshardy.frontends.torch.frames import frames_outside, place_of
 from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.signature import drop_constants, signature_of
 from pyshardy.frontends.torch.traced import TracedModule
+from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.packages import require
 
@@ -158,7 +159,7 @@ def _replace_constants(module: ir.Module) -> None:
             replaced = ir.Operation.create(
                 "stablehlo.constant",
                 results=[constant.results[0].type],
-                attributes={"value": constant.attributes["value"]},
+                attributes={"value": ConstantView(constant).value},
             )
         constant.results[0].replace_all_uses_with(replaced.results[0])
         constant.erase()

@@ -22,12 +22,13 @@ from dataclasses import dataclass, replace
 from mlir_sdy.fold.pattern import producer
 from mlir_sdy.host import ir, rewrite, stablehlo
 from pyshardy.importing.counting_indices import counts_along_first_dimension
+from pyshardy.irtools.stablehlo_views import ConcatenateView, GatherView, ScatterView
 
 _GATHER = "stablehlo.gather"
 _SCATTER = "stablehlo.scatter"
 _NUMBERS = {
-    _GATHER: "dimension_numbers",
-    _SCATTER: "scatter_dimension_numbers",
+    _GATHER: GatherView.dimension_numbers.name,
+    _SCATTER: ScatterView.scatter_dimension_numbers.name,
 }
 _FLAGS = {
     _GATHER: ("indices_are_sorted",),
@@ -69,9 +70,8 @@ class _Dimensions:
 
     @classmethod
     def of(cls, operation: ir.Operation) -> _Dimensions:
-        numbers = operation.attributes[_NUMBERS[operation.name]]
         if operation.name == _GATHER:
-            numbers = stablehlo.GatherDimensionNumbers(numbers)
+            numbers = GatherView(operation).dimension_numbers
             return cls(
                 tuple(numbers.offset_dims),
                 tuple(numbers.collapsed_slice_dims),
@@ -80,7 +80,7 @@ class _Dimensions:
                 tuple(numbers.start_index_map),
                 numbers.index_vector_dim,
             )
-        numbers = stablehlo.ScatterDimensionNumbers(numbers)
+        numbers = ScatterView(operation).scatter_dimension_numbers
         return cls(
             tuple(numbers.update_window_dims),
             tuple(numbers.inserted_window_dims),
@@ -174,7 +174,7 @@ def _without_component(indices: ir.Value, component: int, dim: int) -> ir.Value:
 
 def _joins_components(concatenate: ir.Operation, size: int, dim: int) -> bool:
     """Whether each input of a concatenation is one component of index vectors."""
-    along = concatenate.attributes["dimension"].value
+    along = ConcatenateView(concatenate).dimension
     return along == dim and len(concatenate.operands) == size
 
 

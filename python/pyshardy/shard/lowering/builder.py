@@ -9,7 +9,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
-from mlir_sdy.shard.reading import grid_axes
+from mlir_sdy.shard.reading import grid_axes, grid_of
 from mlir_sdy.shard.values import Axes, Grid
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.shard.errors import cannot_lower
@@ -44,7 +44,7 @@ class GridBuilder(LocalBuilder):
 
     def place(self, operation: ir.Operation) -> tuple[Grid, Axes, Mesh, AxisTuple]:
         """Return the grid and the axes of a collective, also as a mesh and its axes."""
-        name = operation.attributes["grid"].value
+        name = grid_of(operation)
         axes = grid_axes(operation)
         return self.grids[name], axes, self.meshes[name], mesh_axes(axes)
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import Table
@@ -78,8 +79,6 @@ def _out_of_function(operation: ir.Operation, builder: GridBuilder) -> None:
     parent = operation.parent
     assert parent is not None, "a return is in a function"
     function = parent.operation
-    function_type = function.attributes["function_type"].value
+    function_type = function_type_of(function)
     results = [operand.type for operand in operation.operands]
-    function.attributes["function_type"] = ir.TypeAttr.get(
-        ir.FunctionType.get(function_type.inputs, results)
-    )
+    FunctionView(function).function_type = ir.FunctionType.get(function_type.inputs, results)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.shard.reading import index_list
+from mlir_sdy.shard.reading import index_list, integer
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import Known
@@ -36,7 +36,7 @@ def lower_scatter(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
     value = operation.operands[0]
     if not axes:
         return value
-    dim = int(operation.attributes["scatter_dim"].value)
+    dim = integer(operation, "scatter_dim")
     shards = builder.all_to_all(value, dim, dim, refs, mesh)
     size = ir.RankedTensorType(operation.results[0].type).shape[dim]
     return builder.piece(shards, dim, root_index(operation, builder), size)
