@@ -8,6 +8,7 @@ from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.verify import verify
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import INTERFACE, ConstantView
 
 _PASS_THROUGH = frozenset(
@@ -95,14 +96,10 @@ def _drop_attributes_of_interface(function: ir.Operation) -> None:
 
 
 def _replace_constant(operation: ir.Operation) -> None:
-    constant = ir.Operation.create(
-        "stablehlo.constant",
-        results=[operation.results[0].type],
-        attributes={"value": ConstantView(operation).value},
-        loc=operation.location,
-        ip=ir.InsertionPoint(operation),
-    )
-    operation.results[0].replace_all_uses_with(constant.results[0])
+    with operation.location, ir.InsertionPoint(operation):
+        literal = ConstantView(operation).value
+        constant = StablehloBuilder().literal(literal, operation.results[0].type)
+    operation.results[0].replace_all_uses_with(constant)
     operation.erase()
 
 

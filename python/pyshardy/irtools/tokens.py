@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import compress
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import INTERFACE, FunctionView, function_type_of
 
 _MAKERS = frozenset({"stablehlo.after_all", "stablehlo.create_token"})
@@ -47,8 +48,7 @@ def close_entry(function: ir.Operation) -> None:
     with function.context, function.location, ir.InsertionPoint.at_block_begin(block):
         for argument in block.arguments:
             if is_token(argument.type):
-                made = ir.Operation.create("stablehlo.after_all", results=[argument.type])
-                argument.replace_all_uses_with(made.result)
+                argument.replace_all_uses_with(StablehloBuilder().token())
     terminator = block.operations[len(block.operations) - 1].operation
     _rebuilt(terminator)
     _erase_arguments(block)

@@ -10,7 +10,9 @@ from typing import Any
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir, location_of
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import CustomCallView, target_of
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.irtools.tokens import is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.tensor_spec import TensorSpec
@@ -161,7 +163,7 @@ def _type_of(spec: TensorSpec) -> ir.Type:
 def _converted(value: ir.Value, wanted: ir.Type) -> ir.Value:
     if value.type == wanted:
         return value
-    return ir.Operation.create("stablehlo.convert", results=[wanted], operands=[value]).result
+    return StablehloBuilder().convert(value, element_type_of(wanted))
 
 
 def _plain(attribute: ir.Attribute) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.tensors import Tensor, constant, where
 from pyshardy.irtools.channels import first_free_channel, set_channel
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.irtools.walks import operations_named
 
@@ -59,9 +60,5 @@ def _maximum(operation: ir.Operation, flags: Tensor, result: ir.Type) -> ir.Valu
         attributes=dict(operation.attributes.items()),
         regions=1,
     )
-    scalar = ir.RankedTensorType.get([], flags.element)
-    body = made.regions[0].blocks.append(scalar, scalar, arg_locs=[operation.location] * 2)
-    with ir.InsertionPoint(body):
-        larger = ir.Operation.create(_MAXIMUM, results=[scalar], operands=list(body.arguments))
-        ir.Operation.create("stablehlo.return", operands=[larger.result])
+    StablehloBuilder().fill_body(made.regions[0], flags.element, _MAXIMUM)
     return made.result

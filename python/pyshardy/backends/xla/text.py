@@ -10,6 +10,7 @@ from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from pyshardy.backends.donations import ALIAS
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, target_of
 from pyshardy.irtools.tokens import is_token
 from pyshardy.irtools.walks import operations_named
@@ -80,17 +81,9 @@ def _mark_captured(operation: ir.Operation, mark: ir.Attribute) -> None:
             if value in own or is_token(value.type):
                 continue
             if value not in captured:
-                captured[value] = ir.Operation.create(
-                    _CUSTOM_CALL,
-                    results=[value.type],
-                    operands=[value],
-                    attributes={
-                        "call_target_name": ir.StringAttr.get(_SHARDING, value.context),
-                        _MARK: mark,
-                    },
-                    loc=operation.location,
-                    ip=ir.InsertionPoint(operation),
-                ).result
+                with operation.location, ir.InsertionPoint(operation):
+                    builder = StablehloBuilder({_MARK: mark})
+                    captured[value] = builder.custom_call(_SHARDING, [value], [value.type]).result
             operands[index] = captured[value]
 
 

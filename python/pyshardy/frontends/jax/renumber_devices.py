@@ -9,6 +9,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import CollectiveView
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.segments import COLLECTIVES
@@ -48,8 +49,8 @@ def renumber(module: ir.Module, ids: Sequence[int]) -> None:
             with ir.InsertionPoint(question), question.location:
                 builder = LocalBuilder({})
                 device = builder.per_device(list(ids))
-                answer = builder.create("stablehlo.convert", [device], [question.result.type])
-            question.result.replace_all_uses_with(answer.result)
+                answer = builder.convert(device, element_type_of(question.result.type))
+            question.result.replace_all_uses_with(answer)
             question.erase()
 
 

@@ -26,6 +26,7 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.frontends.portable import names
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.symbols import FreshNames
 from pyshardy.irtools.walks import operations_named, operations_with
@@ -128,15 +129,8 @@ def _call(
     *,
     has_side_effect: bool = True,
 ) -> ir.Operation:
-    attributes: dict[str, ir.Attribute] = {"call_target_name": ir.StringAttr.get(target)}
-    if has_side_effect:
-        attributes["has_side_effect"] = ir.BoolAttr.get(True)
-    call = ir.Operation.create(
-        "stablehlo.custom_call",
-        results=list(results),
-        operands=list(operands),
-        attributes=attributes,
-    )
+    attributes = {"has_side_effect": ir.BoolAttr.get(True)} if has_side_effect else {}
+    call = StablehloBuilder().custom_call(target, operands, results, attributes)
     names.spell(call, strings)
     return call
 

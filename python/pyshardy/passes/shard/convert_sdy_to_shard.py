@@ -32,6 +32,7 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.irtools.functions import has_body
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import ConstantView, symbol_name
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.origins import AXIS_NAMES, ORIGIN, ORIGINS, copy_other_attributes
@@ -112,14 +113,10 @@ class _Conversion:
     def _convert_constant(self, operation: ir.Operation) -> None:
         value = ConstantView(operation).value
         with ir.InsertionPoint(operation), operation.location:
-            constant = ir.Operation.create(
-                "stablehlo.constant",
-                results=[operation.results[0].type],
-                attributes={"value": value},
-            )
-            operation.results[0].replace_all_uses_with(constant.result)
+            constant = StablehloBuilder().literal(value, operation.results[0].type)
+            operation.results[0].replace_all_uses_with(constant)
             for sharding in result_shardings_of(operation):
-                self._annotate_producer(constant.result, sharding)
+                self._annotate_producer(constant, sharding)
 
     def _convert_arguments(self, function: ir.Operation) -> None:
         block = function.regions[0].blocks[0]

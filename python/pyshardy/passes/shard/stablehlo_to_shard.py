@@ -33,6 +33,7 @@ from pyshardy.irtools.stablehlo_views import (
     ReduceScatterView,
 )
 from pyshardy.irtools.symbols import FreshNames
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.segments import COLLECTIVES, DEVICE_IDS
 from pyshardy.partition.local.preconditions import check_no_inner_modules
@@ -166,7 +167,7 @@ class _Raising:
                 dim, kind = ReduceScatterView(operation).scatter_dimension, self._kind(operation)
                 build = partial(building.reduce_scatter, scatter_dim=dim, reduction=kind, **on)
         return [
-            build(self.builder.converted(operand, result.type))
+            build(self.builder.convert(operand, element_type_of(result.type)))
             for operand, result in zip(operation.operands, operation.results, strict=True)
         ]
 
@@ -194,7 +195,7 @@ class _Raising:
         senders = [[sender_of.get(device, device)] for device in devices]
         (held,) = held_by(value, senders, self.name, self.builder)
         gets = np.array([device in sender_of for device in devices])
-        return self.builder.select(gets, held, self.builder.zeros(value.type))
+        return self.builder.select_on_devices(gets, held, self.builder.splat(value.type, 0))
 
     def _convert_id(self, operation: ir.Operation) -> None:
         is_own = operation.name == (
@@ -211,7 +212,7 @@ class _Raising:
                 tensor = self.builder.create("tensor.from_elements", (number,), (scalar,)).result
             else:
                 tensor = self.builder.constant(np.array(0, np.int32))
-            value = self.builder.converted(tensor, operation.results[0].type)
+            value = self.builder.convert(tensor, element_type_of(operation.results[0].type))
         operation.results[0].replace_all_uses_with(value)
         operation.erase()
 

@@ -7,6 +7,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple
 from mlir_sdy.shard.reading import has_flag, integer, reduction_kind
 from mlir_sdy.shard.values import ReductionKind
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.reductions import reducing_operation
 from pyshardy.shard.lowering.registry import lowers
@@ -26,9 +27,9 @@ def lower_all_gather(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
 def lower_all_reduce(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
     """Convert, then reduce on all devices; an average is a sum divided by the size of the group."""
     grid, axes, mesh, refs = builder.place(operation)
-    result = operation.results[0].type
-    value = builder.converted(operation.operands[0], result)
-    combine = reducing_operation(operation, ir.RankedTensorType(result).element_type)
+    element_type = element_type_of(operation.results[0].type)
+    value = builder.convert(operation.operands[0], element_type)
+    combine = reducing_operation(operation, element_type)
     value = builder.all_reduce(value, combine, refs, mesh)
     return _averaged(operation, value, grid.axes_size(axes), builder)
 
@@ -37,9 +38,9 @@ def lower_all_reduce(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
 def lower_reduce_scatter(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
     """Convert, then reduce-scatter."""
     grid, axes, mesh, refs = builder.place(operation)
-    result = operation.results[0].type
-    value = builder.converted(operation.operands[0], result)
-    combine = reducing_operation(operation, ir.RankedTensorType(result).element_type)
+    element_type = element_type_of(operation.results[0].type)
+    value = builder.convert(operation.operands[0], element_type)
+    combine = reducing_operation(operation, element_type)
     if axes:
         dim = integer(operation, "scatter_dim")
         value = builder.reduce_scatter(value, dim, combine, refs, mesh)

@@ -98,8 +98,7 @@ def _filled(
     received = builder.permute(slab(side.source), side.pairs)
     gets = np.zeros(devices, np.bool_)
     gets[[target for _, target in side.pairs]] = True
-    update = builder.select(gets, received, slab(side.target))
+    update = builder.select_on_devices(gets, received, slab(side.target))
     places = [side.target if other == dim else at for other, at in enumerate(starts)]
     indices = [builder.index(place) for place in places]
-    name = "stablehlo.dynamic_update_slice"
-    return builder.create(name, (value, update, *indices), (value.type,)).result
+    return builder.dynamic_update_slice(value, update, indices)

@@ -50,7 +50,7 @@ def _into_tensor(operation: ir.Operation, builder: GridBuilder) -> None:
         count = math.prod(tensor.shape)
         columns = known * count if operation.name == "tensor.splat" else known
         value = _row(np.stack(columns, axis=1), builder)
-        value = builder.converted(builder.with_shape(value, list(tensor.shape)), tensor)
+        value = builder.convert(builder.reshape(value, tensor.shape), tensor.element_type)
     operation.results[0].replace_all_uses_with(value)
     operation.erase()
 
@@ -62,7 +62,7 @@ def _row(table: np.ndarray, builder: GridBuilder) -> ir.Value:
         return builder.constant(np.ascontiguousarray(table[0]))
     whole = builder.constant(np.ascontiguousarray(table))
     row = builder.slice_dim_at(whole, 0, builder.device_id(), 1)
-    return builder.with_shape(row, [columns])
+    return builder.reshape(row, [columns])
 
 
 def _out_of_function(operation: ir.Operation, builder: GridBuilder) -> None:

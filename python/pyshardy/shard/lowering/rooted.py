@@ -24,9 +24,9 @@ def lower_broadcast(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
     if not axes:
         return value
     shape = list(ir.RankedTensorType(value.type).shape)
-    everybody = builder.all_gather(builder.with_shape(value, [1, *shape]), 0, refs, mesh)
+    everybody = builder.all_gather(builder.reshape(value, [1, *shape]), 0, refs, mesh)
     chosen = builder.piece(everybody, 0, root_index(operation, builder), 1)
-    return builder.with_shape(chosen, shape)
+    return builder.reshape(chosen, shape)
 
 
 @lowers("shard.scatter")
@@ -69,5 +69,5 @@ def _appended(index: Known, size: int, coordinate: Known, builder: GridBuilder) 
     """Return the index extended by an axis: `index * size + coordinate`."""
     if isinstance(index, np.ndarray) and isinstance(coordinate, np.ndarray):
         return index * size + coordinate
-    scaled = builder.arithmetic("multiply", builder.scalar(index), builder.index(size))
-    return builder.arithmetic("add", scaled, builder.scalar(coordinate))
+    scaled = builder.binary("multiply", builder.scalar(index), builder.index(size))
+    return builder.binary("add", scaled, builder.scalar(coordinate))
