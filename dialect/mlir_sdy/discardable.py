@@ -1,14 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reading discardable attributes by their names; their values may be of any kind."""
+"""Discardable attributes by their names, as in MLIR; their values may be of any kind."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from mlir_sdy.host import ir
 
 
-def text_of(attributes: ir.OpAttributeMap | ir.DictAttr, name: str) -> str | None:
-    """Return the string of a named attribute; None if it is missing or not a string."""
-    return as_text(attributes[name]) if name in attributes else None
+def get_discardable(operation: ir.Operation, name: str) -> Any:
+    """Return a discardable attribute of an operation; None if it is missing."""
+    return operation.attributes.get(name)
+
+
+def has_discardable(operation: ir.Operation, name: str) -> bool:
+    """Whether an operation has a discardable attribute."""
+    return name in operation.attributes
+
+
+def set_discardable(operation: ir.Operation, name: str, attribute: ir.Attribute) -> None:
+    """Add a discardable attribute to an operation, or replace it."""
+    operation.attributes[name] = attribute
+
+
+def remove_discardable(operation: ir.Operation, name: str) -> None:
+    """Remove a discardable attribute of an operation, if it has it."""
+    if name in operation.attributes:
+        del operation.attributes[name]
+
+
+def text_of(operation: ir.Operation, name: str) -> str | None:
+    """Return the string of a discardable attribute; None if it is missing or not a string."""
+    attribute = get_discardable(operation, name)
+    return None if attribute is None else as_text(attribute)
 
 
 def as_text(attribute: ir.Attribute) -> str | None:

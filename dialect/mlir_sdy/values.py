@@ -380,6 +380,14 @@ SHARDING_ENTRIES = {
 """The inherent attributes that hold shardings, by operation."""
 
 
+def sharding_attributes(operation: ir.Operation) -> list[ir.Attribute]:
+    """Return the attributes of an operation, but not of a function, that hold shardings."""
+    attributes = operation.attributes
+    entries = SHARDING_ENTRIES.get(operation.name, _DISCARDABLE)
+    found = [attributes.get(entry) for entry in entries]
+    return [attribute for attribute in found if attribute is not None]
+
+
 def map_shardings(
     root: ir.Operation | ir.OpView | ir.Module,
     change: Callable[[TensorSharding], TensorSharding],

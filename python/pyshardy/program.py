@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, note, warning
-from mlir_sdy.discardable import text_of
+from mlir_sdy.discardable import as_text, has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
@@ -22,6 +22,7 @@ from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_co
 from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.unsharded import unsharded
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
@@ -58,6 +59,9 @@ _EDGES = (
 )
 """The passes that determine the meshes and shardings of arguments and results."""
 
+
+_RESULT_INFO = "jax.result_info"
+"""The attribute with JAX's name of a result of a function."""
 
 _CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
 """The attributes of modules whose Python functions exist in the process that traced them."""
@@ -269,7 +273,7 @@ def partition(
     """
     local = _entered_at_main(module)
     run_pipeline(local, _EDGES, restore_on_failure=False)
-    if _CUSTOM_PARTITIONING in local.operation.attributes:
+    if has_discardable(local.operation, _CUSTOM_PARTITIONING):
         # Its import is slow, and most programs don't need it.
         from pyshardy.frontends.jax.custom_partitioning import (  # noqa: PLC0415
             expand_custom_partitioning,
@@ -374,20 +378,20 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
     copy = copy_of(module)
     top_level = [view.operation for view in copy.body.operations]
     functions = [operation for operation in top_level if operation.name == "func.func"]
-    names = [function.attributes["sym_name"].value for function in functions]
+    names = [symbol_name(function) for function in functions]
     if ENTRY not in names:
         if len(functions) != 1:
             place = location_of(module.operation.location)
             found = f"it has {len(functions)} functions, none of them '@{ENTRY}'"
             raise UsageError(error(f"the program has no entry: {found}", place))
-        functions[0].attributes["sym_name"] = ir.StringAttr.get(ENTRY, module.context)
+        FunctionView(functions[0]).sym_name = ENTRY
         entry = functions[0]
     else:
         entry = functions[names.index(ENTRY)]
-    if "sym_visibility" in entry.attributes:
+    if FunctionView(entry).sym_visibility is not None:
         # A private function is erased when its last call is inlined, and the entry must stay.
-        entry.attributes["sym_visibility"] = ir.StringAttr.get("public", module.context)
-    results = entry.attributes["function_type"].value.results
+        FunctionView(entry).sym_visibility = "public"
+    results = function_type_of(entry).results
     kept = [index for index, each in enumerate(results) if not is_token(each)]
     close_entry(entry)
     shift_aliases(entry, {old: new for new, old in enumerate(kept)})
@@ -396,7 +400,7 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
 
 def _with_callbacks(options: CompileOptions, module: ir.Module) -> CompileOptions:
     """Return the options with the callbacks of a module traced by JAX."""
-    if _CALLBACKS not in module.operation.attributes:
+    if not has_discardable(module.operation, _CALLBACKS):
         return options
     from pyshardy.frontends.jax.callbacks import implementations_of  # noqa: PLC0415 (loads much)
 
@@ -410,7 +414,7 @@ def _main(module: ir.Module) -> ir.Operation:
 
 def _signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
     """Return the types of the arguments and of the results."""
-    function_type = function.attributes["function_type"].value
+    function_type = function_type_of(function)
     place = location_of(function.location)
     return (
         [spec_of(argument, place) for argument in function_type.inputs],
@@ -428,11 +432,13 @@ def _argument_names(function: ir.Operation) -> list[str]:
 
 
 def _result_names(function: ir.Operation) -> list[str]:
-    count = len(function.attributes["function_type"].value.results)
-    attributes = function.attributes.get("res_attrs")
+    count = len(function_type_of(function).results)
+    attributes = FunctionView(function).res_attrs
     names: list[str] = []
     for index in range(count):
-        given = None if attributes is None else text_of(attributes[index], "jax.result_info")
+        given: str | None = None
+        if attributes and _RESULT_INFO in attributes[index]:
+            given = as_text(attributes[index][_RESULT_INFO])
         names.append(given or f"result {index}")
     return names
 

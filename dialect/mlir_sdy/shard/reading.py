@@ -67,7 +67,7 @@ def read_sharding(operation: ir.Operation) -> GridSharding:
     attributes = operation.attributes
     return GridSharding(
         attributes["grid"].value,
-        axis_lists(attributes["split_axes"]),
+        split_axes(operation),
         tuple(attributes["static_halo_sizes"]),
         tuple(attributes["static_sharded_dims_offsets"]),
     )
@@ -78,6 +78,37 @@ def axis_lists(attribute: ir.Attribute) -> tuple[Axes, ...]:
     text = str(attribute)
     lists: list[list[int]] = json.loads(text[text.index("[") : text.rindex("]") + 1])
     return tuple(map(tuple, lists))
+
+
+def grid_name(operation: ir.Operation) -> str | None:
+    """Return the name of the grid that an operation refers to; None if it refers to none."""
+    attribute = operation.attributes.get("grid")
+    return None if attribute is None else attribute.value
+
+
+def grid_of(operation: ir.Operation) -> str:
+    """Return the name of the grid of a collective or another operation that requires one."""
+    return operation.attributes["grid"].value
+
+
+def split_axes(operation: ir.Operation) -> tuple[Axes, ...]:
+    """Return the axes of each dimension of a `shard.sharding` or a `shard.update_halo`."""
+    return axis_lists(operation.attributes["split_axes"])
+
+
+def integer(operation: ir.Operation, name: str) -> int:
+    """Return an integer attribute of an operation, such as the dimension of a collective."""
+    return int(operation.attributes[name].value)
+
+
+def integers(operation: ir.Operation, name: str) -> tuple[int, ...]:
+    """Return an array attribute of an operation, with `DYNAMIC` for values of operands."""
+    return tuple(operation.attributes[name])
+
+
+def has_flag(operation: ir.Operation, name: str) -> bool:
+    """Whether an operation has a unit attribute, such as `rotate`."""
+    return name in operation.attributes
 
 
 def grid_axes(operation: ir.Operation, name: str = "grid_axes") -> Axes:

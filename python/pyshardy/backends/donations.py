@@ -15,6 +15,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.discardable import as_integer
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.values import set_argument_attributes
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 
 ALIAS, DONOR = "tf.aliasing_output", "jax.buffer_donor"
 
@@ -122,10 +123,9 @@ def _fail(function: ir.Operation, argument: int, what: str) -> NoReturn:
 
 
 def _attributes(function: ir.Operation) -> Sequence[ir.DictAttr]:
-    count = len(function.attributes["function_type"].value.inputs)
-    if "arg_attrs" not in function.attributes:
-        return [ir.DictAttr.get({}, function.context)] * count
-    return [ir.DictAttr(each) for each in function.attributes["arg_attrs"]]
+    count = len(function_type_of(function).inputs)
+    given = FunctionView(function).arg_attrs
+    return given or [ir.DictAttr.get({}, function.context)] * count
 
 
 def _position(result: int, context: ir.Context) -> ir.Attribute:

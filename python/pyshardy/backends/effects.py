@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from mlir_sdy.diagnostics import Diagnostic, error, note
 from mlir_sdy.host import ir, location_of
+from pyshardy.irtools.stablehlo_views import CustomCallView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import (
     ADVICE,
@@ -21,7 +22,6 @@ from pyshardy.local_program.errors import ExecutionError
 
 TRANSFERS = frozenset(f"stablehlo.{name}" for name in ("infeed", "outfeed", "send", "recv"))
 TRANSFER_ADVICE = "pass the data in as an argument and return it as a result"
-_EFFECT = "has_side_effect"
 
 
 def check_no_transfers(module: ir.Module, runner: str) -> None:
@@ -100,5 +100,4 @@ def check_effects(module: ir.Module, implemented: Collection[str], runner: str) 
 
 def has_effect(call: ir.Operation) -> bool:
     """Whether a custom call has a side effect."""
-    attributes = call.attributes
-    return takes_token(call) or (_EFFECT in attributes and attributes[_EFFECT].value)
+    return takes_token(call) or CustomCallView(call).has_side_effect

@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.registry import CompileOptions, registered
 from pyshardy.backends.xla.nan_safe import drops_nans
+from pyshardy.irtools.stablehlo_views import CompareView
 from pyshardy.irtools.walks import operations_named
 
 _SORT, _COMPARE = "stablehlo.sort", "stablehlo.compare"
@@ -45,5 +46,4 @@ def _is_of_floats(operation: ir.Operation) -> bool:
 
 
 def _is_total(comparison: ir.Operation) -> bool:
-    attributes = comparison.attributes
-    return "compare_type" in attributes and "TOTALORDER" in str(attributes["compare_type"])
+    return CompareView(comparison).compare_type == "TOTALORDER"

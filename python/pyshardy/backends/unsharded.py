@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from mlir_sdy.diagnostics import PassError, error, note
+from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.verify import verify
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import INTERFACE, ConstantView
 
 _PASS_THROUGH = frozenset(
     f"sdy.{name}"
@@ -70,13 +73,13 @@ def _unshard(operation: ir.Operation) -> None:
         raise PassError(error(message, place, [note(advice, place)]))
     else:
         for attribute in [key for key in operation.attributes if key.startswith("sdy.")]:
-            del operation.attributes[attribute]
+            remove_discardable(operation, attribute)
 
 
 def _drop_attributes_of_interface(function: ir.Operation) -> None:
     """Drop the sdy attributes of the arguments and results of a function."""
-    for entry in ("arg_attrs", "res_attrs"):
-        if entry not in function.attributes:
+    for entry in INTERFACE:
+        if not entry.is_in(function):
             continue
         kept = [
             ir.DictAttr.get(
@@ -87,20 +90,16 @@ def _drop_attributes_of_interface(function: ir.Operation) -> None:
                 },
                 function.context,
             )
-            for dictionary in function.attributes[entry]
+            for dictionary in entry.of(function)
         ]
-        function.attributes[entry] = ir.ArrayAttr.get(kept, function.context)
+        entry.set_on(function, kept)
 
 
 def _replace_constant(operation: ir.Operation) -> None:
-    constant = ir.Operation.create(
-        "stablehlo.constant",
-        results=[operation.results[0].type],
-        attributes={"value": operation.attributes["value"]},
-        loc=operation.location,
-        ip=ir.InsertionPoint(operation),
-    )
-    operation.results[0].replace_all_uses_with(constant.results[0])
+    with operation.location, ir.InsertionPoint(operation):
+        literal = ConstantView(operation).value
+        constant = StablehloBuilder().literal(literal, operation.results[0].type)
+    operation.results[0].replace_all_uses_with(constant)
     operation.erase()
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, MeshAxis, ModelError
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import mesh_operation, meshes_of
 from mlir_sdy.verify import verify
 from pyshardy.frontends.meshes import DEFAULT_NAME
@@ -59,7 +61,7 @@ def give_mesh(module: ir.Module, name: str | None, mesh: Mesh) -> None:
     attribute = attribute_of(mesh, module.context)
     declared = mesh_operation(module.operation, name)
     if declared is not None:
-        declared.attributes["mesh"] = attribute
+        view_as(sdy.MeshOp, declared).mesh = attribute
     else:
         with module.context, ir.Location.unknown():
             ir.Operation.create(

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.element_types import element_bytes
+from pyshardy.irtools.tensor_types import element_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def taking_work(operation: ir.Operation) -> Work:
 
 def nbytes_of(value: ir.Value) -> int:
     """Return the bytes of a value; 0 if it isn't a tensor of static shape."""
-    return num_elements(value) * element_bytes(value)
+    return num_elements(value) * element_bytes(value.type)
 
 
 def num_elements(value: ir.Value) -> int:

@@ -16,6 +16,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import get_sharding
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
+from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.local_program.communication import Collective
 from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.explanation import Explanation, RefusedAxis, Root
@@ -289,7 +290,7 @@ def _axis_names(sharding: TensorSharding | None) -> set[str]:
 def _description(value: ir.Value) -> str:
     if isinstance(value, ir.BlockArgument):
         owner = value.owner.owner.operation
-        name = f"@{owner.attributes['sym_name'].value}" if owner.name == "func.func" else owner.name
+        name = f"@{symbol_name(owner)}" if owner.name == "func.func" else owner.name
         return f"argument {value.arg_number} of {name}"
     return f"{_result(value)} of {value.owner.operation.name}"
 
@@ -308,4 +309,4 @@ def _function_name(operation: ir.Operation) -> str:
     parent = operation.parent
     while parent is not None and parent.operation.name != "func.func":
         parent = parent.operation.parent
-    return "main" if parent is None else parent.operation.attributes["sym_name"].value
+    return "main" if parent is None else symbol_name(parent.operation)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from pyshardy.cost.op_work import nbytes_of
+from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 
@@ -64,7 +65,7 @@ class _Liveness:
 
     def __init__(self, module: ir.Module):
         self.functions = {
-            view.operation.attributes["sym_name"].value: view.operation
+            symbol_name(view.operation): view.operation
             for view in module.body.operations
             if view.operation.name == "func.func"
         }
@@ -102,7 +103,7 @@ class _Liveness:
 
     def _inside(self, operation: ir.Operation) -> int:
         if operation.name == _CALL:
-            return self._of_function(operation.attributes["callee"].value)
+            return self._of_function(callee_of(operation))
         regions = (block for region in operation.regions for block in region.blocks)
         return max((self.of_block(block)[0] for block in regions), default=0)
 

@@ -7,8 +7,8 @@ from itertools import islice
 
 from mlir_sdy.host import ir
 from pyshardy.importing.constant_expressions import SHARDING_GROUP
-from pyshardy.irtools.call_graph import callee_of, retarget
 from pyshardy.irtools.clone_functions import FunctionCloner
+from pyshardy.irtools.stablehlo_views import CallView, callee_of
 
 
 def is_scalar(value: ir.Value) -> bool:
@@ -48,7 +48,7 @@ class ConstantCopier:
             copies.update(zip(operation.results, copy.results, strict=True))
             if copy.name == "func.call":
                 self._cloner = self._cloner or FunctionCloner(self.module)
-                retarget(copy, self._cloner.clone(callee_of(copy)))
+                CallView(copy).callee = self._cloner.clone(callee_of(copy))
             _copy_groups(original, copies[original])
         return copies[value]
 

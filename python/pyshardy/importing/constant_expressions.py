@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from mlir_sdy import sdy
 from mlir_sdy.host import ir
-from pyshardy.irtools.call_graph import CallGraph, callee_of
+from mlir_sdy.op_classes import view_as
+from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import has_static_shape, original_name
+from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.propagation.elementwise import (
     ELEMENTWISE_IF_SHAPES_EQUAL,
     ELEMENTWISE_OPERATIONS,
@@ -100,4 +103,4 @@ class ConstantExpressions:
 
 
 def _name_of(computation: ir.Operation) -> str:
-    return computation.attributes["name"].value
+    return view_as(sdy.NamedComputationOp, computation).name.value

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import EdgeNodeType, EdgeValueRef
-from mlir_sdy.values import OWN_SHARDING
-from pyshardy.importing.constraints import CONSTRAINT
+from mlir_sdy.op_classes import view_as
 from pyshardy.propagation.engine import Engine
 from pyshardy.propagation.program import Program
 from pyshardy.propagation.propagation_edges import EDGES, edges_attribute, first_free_step
@@ -44,9 +45,9 @@ def write_steps(module: ir.Module, applied: Sequence[ir.Operation]) -> None:
     cache = AttributeCache(module.context)
     first = first_free_step(Program(module, ShardingRuleLookup()).operations)
     for step, constraint in enumerate(applied, first):
-        sharding = value_of(constraint.attributes[OWN_SHARDING[CONSTRAINT]])
+        sharding = value_of(view_as(sdy.ShardingConstraintOp, constraint).sharding)
         edges = {
             (axis, _RESULT, _INPUT): step for dim in sharding.dim_shardings for axis in dim.axes
         }
         if edges:
-            constraint.attributes[EDGES] = cache[edges_attribute(edges)]
+            set_discardable(constraint, EDGES, cache[edges_attribute(edges)])

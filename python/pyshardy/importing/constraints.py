@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
-from mlir_sdy.values import OWN_SHARDING, get_sharding
+from mlir_sdy.op_classes import view_as
+from mlir_sdy.values import get_sharding
 
 CONSTRAINT = "sdy.sharding_constraint"
 MANUAL_COMPUTATION = "sdy.manual_computation"
@@ -15,8 +17,8 @@ MANUAL_COMPUTATION = "sdy.manual_computation"
 def input_shardings(operation: ir.Operation) -> tuple[TensorSharding, ...]:
     """Return the shardings that one of the two operations requires of its operands, as written."""
     if operation.name == CONSTRAINT:
-        return (value_of(operation.attributes[OWN_SHARDING[CONSTRAINT]]),)
-    return value_of(operation.attributes["in_shardings"]).shardings
+        return (value_of(view_as(sdy.ShardingConstraintOp, operation).sharding),)
+    return value_of(view_as(sdy.ManualComputationOp, operation).in_shardings).shardings
 
 
 def may_be_dictated(value: ir.Value) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.fold.pattern import producer
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import BroadcastView, ConcatenateView, IotaView
 
 
 def counts_along_first_dimension(indices: ir.Value, component: int, index_vector_dim: int) -> bool:
@@ -26,13 +27,13 @@ def counts_along_first_dimension(indices: ir.Value, component: int, index_vector
     concatenate = producer(indices, "stablehlo.concatenate")
     value: ir.Value | None = indices
     if concatenate is not None:
-        if concatenate.attributes["dimension"].value != index_vector_dim:
+        if ConcatenateView(concatenate).dimension != index_vector_dim:
             return False
         value = _part_with(concatenate, component, index_vector_dim)
     while value is not None and not isinstance(value, ir.BlockArgument):
         operation = value.owner.operation
         if operation.name == "stablehlo.iota":
-            return operation.attributes["iota_dimension"].value == 0
+            return IotaView(operation).iota_dimension == 0
         value = _same_along_first_dimension(operation)
     return False
 
@@ -58,7 +59,7 @@ def _same_along_first_dimension(operation: ir.Operation) -> ir.Value | None:
             on_false_counts = producer(operands[2], "stablehlo.iota") is not None
             return operands[2] if on_false_counts else operands[1]
         case "stablehlo.broadcast_in_dim":
-            dims = list(operation.attributes["broadcast_dimensions"])
+            dims = BroadcastView(operation).broadcast_dimensions
             keeps_first = bool(dims) and dims[0] == 0
             return operands[0] if keeps_first and _have_same_first_size(operation) else None
         case "stablehlo.reshape":

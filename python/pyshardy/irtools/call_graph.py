@@ -8,18 +8,8 @@ from collections.abc import Iterator
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.host import ir, location_of
 from pyshardy.irtools.functions import functions_of, has_body
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
-
-
-def callee_of(call: ir.Operation) -> str:
-    """Return the name of the function that a `func.call` calls."""
-    return call.attributes["callee"].value
-
-
-def retarget(call: ir.Operation, callee: str) -> None:
-    """Change the function that a `func.call` calls."""
-    call.attributes["callee"] = ir.FlatSymbolRefAttr.get(callee, call.context)
 
 
 class CallGraph:

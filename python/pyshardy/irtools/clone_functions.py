@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
-from pyshardy.irtools.call_graph import callee_of, retarget
 from pyshardy.irtools.functions import (
     ORIGINAL_FUNCTION_NAME,
     functions_of,
     has_body,
     original_name,
 )
-from pyshardy.irtools.symbols import FreshNames, symbol_name
+from pyshardy.irtools.stablehlo_views import CallView, FunctionView, callee_of, symbol_name
+from pyshardy.irtools.symbols import FreshNames
 from pyshardy.irtools.walks import operations_named
 
 
@@ -54,20 +55,19 @@ class FunctionCloner:
             finished = self._insert(copy, base)
             if not begun:
                 return finished
-            retarget(pending.pop(), finished)
+            CallView(pending.pop()).callee = finished
 
     def _begin(self, name: str) -> tuple[str, ir.Operation, Iterator[ir.Operation]]:
         function = self._functions[name]
         copy = function.clone(ip=False).operation
         context = self._module.context
-        copy.attributes[ORIGINAL_FUNCTION_NAME] = ir.StringAttr.get(
-            original_name(function), context
-        )
+        original = ir.StringAttr.get(original_name(function), context)
+        set_discardable(copy, ORIGINAL_FUNCTION_NAME, original)
         return name, copy, iter(operations_named({"func.call"}, copy))
 
     def _insert(self, copy: ir.Operation, base: str) -> str:
         name = self._fresh.name(base)
-        copy.attributes["sym_name"] = ir.StringAttr.get(name, self._module.context)
+        FunctionView(copy).sym_name = name
         self._module.body.append(copy)
         self._functions[name] = copy
         return name

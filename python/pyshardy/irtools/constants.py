@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import BroadcastView, ConcatenateView, ConstantView
 from pyshardy.irtools.walks import operations_named
 
 Integers = npt.NDArray[np.int64]
@@ -52,7 +53,7 @@ def known_integers(value: ir.Value) -> Integers | None:
         return None
     operation = value.owner.operation
     if operation.name in ("stablehlo.constant", "sdy.constant"):
-        literal = operation.attributes["value"]
+        literal = ConstantView(operation).value
         if not isinstance(literal, ir.DenseIntElementsAttr):
             return None
         numbers: Any = literal
@@ -71,7 +72,7 @@ _FOLDS: dict[str, Fold] = {
     "stablehlo.convert": lambda _, operands: operands[0],
     "stablehlo.reshape": lambda operation, operands: operands[0].reshape(_shape(operation)),
     "stablehlo.concatenate": lambda operation, operands: np.concatenate(
-        operands, operation.attributes["dimension"].value
+        operands, ConcatenateView(operation).dimension
     ),
     "stablehlo.broadcast_in_dim": lambda operation, operands: _broadcast(operation, operands[0]),
 }
@@ -80,7 +81,7 @@ _FOLDS: dict[str, Fold] = {
 
 def _broadcast(operation: ir.Operation, operand: Integers) -> Integers:
     shape = [1] * len(_shape(operation))
-    dims: list[int] = list(operation.attributes["broadcast_dimensions"])
+    dims = BroadcastView(operation).broadcast_dimensions
     for dim, size in zip(dims, operand.shape, strict=True):
         shape[dim] = size
     return np.broadcast_to(operand.reshape(shape), _shape(operation))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import ConstantView
 
 _CONSTANTS = frozenset({"arith.constant", "chlo.constant", "sdy.constant", "stablehlo.constant"})
 
@@ -23,16 +24,16 @@ def is_constant(value: ir.Value) -> bool:
 
 def is_one_value(constant: ir.Operation) -> bool:
     """Whether a constant is a splat."""
-    literal = constant.attributes["value"]
+    literal = ConstantView(constant).value
     return isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
 
 
 def constant_integers(value: ir.Value) -> tuple[int, ...] | None:
     """Return the numbers in an integer constant; None for other values."""
     operation = defining_operation(value)
-    if operation is None or "value" not in operation.attributes:
+    if operation is None or not ConstantView.value.is_in(operation):
         return None
-    literal = operation.attributes["value"]
+    literal = ConstantView(operation).value
     if not isinstance(literal, ir.DenseIntElementsAttr):
         return None
     numbers: Any = literal

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import manual_axes, result_shardings_of
-from pyshardy.irtools.call_graph import CallGraph, callee_of
+from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.stablehlo_views import callee_of
 
 
 def body_numbers(graph: CallGraph, names: Iterable[str]) -> dict[str, int]:
@@ -88,7 +91,7 @@ def _manual_parts(computation: ir.Operation) -> Iterator[Hashable]:
     """Return the manual axes of a computation, and those of each operand and result dimension."""
     manual = manual_axes(computation)
     yield frozenset(manual)
-    in_shardings = value_of(computation.attributes["in_shardings"]).shardings
+    in_shardings = value_of(view_as(sdy.ManualComputationOp, computation).in_shardings).shardings
     for sharding in (*in_shardings, *result_shardings_of(computation)):
         for dim in sharding.dim_shardings:
             yield tuple(axis for axis in dim.axes if axis.name in manual)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir, location_of
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 
 ORIGINAL_FUNCTION_NAME = "sdy.original_func_name"
 """The attribute of a copied function with the name of the user's function."""
@@ -31,8 +31,7 @@ def has_body(function: ir.Operation) -> bool:
 
 def is_private(function: ir.Operation) -> bool:
     """Whether a function can be called only within its module."""
-    attributes = function.attributes
-    return "sym_visibility" in attributes and attributes["sym_visibility"].value == "private"
+    return FunctionView(function).sym_visibility == "private"
 
 
 def main_function(module: ir.Module) -> ir.Operation | None:
@@ -54,7 +53,7 @@ def main_function(module: ir.Module) -> ir.Operation | None:
 
 def original_name(function: ir.Operation) -> str:
     """Return the name of the user's function that a function was copied from, or its own."""
-    original = text_of(function.attributes, ORIGINAL_FUNCTION_NAME)
+    original = text_of(function, ORIGINAL_FUNCTION_NAME)
     return symbol_name(function) if original is None else original
 
 

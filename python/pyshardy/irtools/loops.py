@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import CompareView, ConstantView
 
 _CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant"})
 _COUNTING = {"LT": 0, "LE": 1}
@@ -21,7 +22,7 @@ def trip_count(loop: ir.Operation) -> int | None:
     compare = _producer(_returned(condition)[0])
     if compare is None or compare.name != "stablehlo.compare":
         return None
-    direction = str(compare.attributes["comparison_direction"]).rpartition(" ")[2].rstrip(">")
+    direction = CompareView(compare).comparison_direction
     counter = compare.operands[0]
     if direction not in _COUNTING or counter not in list(condition.arguments):
         return None
@@ -60,7 +61,7 @@ def _number(value: ir.Value, loop: ir.Operation) -> int | None:
     producer = _producer(value)
     if producer is None or producer.name not in _CONSTANTS:
         return None
-    literal = producer.attributes["value"]
+    literal = ConstantView(producer).value
     if not isinstance(literal, ir.DenseElementsAttr) or not literal.is_splat:
         return None
     number = literal.get_splat_value()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 
 
@@ -10,7 +11,7 @@ def copy_of(module: ir.Module) -> ir.Module:
     """Copy `module` with its attributes and locations."""
     copy = ir.Module.create(module.operation.location)
     for name, attribute in module.operation.attributes.items():
-        copy.operation.attributes[name] = attribute
+        set_discardable(copy.operation, name, attribute)
     for operation in module.body.operations:
         copy.body.append(operation.operation.clone(ip=False))
     return copy

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.model import Mesh, MeshAxis, ModelError
+from pyshardy.irtools.stablehlo_views import CollectiveView
 
 REPLICA_GROUPS = "replica_groups"
 
@@ -29,7 +30,7 @@ def mesh_of_groups(collective: ir.Operation) -> str | Mesh | None:
     """
     # The bindings return attributes of StableHLO as plain attributes, so `isinstance` does not
     # distinguish them.
-    attribute = collective.attributes[REPLICA_GROUPS]
+    attribute = CollectiveView(collective).replica_groups
     if not stablehlo.ReplicaGroupMeshAxesAttr.isinstance(attribute):
         return None
     mesh_or_name = stablehlo.ReplicaGroupMeshAxesAttr(attribute).mesh
@@ -81,7 +82,6 @@ def _mesh_attribute(mesh: Mesh, context: ir.Context) -> ir.Attribute:
 
 
 def _set_mesh_of_groups(collective: ir.Operation, mesh_or_name: ir.Attribute) -> None:
-    groups = stablehlo.ReplicaGroupMeshAxesAttr(collective.attributes[REPLICA_GROUPS])
-    collective.attributes[REPLICA_GROUPS] = stablehlo.ReplicaGroupMeshAxesAttr.get(
-        mesh_or_name, groups.axes
-    )
+    view = CollectiveView(collective)
+    groups = stablehlo.ReplicaGroupMeshAxesAttr(view.replica_groups)
+    view.replica_groups = stablehlo.ReplicaGroupMeshAxesAttr.get(mesh_or_name, groups.axes)

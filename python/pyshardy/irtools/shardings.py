@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import NamedTuple
 
 from mlir_sdy.attributes import value_of
+from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
@@ -15,6 +16,7 @@ from mlir_sdy.values import (
     SHARDING_ENTRIES,
     argument_shardings,
     result_shardings,
+    sharding_attributes,
 )
 from pyshardy.irtools.analyses import module_analysis
 from pyshardy.irtools.walks import operations_named, values_of_attribute
@@ -35,7 +37,7 @@ def sharded_operations(
         leaving_out: the names of operations whose regions are skipped.
     """
     for operation, name in named_operations_in(root, leaving_out=leaving_out):
-        attribute = operation.attributes.get(SHARDING)
+        attribute = get_discardable(operation, SHARDING)
         if attribute is not None:
             types = [identity(result.type) for result in operation.results]
             yield operation, name, (identity(attribute), *types)
@@ -67,7 +69,7 @@ def result_kinds(module: ir.Operation) -> tuple[ResultKind, ...]:
     for operation, name, key in sharded_operations(module, leaving_out=()):
         if key not in found and name != "func.call":
             types = tuple(result.type for result in operation.results)
-            found[key] = ResultKind(operation.attributes[SHARDING], types)
+            found[key] = ResultKind(get_discardable(operation, SHARDING), types)
     return tuple(found.values())
 
 
@@ -85,24 +87,18 @@ def any_sharding(
     else:
         found = values_of_attribute(SHARDING, root)
     different = {identity(attribute): attribute for attribute in found}
-    for operation in operations_named({"func.func", *_HOLDERS}, root):
+    for operation in operations_named({"func.func", "func.call", *SHARDING_ENTRIES}, root):
         if operation.name == "func.func":
             if _any_in_interface(operation, test):
                 return True
             continue
-        attributes = operation.attributes
-        for entry in _HOLDERS[operation.name]:
-            attribute = attributes.get(entry)
-            if attribute is not None:
-                different[identity(attribute)] = attribute
+        for attribute in sharding_attributes(operation):
+            different[identity(attribute)] = attribute
     return any(
         test(sharding)
         for value in map(value_of, different.values())
         for sharding in ((value,) if isinstance(value, TensorSharding) else value.shardings)
     )
-
-
-_HOLDERS = {**SHARDING_ENTRIES, "func.call": (SHARDING,)}
 
 
 def _any_in_interface(function: ir.Operation, test: Callable[[TensorSharding], bool]) -> bool:

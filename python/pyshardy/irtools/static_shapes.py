@@ -23,6 +23,7 @@ import numpy as np
 from mlir_sdy.host import ir
 from mlir_sdy.values import SHARDING
 from pyshardy.irtools.defining_ops import constant_integers
+from pyshardy.irtools.stablehlo_views import DimensionSizeView
 from pyshardy.irtools.walks import operations_named
 
 
@@ -164,7 +165,7 @@ def _with_constants(
 
 
 def _size(operation: ir.Operation) -> int:
-    dim: int = operation.attributes["dimension"].value
+    dim = DimensionSizeView(operation).dimension
     return ir.RankedTensorType(operation.operands[0].type).shape[dim]
 
 

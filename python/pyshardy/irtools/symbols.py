@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 
 
 class FreshNames:
@@ -16,9 +17,9 @@ class FreshNames:
     def __init__(self, module: ir.Module):
         self._counter = 0
         self._taken = {
-            view.operation.attributes["sym_name"].value
+            symbol_name(view.operation)
             for view in module.body.operations
-            if "sym_name" in view.operation.attributes
+            if FunctionView.sym_name.is_in(view.operation)
         }
 
     def name(self, base: str) -> str:
@@ -29,8 +30,3 @@ class FreshNames:
             self._counter += 1
         self._taken.add(name)
         return name
-
-
-def symbol_name(operation: ir.Operation) -> str:
-    """Return the name of a symbol, without the `@`."""
-    return operation.attributes["sym_name"].value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Shapes of tensors, and padded shapes: dimensions rounded up to multiples of their shards."""
+"""Tensor types: shapes, elements, and shapes padded to multiples of the shards."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from collections.abc import Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
-from mlir_sdy.values import get_sharding, rank_of
+from mlir_sdy.values import get_sharding
 
 Shape = tuple[int, ...]
 
 
 def shape_of(value_type: ir.Type) -> Shape:
     """Return the sizes of a type, negative if dynamic; none if it is not a ranked tensor."""
-    return tuple(ir.RankedTensorType(value_type).shape) if rank_of(value_type) else ()
+    return tuple(value_type.shape) if isinstance(value_type, ir.RankedTensorType) else ()
+
+
+def element_type_of(value_type: ir.Type) -> ir.Type:
+    """Return the element type of a tensor type."""
+    return ir.RankedTensorType(value_type).element_type
 
 
 def with_shape(value_type: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType:
@@ -22,6 +27,29 @@ def with_shape(value_type: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType
     tensor = ir.RankedTensorType(value_type)
     location = ir.Location.unknown(value_type.context)
     return ir.RankedTensorType.get(list(shape), tensor.element_type, tensor.encoding, loc=location)
+
+
+def with_element(value_type: ir.Type, element_type: ir.Type) -> ir.RankedTensorType:
+    """Return a tensor type of the same sizes with other elements."""
+    location = ir.Location.unknown(value_type.context)
+    return ir.RankedTensorType.get(list(shape_of(value_type)), element_type, loc=location)
+
+
+def element_bytes(value_type: ir.Type) -> int:
+    """Return the bytes of an element of a tensor type, at least one; 0 for other types.
+
+    They are 2 for `tensor<4xbf16>`, and 8 for `tensor<4xcomplex<f32>>`.
+    """
+    is_tensor = isinstance(value_type, ir.RankedTensorType)
+    return bytes_of(value_type.element_type) if is_tensor else 0
+
+
+def bytes_of(element: ir.Type) -> int:
+    """Return the bytes of an element type, at least one."""
+    if isinstance(element, ir.ComplexType):
+        return 2 * bytes_of(element.element_type)
+    is_number = isinstance(element, ir.IntegerType | ir.FloatType)
+    return -(-element.width // 8) if is_number else 1
 
 
 def padded_shape(

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import compress
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import INTERFACE, FunctionView, function_type_of
 
 _MAKERS = frozenset({"stablehlo.after_all", "stablehlo.create_token"})
 _TYPE = "!stablehlo.token"
@@ -46,8 +48,7 @@ def close_entry(function: ir.Operation) -> None:
     with function.context, function.location, ir.InsertionPoint.at_block_begin(block):
         for argument in block.arguments:
             if is_token(argument.type):
-                made = ir.Operation.create("stablehlo.after_all", results=[argument.type])
-                argument.replace_all_uses_with(made.result)
+                argument.replace_all_uses_with(StablehloBuilder().token())
     terminator = block.operations[len(block.operations) - 1].operation
     _rebuilt(terminator)
     _erase_arguments(block)
@@ -78,8 +79,8 @@ def drop_tokens(module: ir.Module) -> None:
 
 
 def _has_tokens(operation: ir.Operation) -> bool:
-    if "function_type" in operation.attributes:
-        signature = operation.attributes["function_type"].value
+    if FunctionView.function_type.is_in(operation):
+        signature = function_type_of(operation)
         return any(map(is_token, (*signature.inputs, *signature.results)))
     return any(is_token(each.type) for each in (*operation.operands, *operation.results))
 
@@ -115,13 +116,12 @@ def _erase_arguments(block: ir.Block) -> None:
 
 
 def _change_signature(function: ir.Operation) -> None:
-    signature = function.attributes["function_type"].value
+    signature = function_type_of(function)
     parts: list[Sequence[ir.Type]] = []
-    for entry, types in (("arg_attrs", signature.inputs), ("res_attrs", signature.results)):
+    for attributes, types in zip(INTERFACE, (signature.inputs, signature.results), strict=True):
         kept = [not is_token(each) for each in types]
         parts.append([*compress(types, kept)])
-        if entry in function.attributes:
-            given = compress(function.attributes[entry], kept)
-            function.attributes[entry] = ir.ArrayAttr.get([*given], function.context)
+        if attributes.is_in(function):
+            attributes.set_on(function, [*compress(attributes.of(function), kept)])
     flat = ir.FunctionType.get(*parts, context=function.context)
-    function.attributes["function_type"] = ir.TypeAttr.get(flat, context=function.context)
+    FunctionView(function).function_type = flat

@@ -3,29 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
+from pyshardy.irtools.stablehlo_views import INTERFACE, FunctionView, function_type_of
 from pyshardy.irtools.tuple_attributes import UnfitAttributeError, path_text, split_attributes
 from pyshardy.irtools.tuples import holds_tuples, part_types, parts_of, paths_of, put_together
 from pyshardy.irtools.walks import operations_named
 
-_ENTRIES = ("arg_attrs", "res_attrs")
 
-
-def attributes_in_parts(owner: ir.Operation, signature: ir.FunctionType) -> dict[str, ir.Attribute]:
+def attributes_in_parts(owner: ir.Operation, signature: ir.FunctionType) -> dict[str, ir.ArrayAttr]:
     """Return the attributes of all parts of the arguments and results of a function or a call.
 
     Raises:
         PassError: one of them can't be split.
     """
-    changed: dict[str, ir.Attribute] = {}
-    for entry, types in zip(_ENTRIES, (signature.inputs, signature.results), strict=True):
-        if entry not in owner.attributes:
+    changed: dict[str, ir.ArrayAttr] = {}
+    for entry, types in zip(INTERFACE, (signature.inputs, signature.results), strict=True):
+        if not entry.is_in(owner):
             continue
         dictionaries: list[ir.Attribute] = []
-        for given, value_type in zip(owner.attributes[entry], types, strict=True):
+        for given, value_type in zip(entry.of(owner), types, strict=True):
             attributes = {named.name: named.attr for named in given}
             try:
                 split = split_attributes(attributes, value_type, signature.results, owner.context)
@@ -33,24 +32,25 @@ def attributes_in_parts(owner: ir.Operation, signature: ir.FunctionType) -> dict
                 message = f"'{owner.name}' op has a tuple that can't be flattened: {reason}"
                 raise PassError(error(message, location_of(owner.location))) from None
             dictionaries += [ir.DictAttr.get(part, owner.context) for part in split]
-        changed[entry] = ir.ArrayAttr.get(dictionaries, owner.context)
+        changed[entry.name] = ir.ArrayAttr.get(dictionaries, owner.context)
     return changed
 
 
-def take_function_apart(function: ir.Operation, attributes: dict[str, ir.Attribute]) -> None:
+def take_function_apart(function: ir.Operation, attributes: dict[str, ir.ArrayAttr]) -> None:
     """Replace the tuples among a function's arguments and results by their parts.
 
     Args:
         function: the function, which may be a declaration.
         attributes: those of `attributes_in_parts`.
     """
-    signature: ir.FunctionType = function.attributes["function_type"].value
+    signature = function_type_of(function)
     flat = ir.FunctionType.get(
         part_types(signature.inputs), part_types(signature.results), context=function.context
     )
-    function.attributes["function_type"] = ir.TypeAttr.get(flat)
-    for entry, value in attributes.items():
-        function.attributes[entry] = value
+    FunctionView(function).function_type = flat
+    for entry in INTERFACE:
+        if entry.name in attributes:
+            entry.set_on(function, [*attributes[entry.name]])
     if not len(function.regions[0].blocks):
         return
     _take_arguments_apart(function.regions[0].blocks[0])
@@ -61,7 +61,7 @@ def take_function_apart(function: ir.Operation, attributes: dict[str, ir.Attribu
 
 
 def take_operation_apart(
-    operation: ir.Operation, attributes: dict[str, ir.Attribute]
+    operation: ir.Operation, attributes: Mapping[str, ir.Attribute]
 ) -> ir.Operation:
     """Replace an operation without regions by one on the parts of its tuples.
 
@@ -69,13 +69,13 @@ def take_operation_apart(
         operation: the operation.
         attributes: attributes that replace those of the operation.
     """
-    kept = {name: operation.attributes[name] for name in operation.attributes}
+    kept = dict(operation.attributes.items())
     with operation.location, ir.InsertionPoint(operation):
         flat = ir.Operation.create(
             operation.name,
             results=part_types([result.type for result in operation.results]),
             operands=parts_of(list(operation.operands)),
-            attributes=kept | attributes,
+            attributes={**kept, **attributes},
         )
         parts = iter(flat.results)
         for result in operation.results:
@@ -86,8 +86,8 @@ def take_operation_apart(
 
 def signature_of(operation: ir.Operation) -> ir.FunctionType:
     """Return the types of the operands and results of an operation or a function."""
-    if "function_type" in operation.attributes:
-        return operation.attributes["function_type"].value
+    if FunctionView.function_type.is_in(operation):
+        return function_type_of(operation)
     return ir.FunctionType.get(
         [operand.type for operand in operation.operands],
         [result.type for result in operation.results],

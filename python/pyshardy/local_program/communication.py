@@ -10,6 +10,7 @@ from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from mlir_sdy.model.communication import share_sent
+from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.group_axes import axes_of_groups, axes_of_moves
 from pyshardy.local_program.process_groups import Layout, process_groups, process_pairs
@@ -91,16 +92,16 @@ class _Reader:
 
     def _partners_of(self, operation: ir.Operation) -> tuple[int, AxisTuple | None]:
         """Return the size of the groups of a collective, and their axes."""
-        attributes = operation.attributes
+        view = CollectiveView(operation)
         key = (
             operation.name,
             *(
-                identity(attributes[name])
-                for name in ("replica_groups", "source_target_pairs")
-                if name in attributes
+                identity(field.of(operation))
+                for field in (CollectiveView.replica_groups, CollectiveView.source_target_pairs)
+                if field.is_in(operation)
             ),
-            "channel_handle" in attributes,
-            "use_global_device_ids" in attributes,
+            CollectiveView.channel_handle.is_in(operation),
+            view.use_global_device_ids,
         )
         if key not in self._partners:
             self._partners[key] = self._find_partners(operation)

@@ -8,18 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir, location_of
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import CustomCallView, target_of
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.irtools.tokens import is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.local_program.values import spec_of
 
 CUSTOM_CALL = "stablehlo.custom_call"
-_CONFIGS = ("backend_config", "mhlo.backend_config")
-"""The attributes with the configuration of a call; if JAX uses the second, the first is empty."""
+_CONFIG_OF_JAX = "mhlo.backend_config"
+"""The attribute with the configuration of a call if `backend_config` is empty."""
 
 _DECLARED = "pyshardy.declared_types"
-_LAYOUTS = ("operand_layouts", "result_layouts")
+_LAYOUTS = (CustomCallView.operand_layouts.name, CustomCallView.result_layouts.name)
 
 CALLBACKS_ON_ONE_DEVICE = tuple(f"xla_ffi_python_{each}_callback" for each in ("cpu", "gpu"))
 """The targets of JAX's callbacks that run once, on unsharded operands."""
@@ -38,11 +42,6 @@ ADVICE = (
     "function}), or replace the call by equivalent StableHLO"
 )
 """The hint for a custom call that an engine doesn't support."""
-
-
-def target_of(call: ir.Operation) -> str:
-    """Return the target of a custom call."""
-    return call.attributes["call_target_name"].value
 
 
 def calls_to(targets: Collection[str], module: ir.Module) -> list[ir.Operation]:
@@ -97,9 +96,9 @@ def described(operation: ir.Operation) -> CustomCall:
         UsageError: an operand or result has a type without a NumPy equivalent.
     """
     place = location_of(operation.location)
-    attributes = operation.attributes
-    configs = (_plain(attributes[name]) for name in _CONFIGS if name in attributes)
-    declared = attributes.get(_DECLARED, ())
+    given = CustomCallView(operation).backend_config, get_discardable(operation, _CONFIG_OF_JAX)
+    configs = (_plain(config) for config in given if config is not None)
+    declared = get_discardable(operation, _DECLARED) or ()
     return CustomCall(
         target_of(operation),
         next((config for config in configs if config), ""),
@@ -164,7 +163,7 @@ def _type_of(spec: TensorSpec) -> ir.Type:
 def _converted(value: ir.Value, wanted: ir.Type) -> ir.Value:
     if value.type == wanted:
         return value
-    return ir.Operation.create("stablehlo.convert", results=[wanted], operands=[value]).result
+    return StablehloBuilder().convert(value, element_type_of(wanted))
 
 
 def _plain(attribute: ir.Attribute) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 ENTRY = "main"
@@ -33,11 +34,11 @@ def with_plain_edges(
         return text
     module = ir.Module.parse(text, context)
     inner = ir.SymbolTable(module.operation)[ENTRY]
-    inner.attributes["sym_name"] = ir.StringAttr.get(_INNER, context)
-    inner.attributes["sym_visibility"] = ir.StringAttr.get("private", context)
+    FunctionView(inner.operation).sym_name = _INNER
+    FunctionView(inner.operation).sym_visibility = "private"
     wrapper = ir.Module.parse(_wrapper(inputs, outputs), context)
     for function in list(wrapper.body.operations):
-        if function.attributes["sym_name"].value == ENTRY:
+        if symbol_name(function.operation) == ENTRY:
             module.body.append(function)
     return str(module)
 

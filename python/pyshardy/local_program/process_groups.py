@@ -23,6 +23,7 @@ import numpy as np
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, SubAxisInfo, replica_groups
+from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.local_program.errors import ExecutionError
 
 Groups = tuple[tuple[int, ...], ...]
@@ -84,7 +85,7 @@ def process_groups(collective: ir.Operation, layout: Layout) -> Groups:
     ids = _listed_groups(collective)
     if collective.name not in _REDUCING:
         return _checked(collective, layout, ids, across_partitions=has_channel)
-    if "use_global_device_ids" in collective.attributes:
+    if CollectiveView(collective).use_global_device_ids:
         groups = ids or (tuple(range(layout.size)),)
         _check_ids(collective, groups, layout.size)
         return groups
@@ -101,7 +102,7 @@ def process_pairs(permute: ir.Operation, layout: Layout) -> tuple[tuple[int, int
     Raises:
         ExecutionError: a pair has an invalid id, or several pairs have the same target.
     """
-    ids = np.array(permute.attributes["source_target_pairs"]).reshape(-1, 2).tolist()
+    ids = np.array(CollectiveView(permute).source_target_pairs).reshape(-1, 2).tolist()
     has_channel = _has_channel(permute)
     for column in zip(*ids, strict=True):
         _check_ids(permute, [column], layout.partitions if has_channel else layout.replicas)
@@ -119,13 +120,13 @@ def _checked(
 
 
 def _has_channel(collective: ir.Operation) -> bool:
-    attribute = collective.attributes.get("channel_handle")
-    return attribute is not None and stablehlo.ChannelHandle(attribute).handle > 0
+    channel = CollectiveView(collective).channel_handle
+    return channel is not None and channel.handle > 0
 
 
 def _listed_groups(collective: ir.Operation) -> Groups:
     """Return the groups of the operation's attribute; an empty list means one group of all."""
-    attribute = collective.attributes["replica_groups"].maybe_downcast()
+    attribute = CollectiveView(collective).replica_groups.maybe_downcast()
     if not isinstance(attribute, ir.DenseElementsAttr):
         return _groups_along_axes(collective, stablehlo.ReplicaGroupMeshAxesAttr(attribute))
     rows = np.array(attribute).tolist()

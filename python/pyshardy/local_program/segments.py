@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
+from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, target_of
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.errors import ExecutionError
@@ -75,7 +76,7 @@ class Cutter:
         self._module = module
         self._implemented = frozenset(implemented)
         self._functions = {
-            view.operation.attributes["sym_name"].value: view.operation
+            symbol_name(view.operation): view.operation
             for view in module.body.operations
             if view.operation.name == "func.func"
         }
@@ -188,7 +189,7 @@ class Cutter:
                 present.add(name)
                 copy = self._functions[name].clone(ip=False)
                 # A recursive function would otherwise have the name of the entry.
-                copy.attributes["sym_visibility"] = ir.StringAttr.get("private", module.context)
+                FunctionView(copy.operation).sym_visibility = "private"
                 module.body.append(copy)
                 missing += _callees(copy.operation)
 
@@ -300,7 +301,7 @@ def _is_device_id(operation: ir.Operation) -> bool:
 
 
 def _callee(call: ir.Operation) -> str:
-    return call.attributes["callee"].value
+    return callee_of(call)
 
 
 def _callees(operation: ir.Operation) -> list[str]:

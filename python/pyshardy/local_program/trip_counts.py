@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.loops import trip_count
+from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.segments import CALLS
 
@@ -27,14 +28,14 @@ class Repetitions:
 
     def __init__(self, module: ir.Module):
         self._functions = {
-            view.operation.attributes["sym_name"].value: view.operation
+            symbol_name(view.operation): view.operation
             for view in module.body.operations
             if view.operation.name == "func.func"
         }
         self._calls: dict[str, list[ir.Operation]] = {name: [] for name in self._functions}
         for function in self._functions.values():
             for call in _calls_in(function):
-                self._calls.setdefault(call.attributes["callee"].value, []).append(call)
+                self._calls.setdefault(callee_of(call), []).append(call)
         self._of_functions: dict[str, int | None] = {}
 
     def of(self, operation: ir.Operation) -> int | None:
@@ -48,7 +49,7 @@ class Repetitions:
             inner = outer
         if parent is None:
             return count
-        return _times(count, self._of_function(parent.operation.attributes["sym_name"].value))
+        return _times(count, self._of_function(symbol_name(parent.operation)))
 
     def _of_function(self, name: str) -> int | None:
         if name not in self._of_functions:

@@ -16,10 +16,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, emit, error, note, warning
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
 from pyshardy.propagation.program import NOWHERE, Program
 
@@ -36,7 +38,7 @@ def sharding_groups(program: Program) -> list[list[int]]:
     for operation in program.groups:
         (value,) = program.operands[operation]
         joins = program.operations[operation]
-        group = joins.attributes["group_id"].value
+        group = _group_id(joins)
         if group_of.setdefault(value, group) != group:
             message = (
                 f"the value is in sharding groups {group_of[value]} and {group}; "
@@ -54,7 +56,7 @@ def _check_ranks(first: ir.Operation, other: ir.Operation) -> None:
     types = [member.operands[0].type for member in (first, other)]
     if rank_of(types[0]) == rank_of(types[1]):
         return
-    group = first.attributes["group_id"].value
+    group = _group_id(first)
     raise PassError(
         error(
             f"sharding group {group} has values of different ranks, {types[0]} and {types[1]}, "
@@ -142,3 +144,7 @@ def _constrain(
 def _owner(value: ir.Value) -> ir.Operation:
     owner = value.owner
     return (owner.owner if isinstance(value, ir.BlockArgument) else owner).operation
+
+
+def _group_id(member: ir.Operation) -> int:
+    return view_as(sdy.ShardingGroupOp, member).group_id.value

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from mlir_sdy import values as value_shardings
 from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
@@ -25,6 +26,7 @@ from mlir_sdy.values import (
     OWN_SHARDING,
     SHARDING,
 )
+from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.propagation.data_flow import DataFlowEdge, Use, data_flow_edges
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup, TensorType
 
@@ -155,11 +157,11 @@ class Program:
 
     def callee(self, call: int) -> int:
         """Return the function that a `func.call` calls."""
-        return self.functions[self.operations[call].attributes["callee"].value]
+        return self.functions[callee_of(self.operations[call])]
 
     def calls_of(self, function: int) -> Sequence[int]:
         """Return the calls of a function."""
-        return self.calls.get(self.operations[function].attributes["sym_name"].value, ())
+        return self.calls.get(symbol_name(self.operations[function]), ())
 
     def inside(self, operation: int) -> range:
         """Return all operations nested in the regions of an operation."""
@@ -220,10 +222,9 @@ class Program:
             parents.append(parent)
             ends.append(number + 1)
             results.append(self._add_results(operation, number))
-            attributes = operation.attributes
-            if name in noted or SHARDING in attributes:
+            if name in noted or has_discardable(operation, SHARDING):
                 self._note(operation, number, name, parent)
-            if SHARDING_RULE in attributes:
+            if has_discardable(operation, SHARDING_RULE):
                 self.with_own_rule.add(number)
             regions = operation.regions
             if len(regions):
@@ -244,7 +245,7 @@ class Program:
 
     def _note(self, operation: ir.Operation, number: int, name: str, parent: int) -> None:
         if name == "func.func":
-            self.functions[operation.attributes["sym_name"].value] = number
+            self.functions[symbol_name(operation)] = number
             return
         if name in TERMINATORS:
             self.terminators[parent].append(number)
@@ -258,7 +259,7 @@ class Program:
         elif name == SHARDING_GROUP:
             self.groups.append(number)
         elif name == "func.call":
-            self.calls[operation.attributes["callee"].value].append(number)
+            self.calls[callee_of(operation)].append(number)
         given = value_shardings.result_shardings_of(operation)
         self._given.update(zip(self.results[number], given, strict=False))
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AxisRef,
@@ -93,16 +94,16 @@ class PropagationEdgesRecorder:
             if program.names[number] == "func.func":
                 set_result_attributes(operation, EDGES, {0: attribute})
             else:
-                operation.attributes[EDGES] = attribute
+                set_discardable(operation, EDGES, attribute)
 
 
 def first_free_step(operations: Iterable[ir.Operation]) -> int:
     """Return the successor of the highest step number in the module."""
     highest = -1
     for operation in operations:
-        attributes = operation.attributes
-        if EDGES in attributes:
-            for step in value_of(attributes[EDGES]).value:
+        edges = get_discardable(operation, EDGES)
+        if edges is not None:
+            for step in value_of(edges).value:
                 highest = max(highest, step.step_index)
     return highest + 1
 

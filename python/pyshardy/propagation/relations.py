@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
+from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimMapping, OpShardingRule, PropagationDirection, TensorMapping
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import manual_axes
+from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.propagation.elementwise import ELEMENTWISE_IF_SHAPES_EQUAL, ELEMENTWISE_OPERATIONS
 from pyshardy.propagation.op_priority import (
     PASS_THROUGH_CUSTOM_CALLS,
@@ -60,7 +65,7 @@ class RelationReader:
                 relations.append(special(self, number, operands, results))
                 continue
             if number in with_own_rule:
-                rule = value_of(operation.attributes[SHARDING_RULE])
+                rule = value_of(get_discardable(operation, SHARDING_RULE))
             else:
                 rule = lookup.registered_rule(
                     operation, name, tuple(map(type_of, operands)), tuple(map(type_of, results))
@@ -94,7 +99,7 @@ class RelationReader:
         if name == ELEMENTWISE_IF_SHAPES_EQUAL:
             is_elementwise = operation.operands[0].type.shape == operation.results[0].type.shape
         elif name == _CUSTOM_CALL:
-            target = operation.attributes["call_target_name"].value
+            target = target_of(operation)
             if target in PASS_THROUGH_CUSTOM_CALLS:
                 priority_class = PriorityClass.PASS_THROUGH
         if is_elementwise:
@@ -129,7 +134,8 @@ class RelationReader:
 
     def _barrier(self, number: int, operands: Sequence[int], results: range) -> Relation | None:
         operation = self._program.operations[number]
-        direction = PropagationDirection(operation.attributes["allowed_direction"].value)
+        allowed: Any = view_as(sdy.PropagationBarrierOp, operation).allowed_direction
+        direction = PropagationDirection(allowed.value)
         family = self._identity(results[0], 1, direction, is_elementwise=True)
         return self._tie(family, operands, results[0])
 
@@ -151,9 +157,10 @@ class RelationReader:
         operation = program.operations[maker]
         arguments = program.arguments[maker]
         is_argument = owner in arguments
-        outer = value_of(operation.attributes["in_shardings" if is_argument else "out_shardings"])
+        computation = view_as(sdy.ManualComputationOp, operation)
+        outer = computation.in_shardings if is_argument else computation.out_shardings
         index = (arguments if is_argument else program.results[maker]).index(owner)
-        return ManualView(outer.shardings[index], manual_axes(operation), is_argument)
+        return ManualView(value_of(outer).shardings[index], manual_axes(operation), is_argument)
 
     def _wait(self, _: int, operands: Sequence[int], results: range) -> Relation | None:
         """Relate the results of an `async_done` to the values that the `async_start` returns."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from pyshardy.propagation.relation import Relation
 from pyshardy.rules import SHARDING_RULE
@@ -14,9 +15,9 @@ from pyshardy.rules import SHARDING_RULE
 def drop_rules(operations: Iterable[ir.Operation]) -> None:
     """Remove the sharding rule of each operation, unless a user gave it."""
     for operation in operations:
-        attributes = operation.attributes
-        if SHARDING_RULE in attributes and not value_of(attributes[SHARDING_RULE]).is_custom_rule:
-            del attributes[SHARDING_RULE]
+        rule = get_discardable(operation, SHARDING_RULE)
+        if rule is not None and not value_of(rule).is_custom_rule:
+            remove_discardable(operation, SHARDING_RULE)
 
 
 def keep_rules(
@@ -28,4 +29,4 @@ def keep_rules(
     for number, operation in operations:
         relation = relations[number]
         if relation is not None and relation.is_of_rule:
-            operation.attributes[SHARDING_RULE] = cache[relation.family.rule]
+            set_discardable(operation, SHARDING_RULE, cache[relation.family.rule])

@@ -27,9 +27,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, TensorSharding
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import OWN_SHARDING, set_argument_attributes, set_result_attributes
 from pyshardy.propagation.engine import Change, Engine
 from pyshardy.propagation.flows import flows
@@ -97,7 +100,9 @@ class ShardingOrigins:
         program = engine.program
         context = program.module.context
         for operation, name in self._origin_names.items():
-            program.operations[operation].attributes[ORIGIN_NAME] = ir.StringAttr.get(name, context)
+            set_discardable(
+                program.operations[operation], ORIGIN_NAME, ir.StringAttr.get(name, context)
+            )
         for operation, results in enumerate(program.results):
             self._write_results(program, operation, results)
         for function in program.functions.values():
@@ -124,12 +129,17 @@ class ShardingOrigins:
             yield from self._at(engine, slot)
             yield from self._at(engine, program.slots[program.operands[number][0]], name)
         for number, name in self._numbered(program, _MANUAL_COMPUTATION, "mc"):
-            operation = program.operations[number]
+            computation = view_as(sdy.ManualComputationOp, program.operations[number])
             for end, attribute, targets, others in (
-                ("input", "in_shardings", program.arguments[number], program.operands[number]),
-                ("output", "out_shardings", program.results[number], ()),
+                (
+                    "input",
+                    computation.in_shardings,
+                    program.arguments[number],
+                    program.operands[number],
+                ),
+                ("output", computation.out_shardings, program.results[number], ()),
             ):
-                shardings = value_of(operation.attributes[attribute]).shardings
+                shardings = value_of(attribute).shardings
                 for index, (target, sharding) in enumerate(zip(targets, shardings, strict=True)):
                     slot = program.slots[target]
                     self._names[slot] = f"{name}_{end}: {index}"
@@ -194,11 +204,11 @@ class ShardingOrigins:
             self._dictionary(program, slot, origins)
             for slot, origins in zip(results, found, strict=True)
         ]
-        attributes = program.operations[operation].attributes
         if program.names[operation] in OWN_SHARDING:
-            attributes[ORIGINS] = dictionaries[0]
+            attribute: ir.Attribute = dictionaries[0]
         else:
-            attributes[ORIGINS] = ir.ArrayAttr.get(dictionaries, program.module.context)
+            attribute = ir.ArrayAttr.get(dictionaries, program.module.context)
+        set_discardable(program.operations[operation], ORIGINS, attribute)
 
     def _dictionaries(self, program: Program, slots: range) -> dict[int, ir.Attribute | None]:
         found = {

@@ -7,6 +7,7 @@ from collections import defaultdict
 
 from mlir_sdy import values as value_shardings
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import COMPUTATIONS, OWN_SHARDING, SHARDING
@@ -48,7 +49,7 @@ def write_back(engine: Engine, cache: AttributeCache) -> None:
             attribute = per_value.get(number)
             if attribute is None:
                 attribute = per_value[number] = cache[TensorShardingPerValue((sharding,))]
-            program.operations[maker].attributes[SHARDING] = attribute
+            set_discardable(program.operations[maker], SHARDING, attribute)
     for maker, shardings in results.items():
         value_shardings.set_result_shardings_of(program.operations[maker], shardings, cache)
     for maker, shardings in arguments.items():

@@ -9,8 +9,10 @@ from typing import Any
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import Diagnostic, PassError, SdyError, emit, error
+from mlir_sdy.discardable import get_discardable, has_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.stablehlo_views import attribute_named, target_of
 from pyshardy.rules.errors import RuleError
 from pyshardy.rules.fit import checked_rule
 from pyshardy.rules.modes import is_compatible, is_strict
@@ -83,9 +85,9 @@ class ShardingRuleLookup:
             PassError: the registered rule does not fit the operation, or inside `strict_rules`
                 there is none.
         """
-        attributes = operation.attributes
-        if SHARDING_RULE in attributes:
-            return value_of(attributes[SHARDING_RULE])
+        own = get_discardable(operation, SHARDING_RULE)
+        if own is not None:
+            return value_of(own)
         return self.registered_rule(
             operation,
             operation.name,
@@ -102,11 +104,10 @@ class ShardingRuleLookup:
         reads = self._reads.get(name, _UNKNOWN)
         if reads is _UNKNOWN:
             reads = self._reads[name] = _attributes_read(name)
-        attributes = known.operation.attributes
-        if reads is None or SHARDING_RULE in attributes:
+        if reads is None or has_discardable(known.operation, SHARDING_RULE):
             return None
         types = [identity(value.type) for value in known.values]
-        read = [identity(attributes.get(attribute)) for attribute in reads]
+        read = [identity(attribute_named(known.operation, attribute)) for attribute in reads]
         return name, len(known.operands), *types, *read
 
     def registered_rule(
@@ -117,7 +118,7 @@ class ShardingRuleLookup:
         result_types: tuple[int, ...],
     ) -> OpShardingRule | None:
         """Return the registered rule of an operation whose name and types are given."""
-        kind = name if name != CUSTOM_CALL else identity(operation.attributes["call_target_name"])
+        kind = name if name != CUSTOM_CALL else f"@{target_of(operation)}"
         registered = self._registered.get(kind, _UNKNOWN)
         if registered is _UNKNOWN:
             registered = self._registered[kind] = self._find(operation, name)
@@ -132,7 +133,7 @@ class ShardingRuleLookup:
         if reads == ():
             read = None
         elif reads is not None and len(reads) == 1:
-            read = identity(operation.attributes.get(reads[0]))
+            read = identity(attribute_named(operation, reads[0]))
         else:
             read = _attribute_key(operation, reads)
         observed = None if observes is None else observes(operation)
@@ -238,13 +239,12 @@ def _attributes_read(name: str) -> tuple[str, ...] | None:
 
 
 def _attribute_key(operation: ir.Operation, reads: tuple[str, ...] | None) -> Hashable:
-    attributes = operation.attributes
     if reads is not None:
-        return tuple([identity(attributes.get(name)) for name in reads])
+        return tuple([identity(attribute_named(operation, name)) for name in reads])
     return tuple(
         [
             (name, identity(attribute))
-            for name, attribute in attributes.items()
+            for name, attribute in operation.attributes.items()
             if not name.startswith("sdy.")
         ]
     )
@@ -252,4 +252,4 @@ def _attribute_key(operation: ir.Operation, reads: tuple[str, ...] | None) -> Ha
 
 def _target(operation: ir.Operation, name: str) -> str | None:
     """Return the target of a custom call; None for any other operation."""
-    return operation.attributes["call_target_name"].value if name == CUSTOM_CALL else None
+    return target_of(operation) if name == CUSTOM_CALL else None

@@ -7,6 +7,7 @@ import traceback
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note, warning
 from mlir_sdy.host import ir, location_of
+from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.rules.errors import RuleError
 from pyshardy.rules.registry import RuleFunction
 from pyshardy.rules.signature import TensorType
@@ -45,7 +46,7 @@ def dynamic_shape(operation: ir.Operation, tensor: TensorType) -> Diagnostic:
 
 def unfit_call(operation: ir.Operation, failure: RuleError) -> Diagnostic:
     """Return the warning about a custom call that the rule of its target does not fit."""
-    target = operation.attributes["call_target_name"].value
+    target = target_of(operation)
     return warning(
         f"no sharding rule for this custom call @{target}, whose operands or results are "
         f"unexpected: {failure}; attach an sdy.sharding_rule to it",

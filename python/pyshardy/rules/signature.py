@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import attribute_named
 from pyshardy.rules.errors import RuleError
 
 _Attribute = TypeVar("_Attribute")
@@ -85,7 +86,7 @@ class OperationSignature:
                 f"the rule of '{self.name}' reads the attribute '{name}': "
                 f'list it in its registration, reads=("{name}", ...)'
             )
-        return self.operation.attributes.get(name)
+        return attribute_named(self.operation, name)
 
     def integers(self, name: str) -> tuple[int, ...]:
         """Return the numbers in an integer array attribute; none if the operation lacks it."""

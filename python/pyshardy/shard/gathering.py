@@ -19,6 +19,8 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.shard import building
+from pyshardy.irtools.stablehlo_views import AllGatherView, AllToAllView, ReduceScatterView
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.local_program.process_groups import Groups
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.strides import axes_apart
@@ -41,12 +43,12 @@ def held_by(
     if not axes:
         return [value] * len(members[0])
     shape = list(ir.RankedTensorType(value.type).shape)
-    every = building.all_gather(builder.with_shape(value, [1, *shape]), name, 0, grid_axes=axes)
+    every = building.all_gather(builder.reshape(value, [1, *shape]), name, 0, grid_axes=axes)
     found: list[ir.Value] = []
     for column in zip(*members, strict=True):
         places = [grid.index_in_group(grid.coordinates(member), axes) for member in column]
         piece = builder.piece(every, 0, np.array(places, np.int64), 1)
-        found.append(builder.with_shape(piece, shape))
+        found.append(builder.reshape(piece, shape))
     return found
 
 
@@ -66,7 +68,7 @@ def by_gathering(
     own = np.array([group.index(device) for device, group in enumerate(members)], np.int64)
     results: list[ir.Value] = []
     for operand, result in zip(operation.operands, operation.results, strict=True):
-        value = builder.converted(operand, result.type)
+        value = builder.convert(operand, element_type_of(result.type))
         held = held_by(value, members, name, builder)
         results.append(_combined(operation, held, own, builder))
     return results
@@ -76,29 +78,24 @@ def _combined(
     operation: ir.Operation, held: Sequence[ir.Value], own: np.ndarray, builder: GridBuilder
 ) -> ir.Value:
     """Return the result of a collective from the tensors of all members."""
-    attributes = operation.attributes
     if operation.name == "stablehlo.all_gather":
-        return _joined(held, attributes["all_gather_dim"].value, builder)
+        return _joined(held, AllGatherView(operation).all_gather_dim, builder)
     if operation.name == "stablehlo.all_to_all":
-        split, count = int(attributes["split_dimension"].value), len(held)
+        view, count = AllToAllView(operation), len(held)
+        split = view.split_dimension
         size = ir.RankedTensorType(held[0].type).shape[split] // count
         shards = [builder.piece(value, split, own, size) for value in held]
-        return _joined(shards, attributes["concat_dimension"].value, builder)
+        return _joined(shards, view.concat_dimension, builder)
     combine = operation.regions[0].blocks[0].operations[0].operation.name
     combine = combine.removeprefix("stablehlo.")
-    total = reduce(lambda one, other: builder.arithmetic(combine, one, other), held)
+    total = reduce(lambda one, other: builder.binary(combine, one, other), held)
     if operation.name == "stablehlo.all_reduce":
         return total
-    dim = int(attributes["scatter_dimension"].value)
+    dim = ReduceScatterView(operation).scatter_dimension
     size = ir.RankedTensorType(total.type).shape[dim] // len(held)
     return builder.piece(total, dim, own, size)
 
 
 def _joined(values: Sequence[ir.Value], dim: int, builder: GridBuilder) -> ir.Value:
     """Concatenate tensors along a dimension."""
-    tensor = ir.RankedTensorType(values[0].type)
-    shape = list(tensor.shape)
-    shape[dim] *= len(values)
-    result = ir.RankedTensorType.get(shape, tensor.element_type)
-    attributes = {"dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim)}
-    return builder.create("stablehlo.concatenate", values, (result,), attributes).result
+    return builder.concatenate(values, dim)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from mlir_sdy.discardable import text_of
+from mlir_sdy.discardable import set_discardable, text_of
 from mlir_sdy.host import ir
 
 AXIS_NAMES = "sdy.axis_names"
@@ -18,7 +18,7 @@ ORIGINS = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
 
 def origin_of(annotation: ir.Operation) -> str | None:
     """Return the sdy operation that became a `shard.shard`; None if it was a value's sharding."""
-    origin = text_of(annotation.attributes, ORIGIN)
+    origin = text_of(annotation, ORIGIN)
     return origin if origin in ORIGINS else None
 
 
@@ -26,4 +26,4 @@ def copy_other_attributes(source: ir.Operation, target: ir.Operation) -> None:
     """Copy the discardable attributes of a mesh or a grid."""
     for name, attribute in source.attributes.items():
         if name not in {"sym_name", "mesh", "shape", AXIS_NAMES}:
-            target.attributes[name] = attribute
+            set_discardable(target, name, attribute)

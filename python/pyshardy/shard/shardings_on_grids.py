@@ -16,7 +16,7 @@ from mlir_sdy.values import (
     result_shardings_of,
 )
 from pyshardy.irtools.functions import has_body
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_views import function_type_of, symbol_name
 from pyshardy.shard.errors import SDY_TO_SHARD, refusal
 from pyshardy.shard.origins import ORIGINS
 from pyshardy.shard.pieces import with_offsets
@@ -102,7 +102,7 @@ class ShardingsOnGrids:
         """Yield the shardings that aren't fully open, with their tensor types and operations."""
         for operation in self._operations:
             if operation.name == "func.func":
-                function_type = operation.attributes["function_type"].value
+                function_type = function_type_of(operation)
                 held = (*argument_shardings(operation), *result_shardings(operation))
                 types = (*function_type.inputs, *function_type.results)
             else:

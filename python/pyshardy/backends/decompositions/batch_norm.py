@@ -10,6 +10,7 @@ from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.products import is_narrow
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor
+from pyshardy.irtools.stablehlo_views import BatchNormView
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,8 @@ def decompose_grad(operation: ir.Operation) -> list[Tensor]:
 def _batch(operation: ir.Operation) -> tuple[_Batch, list[Tensor]]:
     """The batch, and the other operands."""
     data, *others = (_wide(Tensor(operand)) for operand in operation.operands)
-    attributes = operation.attributes
-    return _Batch(data, attributes["feature_index"].value, attributes["epsilon"].value), others
+    view = BatchNormView(operation)
+    return _Batch(data, view.feature_index, view.epsilon), others
 
 
 def _wide(tensor: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor, complex_of, constant, iota, loop, where
+from pyshardy.irtools.stablehlo_views import CholeskyView
 
 
 @decomposition("cholesky")
@@ -20,8 +21,7 @@ def decompose_cholesky(operation: ir.Operation) -> list[Tensor]:
     Example: `[[4, 2], [2, 10]]` is L L* with `L = [[2, 0], [1, 3]]`.
     """
     matrix = Tensor(operation.operands[0])
-    lower = operation.attributes.get("lower")
-    if lower is not None and lower.value:
+    if CholeskyView(operation).lower:
         return [_lower_factor(matrix)]
     return [_adjoint(_lower_factor(_adjoint(matrix)))]
 

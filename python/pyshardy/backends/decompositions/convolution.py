@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.products import added_up_wide, is_narrow
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor
+from pyshardy.irtools.stablehlo_views import ConvolutionView
 
 
 @decomposition("convolution")
@@ -15,8 +16,7 @@ def decompose_convolution(operation: ir.Operation) -> list[Tensor] | None:
 
     Products of narrow floating-point numbers are added up in f32.
     """
-    name = "dimension_numbers"
-    numbers = stablehlo.ConvDimensionNumbers(operation.attributes[name])
+    numbers = ConvolutionView(operation).dimension_numbers
     data, kernel = map(Tensor, operation.operands)
     result = Tensor(operation.result)
     to_data = [
@@ -44,6 +44,6 @@ def decompose_convolution(operation: ir.Operation) -> list[Tensor] | None:
         "convolution",
         (data.transpose(*to_data), kernel.transpose(*to_kernel)),
         result.with_shape([result.shape[dim] for dim in to_result]),
-        {**dict(operation.attributes.items()), name: ordered},
+        {**dict(operation.attributes.items()), ConvolutionView.dimension_numbers.name: ordered},
     )
     return [convolved.transpose(*(to_result.index(dim) for dim in in_order))]

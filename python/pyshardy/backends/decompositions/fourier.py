@@ -16,6 +16,7 @@ from pyshardy.backends.decompositions.tensors import (
     concatenate,
     constant,
 )
+from pyshardy.irtools.stablehlo_views import FftView
 
 _DIRECT = 16
 """The largest length of a transform that is computed by a product with a matrix."""
@@ -32,8 +33,8 @@ def decompose_fft(operation: ir.Operation) -> list[Tensor]:
     3. IFFT and IRFFT divide by the number of elements.
     """
     data = Tensor(operation.operands[0])
-    kind = str(operation.attributes["fft_type"]).rpartition(" ")[2].rstrip(">")
-    length = list(operation.attributes["fft_length"])
+    view = FftView(operation)
+    kind, length = view.fft_type, view.fft_length
     is_inverse = kind in ("IFFT", "IRFFT")
     *others, last = range(data.rank - len(length), data.rank)
     if kind == "RFFT":

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.indices import explicit_indices, index_row
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor, create, where
+from pyshardy.irtools.stablehlo_views import GatherView
 
 
 @decomposition("gather")
@@ -16,15 +17,15 @@ def decompose_gather(operation: ir.Operation) -> list[Tensor]:
     1. Batches become indices, and the index vectors are the last dimension.
     2. The start of a slice that is partly out of bounds is clamped.
     """
-    name = "dimension_numbers"
-    numbers = stablehlo.GatherDimensionNumbers(operation.attributes[name])
+    view = GatherView(operation)
+    numbers = view.dimension_numbers
     operand, indices = map(Tensor, operation.operands)
     batches = list(numbers.operand_batching_dims)
     vectors = explicit_indices(
         indices, numbers.index_vector_dim, numbers.start_indices_batching_dims
     )
     indexed = [*numbers.start_index_map, *batches]
-    sizes = list(operation.attributes["slice_sizes"])
+    sizes = view.slice_sizes
     if indexed:
         last = index_row([operand.shape[dim] - sizes[dim] for dim in indexed])
         vectors = where(vectors < 0, 0, where(vectors > last, last, vectors))
@@ -33,5 +34,5 @@ def decompose_gather(operation: ir.Operation) -> list[Tensor]:
         f"collapsed_slice_dims = {sorted([*numbers.collapsed_slice_dims, *batches])}, "
         f"start_index_map = {indexed}, index_vector_dim = {vectors.rank - 1}>"
     )
-    attributes = {**dict(operation.attributes.items()), name: explicit}
+    attributes = {**dict(operation.attributes.items()), GatherView.dimension_numbers.name: explicit}
     return [create("gather", (operand, vectors), Tensor(operation.result).type, attributes)]

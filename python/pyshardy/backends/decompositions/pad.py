@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor
+from pyshardy.irtools.stablehlo_views import PadView
 
 
 @decomposition("pad")
@@ -19,7 +20,8 @@ def decompose_pad(operation: ir.Operation) -> list[Tensor] | None:
     Example: `[1, 2]` with two 0 between is `[[1, 0, 0], [2, 0, 0]]`, and so `[1, 0, 0, 2]`.
     """
     data, filler = map(Tensor, operation.operands)
-    interior = list(operation.attributes["interior_padding"])
+    amounts = PadView(operation)
+    interior = amounts.interior_padding
     if not any(interior):
         return None
     for axis, between in enumerate(interior):
@@ -31,5 +33,4 @@ def decompose_pad(operation: ir.Operation) -> list[Tensor] | None:
             spread = rows.pad([0] * rows.rank, high, filler)
             line = spread.reshape(*before, size * (1 + between), *behind)
             data = line.along(axis, 0, size * (1 + between) - between)
-    low, high = (list(operation.attributes[f"edge_padding_{side}"]) for side in ("low", "high"))
-    return [data.pad(low, high, filler)]
+    return [data.pad(amounts.edge_padding_low, amounts.edge_padding_high, filler)]

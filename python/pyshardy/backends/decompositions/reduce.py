@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor, mapped
+from pyshardy.irtools.stablehlo_views import ReduceView
 
 
 @decomposition("reduce")
@@ -19,7 +20,7 @@ def decompose_reduce(operation: ir.Operation) -> list[Tensor] | None:
     values = [Tensor(operand) for operand in operation.operands]
     data, initial = values[: len(values) // 2], values[len(values) // 2 :]
     result = Tensor(operation.results[0])
-    is_along_nothing = not len(operation.attributes["dimensions"])
+    is_along_nothing = not ReduceView(operation).dimensions
     if not is_along_nothing and 0 not in data[0].shape:
         return None
     initial = [each.broadcast(*result.shape) for each in initial]

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.indices import explicit_indices, index_row
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import (
@@ -19,6 +19,7 @@ from pyshardy.backends.decompositions.tensors import (
     mapped,
     where,
 )
+from pyshardy.irtools.stablehlo_views import ScatterView
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def decompose_scatter(operation: ir.Operation) -> list[Tensor] | None:
 def _windows(
     operation: ir.Operation, operand: Tensor, indices: Tensor, updates: Sequence[Tensor]
 ) -> _Windows:
-    numbers = stablehlo.ScatterDimensionNumbers(operation.attributes["scatter_dimension_numbers"])
+    numbers = ScatterView(operation).scatter_dimension_numbers
     vectors = explicit_indices(
         indices, numbers.index_vector_dim, numbers.scatter_indices_batching_dims
     )

@@ -8,6 +8,7 @@ import numpy as np
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor, array, iota, loop, mapped, where
+from pyshardy.irtools.stablehlo_views import SortView
 
 
 @decomposition("sort")
@@ -19,8 +20,7 @@ def decompose_sort(operation: ir.Operation) -> list[Tensor]:
        false for (b, a) and a was before b in the operand. Equal elements keep their order.
     """
     operands = [Tensor(operand) for operand in operation.operands]
-    dimension = operation.attributes.get("dimension")  # the last one by default
-    axis: int = (-1 if dimension is None else dimension.value) % operands[0].rank
+    axis = SortView(operation).dimension % operands[0].rank
     size = operands[0].shape[axis]
     if size < 2:
         return operands

@@ -9,16 +9,19 @@ broadcast to each other as NumPy does, and a Python number is a constant of the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mlir_sdy.host import ir
+from pyshardy.irtools import tensor_types
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.local_program.tensor_spec import Array
 
 Number = int | float
+
+_BUILD = StablehloBuilder()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +80,7 @@ class Tensor:
         return _elementwise("or", self, other)
 
     def __invert__(self) -> Tensor:
-        return create("not", (self,), self.type)
+        return Tensor(_BUILD.unary("not", self.value))
 
     def __lt__(self, other: Tensor | Number) -> Tensor:
         return _compare("LT", self, other)
@@ -110,7 +113,7 @@ class Tensor:
 
     def sqrt(self) -> Tensor:
         """The square roots."""
-        return create("sqrt", (self,), self.type)
+        return Tensor(_BUILD.unary("sqrt", self.value))
 
     @property
     def real(self) -> Tensor:
@@ -123,60 +126,44 @@ class Tensor:
         return self._part("imag")
 
     def _part(self, name: str) -> Tensor:
-        element = ir.ComplexType(self.element).element_type
-        return create(name, (self,), self.with_element(element))
+        return Tensor(_BUILD.part(name, self.value))
 
     def conjugate(self) -> Tensor:
         """The complex conjugates; real numbers as they are."""
         if not self.is_complex:
             return self
-        return complex_of(self.real, create("negate", (self.imag,), self.imag.type))
+        return complex_of(self.real, Tensor(_BUILD.unary("negate", self.imag.value)))
 
     def to(self, element: ir.Type) -> Tensor:
         """The elements as those of another type."""
-        if self.element == element:
-            return self
-        return create("convert", (self,), self.with_element(element))
+        return Tensor(_BUILD.convert(self.value, element))
 
     def sum(self, axes: Sequence[int]) -> Tensor:
         """The sums along some axes."""
-        shape = [size for dim, size in enumerate(self.shape) if dim not in axes]
-        operation = ir.Operation.create(
-            "stablehlo.reduce",
-            results=[self.with_shape(shape)],
-            operands=[self.value, constant(0, self.element).value],
-            attributes={"dimensions": integers(axes)},
-            regions=1,
-        )
-        scalar = self.with_shape(())
-        places = [ir.Location.current] * 2
-        body = operation.regions[0].blocks.append(scalar, scalar, arg_locs=places)
-        with ir.InsertionPoint(body):
-            _return([Tensor(body.arguments[0]) + Tensor(body.arguments[1])])
-        return Tensor(operation.result)
+        initial = constant(0, self.element)
+        return Tensor(_BUILD.reduce(self.value, initial.value, axes, "stablehlo.add"))
 
     # --- Shapes -----------------------------------------------------------------------------
 
     def with_shape(self, shape: Sequence[int]) -> ir.RankedTensorType:
         """The type of a tensor of another shape with the same elements."""
-        return ir.RankedTensorType.get(list(shape), self.element)
+        return tensor_types.with_shape(self.type, shape)
 
     def with_element(self, element: ir.Type) -> ir.RankedTensorType:
         """The type of a tensor of the same shape with other elements."""
-        return ir.RankedTensorType.get(list(self.shape), element)
+        return tensor_types.with_element(self.type, element)
 
     def reshape(self, *shape: int) -> Tensor:
         """The elements in another shape."""
         if self.shape == shape:
             return self
-        return create("reshape", (self,), self.with_shape(shape))
+        return Tensor(_BUILD.reshape(self.value, shape))
 
     def transpose(self, *permutation: int) -> Tensor:
         """The dimensions in another order."""
         if permutation == tuple(range(self.rank)):
             return self
-        result = self.with_shape([self.shape[dim] for dim in permutation])
-        return create("transpose", (self,), result, {"permutation": integers(permutation)})
+        return Tensor(_BUILD.transpose(self.value, permutation))
 
     def swap_last(self) -> Tensor:
         """The last two dimensions exchanged: matrices transposed."""
@@ -185,32 +172,23 @@ class Tensor:
 
     def broadcast(self, *shape: int) -> Tensor:
         """The tensor broadcast to a shape, whose last dimensions are those of the tensor."""
-        if self.shape == shape:
-            return self
         dims = range(len(shape) - self.rank, len(shape))
         return self.broadcast_in_dim(shape, dims)
 
     def broadcast_in_dim(self, shape: Sequence[int], dims: Sequence[int]) -> Tensor:
         """The tensor broadcast to a shape, of which `dims` are the dimensions of the tensor."""
-        attributes = {"broadcast_dimensions": integers(dims)}
-        return create("broadcast_in_dim", (self,), self.with_shape(shape), attributes)
+        return Tensor(_BUILD.broadcast_in_dim(self.value, shape, dims))
 
     def reverse(self, axis: int) -> Tensor:
         """The elements in reverse order along an axis."""
-        return create("reverse", (self,), self.type, {"dimensions": integers([axis % self.rank])})
+        return Tensor(_BUILD.reverse(self.value, [axis % self.rank]))
 
     def pad(self, low: Sequence[int], high: Sequence[int], fill: Tensor | Number = 0) -> Tensor:
         """The tensor padded at the low and high ends."""
         if not any((*low, *high)):
             return self
         filler = fill if isinstance(fill, Tensor) else constant(fill, self.element)
-        shape = [sum(sizes) for sizes in zip(low, self.shape, high, strict=True)]
-        attributes = {
-            "edge_padding_low": integers(low),
-            "edge_padding_high": integers(high),
-            "interior_padding": integers([0] * self.rank),
-        }
-        return create("pad", (self, filler), self.with_shape(shape), attributes)
+        return Tensor(_BUILD.pad(self.value, filler.value, low, high))
 
     # --- Parts ------------------------------------------------------------------------------
 
@@ -222,13 +200,7 @@ class Tensor:
         bounds = list(zip(starts, limits, steps, strict=True))
         if bounds == [(0, size, 1) for size in self.shape]:
             return self
-        shape = [max(0, math.ceil((limit - start) / step)) for start, limit, step in bounds]
-        attributes = {
-            "start_indices": integers(starts),
-            "limit_indices": integers(limits),
-            "strides": integers(steps),
-        }
-        return create("slice", (self,), self.with_shape(shape), attributes)
+        return Tensor(_BUILD.slice(self.value, starts, limits, steps))
 
     def along(self, axis: int, start: int, limit: int) -> Tensor:
         """The elements from `start` up to `limit` along an axis."""
@@ -238,12 +210,12 @@ class Tensor:
 
     def window(self, starts: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
         """The window of some sizes that begins at scalars."""
-        attributes = {"slice_sizes": integers(sizes)}
-        return create("dynamic_slice", (self, *starts), self.with_shape(sizes), attributes)
+        return Tensor(_BUILD.dynamic_slice(self.value, [each.value for each in starts], sizes))
 
     def updated(self, window: Tensor, starts: Sequence[Tensor]) -> Tensor:
         """The tensor with a window overwritten that begins at scalars."""
-        return create("dynamic_update_slice", (self, window, *starts), self.type)
+        begins = [each.value for each in starts]
+        return Tensor(_BUILD.dynamic_update_slice(self.value, window.value, begins))
 
     def at(self, axis: int, index: Tensor) -> Tensor:
         """The slice at an index along an axis, which is kept with size 1."""
@@ -269,8 +241,7 @@ class Tensor:
         )
         sizes, shape = list(self.shape), list(self.shape)
         sizes[axis], shape[axis] = 1, indices.shape[0]
-        attributes = {"dimension_numbers": numbers, "slice_sizes": integers(sizes)}
-        return create("gather", (self, indices), self.with_shape(shape), attributes)
+        return Tensor(_BUILD.gather(self.value, indices.value, numbers, sizes, shape))
 
 
 # --- Making tensors -------------------------------------------------------------------------
@@ -283,13 +254,8 @@ def create(
     attributes: Mapping[str, ir.Attribute] | None = None,
 ) -> Tensor:
     """The result of the StableHLO operation of a name."""
-    operation = ir.Operation.create(
-        f"stablehlo.{name}",
-        results=[result],
-        operands=[operand.value for operand in operands],
-        attributes=dict(attributes or {}),
-    )
-    return Tensor(operation.result)
+    values = [operand.value for operand in operands]
+    return Tensor(_BUILD.create(f"stablehlo.{name}", values, (result,), attributes).result)
 
 
 def integers(values: Sequence[int]) -> ir.Attribute:
@@ -317,29 +283,24 @@ def constant(number: Number, element: ir.Type, shape: Sequence[int] = ()) -> Ten
     literal = ir.FloatAttr.get(element, number) if isinstance(element, ir.FloatType) else None
     if literal is None:
         literal = ir.IntegerAttr.get(element, int(number))
-    return _literal(ir.DenseElementsAttr.get_splat(result, literal))
+    return Tensor(_BUILD.literal(ir.DenseElementsAttr.get_splat(result, literal)))
 
 
 def array(values: Array) -> Tensor:
     """The values of an array, of an element type that NumPy has too."""
     data = np.ascontiguousarray(values)
-    return _literal(ir.DenseElementsAttr.get(data, signless=data.dtype.kind != "u"))
-
-
-def _literal(value: ir.Attribute) -> Tensor:
-    return create("constant", (), value.type, {"value": value})
+    signless = data.dtype.kind != "u"
+    return Tensor(_BUILD.literal(ir.DenseElementsAttr.get(data, signless=signless)))
 
 
 def iota(size: int) -> Tensor:
     """The indices below `size`."""
-    result = ir.RankedTensorType.get([size], index_type())
-    dimension = ir.IntegerAttr.get(index_type(), 0)
-    return create("iota", (), result, {"iota_dimension": dimension})
+    return Tensor(_BUILD.iota(ir.RankedTensorType.get([size], index_type()), 0))
 
 
 def complex_of(real: Tensor, imag: Tensor) -> Tensor:
     """Complex numbers of real and imaginary parts."""
-    return create("complex", (real, imag), real.with_element(ir.ComplexType.get(real.element)))
+    return Tensor(_BUILD.complex(real.value, imag.value))
 
 
 def where(condition: Tensor, yes: Tensor | Number, no: Tensor | Number) -> Tensor:
@@ -348,18 +309,14 @@ def where(condition: Tensor, yes: Tensor | Number, no: Tensor | Number) -> Tenso
     assert isinstance(typed, Tensor)
     left, right = _operands(yes, typed)[0], _operands(no, typed)[0]
     shape = np.broadcast_shapes(condition.shape, left.shape, right.shape)
-    parts = [operand.broadcast(*shape) for operand in (condition, left, right)]
-    return create("select", parts, parts[1].type)
+    parts = [operand.broadcast(*shape).value for operand in (condition, left, right)]
+    return Tensor(_BUILD.select(*parts))
 
 
 def concatenate(parts: Sequence[Tensor], axis: int) -> Tensor:
     """Tensors behind each other along an axis."""
-    if len(parts) == 1:
-        return parts[0]
-    shape = list(parts[0].shape)
-    shape[axis] = sum(part.shape[axis] for part in parts)
-    dimension = ir.IntegerAttr.get(index_type(), axis % len(shape))
-    return create("concatenate", parts, parts[0].with_shape(shape), {"dimension": dimension})
+    values = [part.value for part in parts]
+    return Tensor(_BUILD.concatenate(values, axis % parts[0].rank))
 
 
 def _operands(operand: Tensor | Number, like: Tensor) -> tuple[Tensor]:
@@ -373,15 +330,13 @@ def _broadcast(left: Tensor, other: Tensor | Number) -> tuple[Tensor, Tensor]:
 
 
 def _elementwise(name: str, left: Tensor, other: Tensor | Number) -> Tensor:
-    operands = _broadcast(left, other)
-    return create(name, operands, operands[0].type)
+    lhs, rhs = _broadcast(left, other)
+    return Tensor(_BUILD.binary(name, lhs.value, rhs.value))
 
 
 def _compare(direction: str, left: Tensor, other: Tensor | Number) -> Tensor:
-    operands = _broadcast(left, other)
-    how = ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>")
-    result = operands[0].with_element(boolean())
-    return create("compare", operands, result, {"comparison_direction": how})
+    lhs, rhs = _broadcast(left, other)
+    return Tensor(_BUILD.compare(direction, lhs.value, rhs.value))
 
 
 # --- Control flow and bodies ----------------------------------------------------------------
@@ -399,12 +354,8 @@ def loop(
     """
     start = (constant(0, index_type()), *state)
     types = [tensor.type for tensor in start]
-    operation = ir.Operation.create(
-        "stablehlo.while",
-        results=types,
-        operands=[tensor.value for tensor in start],
-        regions=2,
-    )
+    values = [tensor.value for tensor in start]
+    operation = _BUILD.create("stablehlo.while", values, types, regions=2)
     places = [ir.Location.current] * len(types)
     blocks = [region.blocks.append(*types, arg_locs=places) for region in operation.regions]
     with ir.InsertionPoint(blocks[0]):
@@ -416,7 +367,7 @@ def loop(
 
 
 def _return(values: Sequence[Tensor]) -> None:
-    ir.Operation.create("stablehlo.return", operands=[tensor.value for tensor in values])
+    _BUILD.return_values([tensor.value for tensor in values])
 
 
 def mapped(body: ir.Region, operands: Sequence[Tensor], result: int = 0) -> Tensor:
@@ -437,11 +388,11 @@ def mapped(body: ir.Region, operands: Sequence[Tensor], result: int = 0) -> Tens
         _return([Tensor(returned)])
     terminator.erase()
     element = ir.RankedTensorType(returned.type).element_type
-    operation = ir.Operation.create(
+    operation = _BUILD.create(
         "stablehlo.map",
-        results=[operands[0].with_element(element)],
-        operands=[operand.value for operand in operands],
-        attributes={"dimensions": integers(range(operands[0].rank))},
+        [operand.value for operand in operands],
+        [operands[0].with_element(element)],
+        {"dimensions": integers(range(operands[0].rank))},
         regions=1,
     )
     block.append_to(operation.regions[0])

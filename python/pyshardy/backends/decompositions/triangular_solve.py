@@ -13,6 +13,7 @@ from pyshardy.backends.decompositions.tensors import (
     loop,
     where,
 )
+from pyshardy.irtools.stablehlo_views import TriangularSolveView
 
 
 @decomposition("triangular_solve")
@@ -28,17 +29,17 @@ def decompose_triangular_solve(operation: ir.Operation) -> list[Tensor]:
     Example: `[[2, 0], [1, 3]] X = [[4], [8]]` has `X = [[2], [2]]`.
     """
     matrix, values = map(Tensor, operation.operands)
-    attributes = operation.attributes
-    is_lower = attributes["lower"].value
+    view = TriangularSolveView(operation)
+    is_lower = view.lower
     # The other triangle is undefined and may hold NaN.
     matrix = _triangle(matrix, is_lower=is_lower)
-    change = str(attributes["transpose_a"])
-    if "ADJOINT" in change or "<transpose TRANSPOSE>" in change:
+    change = view.transpose_a
+    if change != "NO_TRANSPOSE":
         matrix, is_lower = matrix.swap_last(), not is_lower
-    if "ADJOINT" in change:
+    if change == "ADJOINT":
         matrix = matrix.conjugate()
-    has_units = attributes["unit_diagonal"].value
-    if attributes["left_side"].value:
+    has_units = view.unit_diagonal
+    if view.left_side:
         return [_solve(matrix, values, is_lower=is_lower, has_units=has_units)]
     matrix, values = matrix.swap_last(), values.swap_last()
     return [_solve(matrix, values, is_lower=not is_lower, has_units=has_units).swap_last()]

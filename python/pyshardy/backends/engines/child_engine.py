@@ -14,6 +14,7 @@ from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.engines.interface import Arrays
+from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.local_program.custom_calls import ADVICE, CUSTOM_CALL
 from pyshardy.local_program.entry import ENTRY, from_plain, to_plain, with_plain_edges
 from pyshardy.local_program.errors import ExecutionError
@@ -98,7 +99,7 @@ class EngineProgram:
 
     def __init__(self, engine: ChildEngine, number: int, module: ir.Module, lowered: str):
         entry = ir.SymbolTable(module.operation)[ENTRY]
-        signature = entry.attributes["function_type"].value
+        signature = function_type_of(entry.operation)
         place = location_of(entry.location)
         self.number = number
         self.inputs: tuple[TensorSpec, ...] = _specs(signature.inputs, place)

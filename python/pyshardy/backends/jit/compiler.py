@@ -17,6 +17,7 @@ from pyshardy.backends.jit.library import call_library
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.signs import drop_signs
 from pyshardy.backends.jit.small_floats import expand_small_floats
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.local_program.values import spec_of
@@ -71,7 +72,7 @@ def compile_text(text: str, context: ir.Context, optimization: int) -> CompiledP
     with context, ir.Location.unknown():
         module = ir.Module.parse(text)
         entry = ir.SymbolTable(module.operation)[ENTRY]
-        results = [spec_of(each) for each in entry.attributes["function_type"].value.results]
+        results = [spec_of(each) for each in function_type_of(entry.operation).results]
         try:
             _run(module, ("inline",))
             drop_empty_tensors(module)
@@ -96,8 +97,8 @@ def compile_text(text: str, context: ir.Context, optimization: int) -> CompiledP
 def _keep_arguments(entry: ir.Operation) -> None:
     """Mark the arguments as read-only, since they may be shared."""
     kept = ir.DictAttr.get({"bufferization.writable": ir.BoolAttr.get(False)})
-    count = len(entry.attributes["function_type"].value.inputs)
-    entry.attributes["arg_attrs"] = ir.ArrayAttr.get([kept] * count)
+    count = len(function_type_of(entry).inputs)
+    FunctionView(entry).arg_attrs = [kept] * count
 
 
 def _run(module: ir.Module, passes: Sequence[str]) -> None:

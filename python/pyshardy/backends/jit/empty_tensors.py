@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.walks import operations_named
 
 
@@ -86,10 +87,7 @@ def _like(
 
 
 def _nothing(tensor: ir.RankedTensorType) -> ir.Value:
-    literal = ir.Attribute.parse(f"dense<> : {tensor}")
-    return ir.Operation.create(
-        "stablehlo.constant", results=[tensor], attributes={"value": literal}
-    ).result
+    return StablehloBuilder().empty(tensor)
 
 
 def _is_empty(value_type: ir.Type) -> bool:

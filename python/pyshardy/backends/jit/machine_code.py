@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import MissingFunctionsError, function_address, ir, location_of
 from pyshardy.backends.jit.target import Target, chosen_target, use_target
+from pyshardy.irtools.stablehlo_views import CallView, callee_of
 
 _PROBE = "probe"
 
@@ -75,7 +76,9 @@ def _kinds(module: ir.Module) -> Iterator[ir.Operation]:
         results = [str(value.type) for value in operation.results]
         is_scalar = not any(each.startswith("!") for each in operands + results)
         if len(results) == 1 and operands and is_scalar and not operation.successors:
-            attributes = [(each, str(operation.attributes[each])) for each in operation.attributes]
+            attributes = [
+                (name, str(attribute)) for name, attribute in operation.attributes.items()
+            ]
             kinds.setdefault(str((operation.name, operands, results, attributes)), operation)
         return ir.WalkResult.ADVANCE
 
@@ -86,7 +89,7 @@ def _kinds(module: ir.Module) -> Iterator[ir.Operation]:
 def _needed(operation: ir.Operation, target: Target | None) -> tuple[str, ...]:
     """Return the unresolved functions of an operation."""
     if operation.name == "llvm.call":
-        return (operation.attributes["callee"].value,) if "callee" in operation.attributes else ()
+        return (callee_of(operation),) if CallView.callee.is_in(operation) else ()
     arguments = ", ".join(
         f"%{index}: {value.type}" for index, value in enumerate(operation.operands)
     )

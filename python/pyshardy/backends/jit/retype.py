@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 
 Replacement = Callable[[ir.Type], "ir.Type | None"]
 """Returns the replacement of an element type, or None to keep it."""
@@ -41,7 +42,7 @@ def set_element_types(
                     if (new := change(argument.type)) is not None:
                         argument.set_type(new)
         if name == "func.func":
-            operation.attributes["function_type"] = change.signature(operation)
+            FunctionView(operation).function_type = change.signature(operation)
         elif name in ("builtin.unrealized_conversion_cast", "arith.bitcast"):
             idle.append(operation)
         return ir.WalkResult.ADVANCE
@@ -78,13 +79,13 @@ class _Change:
             self._known[old] = self._new(old)
         return self._known[old]
 
-    def signature(self, function: ir.Operation) -> ir.Attribute:
+    def signature(self, function: ir.Operation) -> ir.FunctionType:
         """The new type of a function."""
-        old = function.attributes["function_type"].value
+        old = function_type_of(function)
         inputs, results = (
             [self(each) or each for each in types] for types in (old.inputs, old.results)
         )
-        return ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
+        return ir.FunctionType.get(inputs, results)
 
     def _new(self, old: ir.Type) -> ir.Type | None:
         if not isinstance(old, ir.ShapedType):

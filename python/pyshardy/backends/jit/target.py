@@ -8,6 +8,7 @@ import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 
 CPU = "PYSHARDY_JIT_CPU"
@@ -54,7 +55,7 @@ def use_target(module: ir.Module, target: Target) -> None:
         }
         for function in _definitions(module):
             for name, attribute in attributes.items():
-                function.attributes[name] = attribute
+                set_discardable(function, name, attribute)
 
 
 def _definitions(module: ir.Module) -> Iterator[ir.Operation]:

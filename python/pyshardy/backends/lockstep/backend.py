@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 
 from mlir_sdy.diagnostics import error, note
+from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import diagnostics_of, ir, location_of, passmanager
 from pyshardy.backends.custom_calls.functions import Function, results_of
 from pyshardy.backends.effects import check_effects
@@ -23,6 +24,7 @@ from pyshardy.backends.lapack import calls as lapack
 from pyshardy.backends.lockstep.exchanges import Exchange, exchanged
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tokens import drop_tokens
 from pyshardy.irtools.walks import operations_with
@@ -170,7 +172,7 @@ class LockstepProgram:
 
     def _run_call(self, call: ir.Operation, active: Active, held: dict[ir.Value, Held]) -> None:
         arguments = [held[value] for value in call.operands]
-        results = self._run_function(call.attributes["callee"].value, arguments, active, held)
+        results = self._run_function(callee_of(call), arguments, active, held)
         held.update(zip(call.results, results, strict=True))
 
     def _run_while(self, loop: ir.Operation, active: Active, held: dict[ir.Value, Held]) -> None:
@@ -262,7 +264,7 @@ def _lowered(module: ir.Module) -> ir.Module:
     copy = copy_of(module)
     # Custom calls keep user-defined rules, which engines don't support.
     for operation in operations_with(SHARDING_RULE, copy):
-        del operation.attributes[SHARDING_RULE]
+        remove_discardable(operation, SHARDING_RULE)
     make_synchronous(copy)
     make_static(copy.operation)
     try:

@@ -13,6 +13,12 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.backends.engines.interface import Engine
 from pyshardy.backends.lockstep import collectives
 from pyshardy.backends.lockstep.reductions import combination
+from pyshardy.irtools.stablehlo_views import (
+    AllGatherView,
+    AllToAllView,
+    CollectiveView,
+    ReduceScatterView,
+)
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.tensor_spec import Array
@@ -39,7 +45,7 @@ def exchanged(
         everybody = (tuple(range(layout.size)),)
         return everybody, [partial(collectives.collective_permute, pairs=pairs)]
     groups = process_groups(operation, layout)
-    if operation.name == _REDUCE_TO_ROOT and "has_dynamic_root" in operation.attributes:
+    if operation.name == _REDUCE_TO_ROOT and CollectiveView(operation).has_dynamic_root:
         message = "'stablehlo.collective_reduce' op with a dynamic root can't be run"
         raise ExecutionError(error(message, location_of(operation.location)))
     if operation.name in ("stablehlo.all_reduce", "stablehlo.reduce_scatter", _REDUCE_TO_ROOT):
@@ -48,15 +54,15 @@ def exchanged(
 
 
 def _move(operation: ir.Operation) -> Exchange:
-    attributes = operation.attributes
     if operation.name == "stablehlo.all_gather":
-        return partial(collectives.all_gather, dim=attributes["all_gather_dim"].value)
+        return partial(collectives.all_gather, dim=AllGatherView(operation).all_gather_dim)
     if operation.name == "stablehlo.all_to_all":
+        view = AllToAllView(operation)
         return partial(
             collectives.all_to_all,
-            split_dim=attributes["split_dimension"].value,
-            concat_dim=attributes["concat_dimension"].value,
-            split_count=attributes["split_count"].value,
+            split_dim=view.split_dimension,
+            concat_dim=view.concat_dimension,
+            split_count=view.split_count,
         )
     return collectives.collective_broadcast
 
@@ -72,7 +78,7 @@ def _reductions(operation: ir.Operation, engine: Engine) -> list[Exchange]:
         elif operation.name == _REDUCE_TO_ROOT:
             exchange = partial(collectives.collective_reduce, combine=combine)
         else:
-            dim = operation.attributes["scatter_dimension"].value
+            dim = ReduceScatterView(operation).scatter_dimension
             exchange = partial(collectives.reduce_scatter, dim=dim, combine=combine)
         exchanges.append(partial(_after_promotion, exchange, spec.dtype))
     return exchanges

@@ -17,6 +17,7 @@ from pyshardy.backends.jit.compiler import CompiledProgram
 from pyshardy.backends.mpi.compiler import compile_for_mpi
 from pyshardy.backends.mpi.library import mpi_library
 from pyshardy.backends.registry import CompileOptions
+from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.local_program.entry import ENTRY, from_plain, to_plain
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
@@ -43,7 +44,7 @@ class MpiBackend:
                 )
             )
         entry = ir.SymbolTable(module.operation)[ENTRY].operation
-        function_type = entry.attributes["function_type"].value
+        function_type = function_type_of(entry)
         place = location_of(entry.location)
         inputs = [spec_of(each, place) for each in function_type.inputs]
         outputs = [spec_of(each, place) for each in function_type.results]

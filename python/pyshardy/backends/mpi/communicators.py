@@ -12,6 +12,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from pyshardy.backends.mpi.library import MpiLibrary
+from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.walks import operations_named
 
 RANK = "dlti.map"
@@ -59,4 +60,4 @@ def make_communicators(module: ir.Module, library: MpiLibrary) -> None:
 
 def _constant(value: ir.Value) -> int:
     """Return the constant that a value is, in code for one process."""
-    return int(value.owner.operation.attributes["value"].value)
+    return int(ConstantView(value.owner.operation).value.value)

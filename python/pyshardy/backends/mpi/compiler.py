@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import error
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir, load_loop_passes, passmanager
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.jit.compiler import BODIES_TO_LLVM, TO_LOOPS, CompiledProgram
@@ -18,6 +19,7 @@ from pyshardy.backends.jit.small_floats import expand_small_floats
 from pyshardy.backends.mpi.communicators import RANK, make_communicators, rank_attribute
 from pyshardy.backends.mpi.library import mpi_library
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.entry import ENTRY, with_plain_edges
 from pyshardy.local_program.errors import ExecutionError
@@ -75,7 +77,7 @@ def compile_for_mpi(
             _run(local, ("stablehlo-legalize-to-linalg",))
             drop_signs(local)
             library = mpi_library()
-            local.operation.attributes[RANK] = rank_attribute(library.rank)
+            set_discardable(local.operation, RANK, rank_attribute(library.rank))
             _run(local, _TO_MPI)
             make_communicators(local, library)
             _run(local, TO_LOOPS)
@@ -87,7 +89,7 @@ def compile_for_mpi(
         for grid in operations_named({"shard.grid"}, local):
             grid.erase()
         entry = ir.SymbolTable(plain.operation)[ENTRY].operation
-        results = [spec_of(each) for each in entry.attributes["function_type"].value.results]
+        results = [spec_of(each) for each in function_type_of(entry).results]
         try:
             address, code = machine_code(local, ENTRY, optimization)
         except UnresolvedError as unresolved:

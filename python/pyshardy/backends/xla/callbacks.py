@@ -17,6 +17,7 @@ from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.host import ir
 from mlir_sdy.values import rank_of
 from pyshardy.backends.custom_calls.functions import Function, results_of
+from pyshardy.irtools.stablehlo_views import CustomCallView
 from pyshardy.irtools.tokens import is_token
 from pyshardy.local_program.custom_calls import CustomCall, calls_to, described, take_plain_arrays
 from pyshardy.local_program.segments import CONTROL_FLOW, misplaced
@@ -126,8 +127,9 @@ def _attributes(operation: ir.Operation, number: int, platform: str) -> dict[str
         "operand_layouts": _row_major(operation.operands),
         "result_layouts": _row_major(operation.results),
     }
-    if "has_side_effect" in operation.attributes:
-        attributes["has_side_effect"] = operation.attributes["has_side_effect"]
+    effect = CustomCallView.has_side_effect
+    if effect.is_in(operation):
+        attributes[effect.name] = ir.BoolAttr.get(effect.of(operation))
     return attributes
 
 

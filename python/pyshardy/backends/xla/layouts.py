@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.walks import operations_named
 
 _LAYOUT_CONSTRAINT = "LayoutConstraint"
@@ -33,14 +34,7 @@ def _laid_out(value: ir.Value, place: ir.InsertionPoint) -> ir.Value:
     rank = value.type.rank
     dims = ", ".join(map(str, reversed(range(rank))))
     layout = ir.Attribute.parse(f"[dense<[{dims}]> : tensor<{rank}xindex>]")
-    return ir.Operation.create(
-        "stablehlo.custom_call",
-        results=[value.type],
-        operands=[value],
-        attributes={
-            "call_target_name": ir.StringAttr.get(_LAYOUT_CONSTRAINT),
-            "operand_layouts": layout,
-            "result_layouts": layout,
-        },
-        ip=place,
-    ).result
+    layouts = {"operand_layouts": layout, "result_layouts": layout}
+    with place:
+        call = StablehloBuilder().custom_call(_LAYOUT_CONSTRAINT, [value], [value.type], layouts)
+    return call.result

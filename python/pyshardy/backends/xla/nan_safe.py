@@ -6,12 +6,13 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.tensors import Tensor, constant, where
 from pyshardy.irtools.channels import first_free_channel, set_channel
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.irtools.walks import operations_named
 
 _REDUCTIONS = frozenset({"stablehlo.all_reduce", "stablehlo.reduce_scatter"})
 _MAXIMUM = "stablehlo.maximum"
 _EXTREMES = frozenset({_MAXIMUM, "stablehlo.minimum"})
-_CHANNEL = "channel_handle"
 
 
 def drops_nans(operation: ir.Operation) -> bool:
@@ -41,7 +42,7 @@ def keep_nans(module: ir.Module) -> None:
             with ir.InsertionPoint(operation):
                 flags = (~operand.equals(operand)).to(integer)
                 told = _maximum(operation, flags, ir.RankedTensorType.get(result.shape, integer))
-            if _CHANNEL in told.owner.attributes:
+            if CollectiveView.channel_handle.is_in(told.owner.operation):
                 set_channel(told.owner.operation, channel)
                 channel += 1
             with ir.InsertionPoint.after(operation):
@@ -59,9 +60,5 @@ def _maximum(operation: ir.Operation, flags: Tensor, result: ir.Type) -> ir.Valu
         attributes=dict(operation.attributes.items()),
         regions=1,
     )
-    scalar = ir.RankedTensorType.get([], flags.element)
-    body = made.regions[0].blocks.append(scalar, scalar, arg_locs=[operation.location] * 2)
-    with ir.InsertionPoint(body):
-        larger = ir.Operation.create(_MAXIMUM, results=[scalar], operands=list(body.arguments))
-        ir.Operation.create("stablehlo.return", operands=[larger.result])
+    StablehloBuilder().fill_body(made.regions[0], flags.element, _MAXIMUM)
     return made.result

@@ -19,6 +19,7 @@ from pyshardy.backends.xla.preparation import prepare_for_xla
 from pyshardy.backends.xla.process import DeviceColumn, xla_process
 from pyshardy.backends.xla.text import text_for_xla
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import ADVICE, CUSTOM_CALL, target_of
 from pyshardy.local_program.entry import ENTRY
@@ -166,7 +167,7 @@ def local_xla_program(
     """
     entry = ir.SymbolTable(module.operation)[ENTRY].operation
     place = location_of(entry.location)
-    signature = entry.attributes["function_type"].value
+    signature = function_type_of(entry)
     inputs = [spec_of(value_type, place) for value_type in signature.inputs]
     outputs = [spec_of(value_type, place) for value_type in signature.results]
     is_partitioned = layout.partitions > 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.channels import first_free_channel, set_channel
+from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.irtools.walks import operations_named
 
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
-_CHANNEL = "channel_handle"
 
 
 def split_collectives(module: ir.Module) -> None:
@@ -43,7 +43,7 @@ def split_collectives(module: ir.Module) -> None:
             for source, target in zip(single.regions, made.regions, strict=True):
                 for block in list(source.blocks):
                     block.append_to(target)
-            if _CHANNEL in made.attributes:
+            if CollectiveView.channel_handle.is_in(made):
                 set_channel(made, channel)
                 channel += 1
             result.replace_all_uses_with(made.result)

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from mlir_sdy.assembly import asm
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from pyshardy.backends.donations import ALIAS
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, target_of
 from pyshardy.irtools.tokens import is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.segments import CONTROL_FLOW
@@ -38,26 +41,24 @@ def text_for_xla(module: ir.Module) -> str:
             continue
         for inner in operations_in(function, leaving_out=SCALAR_BODIES):
             if inner.operation != function and not _takes_no_mark(inner.operation):
-                inner.operation.attributes[_MARK] = mark
+                set_discardable(inner.operation, _MARK, mark)
         for inner in operations_named(CONTROL_FLOW, function):
             _mark_captured(inner, mark)
-        types = function.attributes["function_type"].value
+        types = function_type_of(function)
         donations = _donations(function, len(types.inputs))
         arguments = [ir.DictAttr.get({_MARK: mark, **each}, local.context) for each in donations]
         results = [ir.DictAttr.get({_MARK: mark}, local.context)] * len(types.results)
-        for entry, attributes in (("arg_attrs", arguments), ("res_attrs", results)):
-            function.attributes[entry] = ir.ArrayAttr.get(attributes, local.context)
+        FunctionView(function).arg_attrs = arguments
+        FunctionView(function).res_attrs = results
     return asm(local)
 
 
 def _donations(function: ir.Operation, count: int) -> list[dict[str, ir.Attribute]]:
     """Return for each argument the attributes that name the result that reuses its memory."""
-    if "arg_attrs" not in function.attributes:
+    dictionaries = FunctionView(function).arg_attrs
+    if not dictionaries:
         return [{}] * count
-    return [
-        {ALIAS: given[ALIAS]} if ALIAS in given else {}
-        for given in function.attributes["arg_attrs"]
-    ]
+    return [{ALIAS: given[ALIAS]} if ALIAS in given else {} for given in dictionaries]
 
 
 def _mark_captured(operation: ir.Operation, mark: ir.Attribute) -> None:
@@ -80,17 +81,9 @@ def _mark_captured(operation: ir.Operation, mark: ir.Attribute) -> None:
             if value in own or is_token(value.type):
                 continue
             if value not in captured:
-                captured[value] = ir.Operation.create(
-                    _CUSTOM_CALL,
-                    results=[value.type],
-                    operands=[value],
-                    attributes={
-                        "call_target_name": ir.StringAttr.get(_SHARDING, value.context),
-                        _MARK: mark,
-                    },
-                    loc=operation.location,
-                    ip=ir.InsertionPoint(operation),
-                ).result
+                with operation.location, ir.InsertionPoint(operation):
+                    builder = StablehloBuilder({_MARK: mark})
+                    captured[value] = builder.custom_call(_SHARDING, [value], [value.type]).result
             operands[index] = captured[value]
 
 
@@ -98,4 +91,4 @@ def _takes_no_mark(operation: ir.Operation) -> bool:
     """Whether XLA rejects a sharding attribute on an operation."""
     if operation.name != _CUSTOM_CALL:
         return False
-    return operation.attributes["call_target_name"].value == _APPROXIMATE_TOP_K
+    return target_of(operation) == _APPROXIMATE_TOP_K

@@ -18,7 +18,13 @@ import numpy as np
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import attribute_of
-from mlir_sdy.discardable import text_of
+from mlir_sdy.discardable import (
+    get_discardable,
+    has_discardable,
+    remove_discardable,
+    set_discardable,
+    text_of,
+)
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue
 from mlir_sdy.symbols import meshes_of
@@ -27,6 +33,7 @@ from pyshardy.backends.effects import check_callbacks, has_effect
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.process import this_process
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_views import CustomCallView
 from pyshardy.local_program.custom_calls import (
     CALLBACKS,
     CALLBACKS_ON_ONE_DEVICE,
@@ -70,12 +77,12 @@ def remember_callbacks(functions: Sequence[Callable[..., Any]], module: ir.Modul
         _without_token(function) if number in with_token else function
         for number, function in enumerate(functions)
     ]
-    module.operation.attributes[_ATTRIBUTE] = ir.StringAttr.get(name, module.context)
+    set_discardable(module.operation, _ATTRIBUTE, ir.StringAttr.get(name, module.context))
 
 
 def callbacks_of(module: ir.Module) -> Sequence[Callback] | None:
     """Return the callbacks of a module by number; None if it was not traced in this process."""
-    name = text_of(module.operation.attributes, _ATTRIBUTE)
+    name = text_of(module.operation, _ATTRIBUTE)
     return None if name is None else _known.get(name)
 
 
@@ -85,7 +92,7 @@ def implementations_of(module: ir.Module) -> dict[str, Callable[..., Any]]:
     They take and return arrays as those of `CompileOptions.custom_calls` do. The result is empty if
     the program was not traced in this process.
     """
-    name = text_of(module.operation.attributes, _ATTRIBUTE)
+    name = text_of(module.operation, _ATTRIBUTE)
     return _implementations(name) if name in _known else {}
 
 
@@ -111,8 +118,9 @@ def _implementations(name: str) -> dict[str, Callable[..., Any]]:
 
 def number_of(call: ir.Operation) -> int:
     """Return the number of the callback that a custom call stands for."""
-    name = _CONFIG if _CONFIG in call.attributes else "backend_config"
-    return ir.DictAttr(call.attributes[name])["index"].value
+    of_jax = get_discardable(call, _CONFIG)
+    config: Any = CustomCallView(call).backend_config if of_jax is None else of_jax
+    return ir.DictAttr(config)["index"].value
 
 
 class Failures:
@@ -191,22 +199,18 @@ def numbered(module: ir.Module, first: int, platform: str) -> ir.Module:
         platform: the platform by its name in JAX.
     """
     copy = copy_of(module)
-    if _ATTRIBUTE in copy.operation.attributes:
-        del copy.operation.attributes[_ATTRIBUTE]  # It differs from process to process.
+    remove_discardable(copy.operation, _ATTRIBUTE)  # It differs from process to process.
     kind = "cpu" if platform == "cpu" else "gpu"
     for call in calls_to(CALLBACKS, copy):
         target = target_of(call).replace("cpu", kind).replace("gpu", kind)
         with call.context:
-            call.attributes["call_target_name"] = ir.StringAttr.get(target)
+            view = CustomCallView(call)
+            view.call_target_name = target
             # After serialization only the attribute that StableHLO declares is read.
-            call.attributes["backend_config"] = ir.Attribute.parse(
-                f"{{index = {first + number_of(call)} : ui64}}"
-            )
-            if _CONFIG in call.attributes:
-                del call.attributes[_CONFIG]
-            call.attributes["api_version"] = ir.IntegerAttr.get(
-                ir.IntegerType.get_signless(32), _TYPED_FFI
-            )
+            config = f"{{index = {first + number_of(call)} : ui64}}"
+            view.backend_config = ir.Attribute.parse(config)
+            remove_discardable(call, _CONFIG)
+            view.api_version = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), _TYPED_FFI)
     return copy
 
 
@@ -219,13 +223,13 @@ def put_on_one_device(module: ir.Module) -> None:
     Args:
         module: the traced module. It is changed.
     """
-    attributes = module.operation.attributes
-    if _PARTITIONS in attributes and attributes[_PARTITIONS].value > 1:
+    partitions = get_discardable(module.operation, _PARTITIONS)
+    if partitions is not None and partitions.value > 1:
         return
     calls = [
         call
         for call in calls_to(CALLBACKS_ON_ONE_DEVICE, module)
-        if SHARDING not in call.attributes
+        if not has_discardable(call, SHARDING)
     ]
     if not calls:
         return
@@ -235,7 +239,7 @@ def put_on_one_device(module: ir.Module) -> None:
             # An operation without results has one sharding as well.
             count = max(1, len(call.results))
             each = TensorShardingPerValue((TensorSharding(name, ()),) * count)
-            call.attributes[SHARDING] = attribute_of(each)
+            set_discardable(call, SHARDING, attribute_of(each))
 
 
 def _declare_device(module: ir.Module) -> str:

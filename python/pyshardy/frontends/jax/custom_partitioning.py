@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
-from mlir_sdy.discardable import text_of
+from mlir_sdy.discardable import set_discardable, text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
@@ -36,6 +36,13 @@ from pyshardy.frontends.jax.meshes import (
     partition_spec,
 )
 from pyshardy.frontends.jax.process import this_process
+from pyshardy.irtools.stablehlo_views import (
+    CallView,
+    CustomCallView,
+    FunctionView,
+    callee_of,
+    symbol_name,
+)
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import CUSTOM_PARTITIONING, calls_to, described
 
@@ -58,8 +65,8 @@ def remember_custom_partitioning(kept: Sequence[Any], module: ir.Module) -> None
     found = custom_partitionings(kept)
     if found:
         _known.update(found)
-        attributes = module.operation.attributes
-        attributes[ATTRIBUTE] = ir.StringAttr.get(this_process(), module.context)
+        process = ir.StringAttr.get(this_process(), module.context)
+        set_discardable(module.operation, ATTRIBUTE, process)
 
 
 def expand_custom_partitioning(module: ir.Module) -> None:
@@ -72,10 +79,11 @@ def expand_custom_partitioning(module: ir.Module) -> None:
         UsageError: a partition function fails, or doesn't return a mesh, a function, and shardings
             along named axes.
     """
-    if text_of(module.operation.attributes, ATTRIBUTE) != this_process():
+    if text_of(module.operation, ATTRIBUTE) != this_process():
         return
     for number, call in enumerate(calls_to({CUSTOM_PARTITIONING}, module)):
-        known = _known.get(ir.StringAttr(call.attributes["backend_config"]).value)
+        key: Any = CustomCallView(call).backend_config
+        known = _known.get(ir.StringAttr(key).value)
         if known is not None:
             _expand(call, known, module, number)
 
@@ -207,7 +215,7 @@ def _on_meshes_of(text: str, meshes: Mapping[str, Mesh], number: int, context: i
 
 def _take_over(call: ir.Operation, made: ir.Module, module: ir.Module, number: int) -> None:
     """Replace a call by the manual computation of another module."""
-    present = {view.operation.attributes["sym_name"].value for view in module.body.operations}
+    present = {symbol_name(view.operation) for view in module.body.operations}
     main = ir.SymbolTable(made.operation)["main"].operation
     functions = [
         view.operation
@@ -215,18 +223,18 @@ def _take_over(call: ir.Operation, made: ir.Module, module: ir.Module, number: i
         if view.operation.name == "func.func" and view.operation != main
     ]
     for function in functions:
-        name = function.attributes["sym_name"].value
+        name = symbol_name(function)
         new = f"custom_partitioning_{number}_{name}"
         for caller in operations_named({"func.call"}, made):
-            if caller.attributes["callee"].value == name:
-                caller.attributes["callee"] = ir.FlatSymbolRefAttr.get(new, made.context)
-        function.attributes["sym_name"] = ir.StringAttr.get(new, made.context)
+            if callee_of(caller) == name:
+                CallView(caller).callee = new
+        FunctionView(function).sym_name = new
     for view in list(made.body.operations):
         operation = view.operation
         if operation in functions:
             module.body.append(operation.clone(ip=False))
         elif operation.name == "sdy.mesh":
-            name = operation.attributes["sym_name"].value
+            name = symbol_name(operation)
             if name not in present:
                 ir.InsertionPoint.at_block_begin(module.body).insert(operation.clone(ip=False))
     block = main.regions[0].blocks[0]

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import operations_in
-from pyshardy.irtools.call_graph import CallGraph, callee_of
+from pyshardy.irtools.call_graph import CallGraph
+from pyshardy.irtools.stablehlo_views import callee_of
 
 
 def locate_by_calls(module: ir.Module) -> None:

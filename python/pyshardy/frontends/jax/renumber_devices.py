@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import CollectiveView
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.segments import COLLECTIVES
@@ -35,17 +37,20 @@ def renumber(module: ir.Module, ids: Sequence[int]) -> None:
     with module.context:
         for collective in collectives:
             if collective.name == "stablehlo.collective_permute":
-                name, groups = "source_target_pairs", process_pairs(collective, layout)
+                field, groups = (
+                    CollectiveView.source_target_pairs,
+                    process_pairs(collective, layout),
+                )
             else:
-                name, groups = "replica_groups", process_groups(collective, layout)
+                field, groups = CollectiveView.replica_groups, process_groups(collective, layout)
             moved = tuple(tuple(position_of[device] for device in group) for group in groups)
-            collective.attributes[name] = ir.DenseElementsAttr.get(_table(moved))
+            field.set_on(collective, ir.DenseElementsAttr.get(_table(moved)))
         for question in questions:
             with ir.InsertionPoint(question), question.location:
                 builder = LocalBuilder({})
                 device = builder.per_device(list(ids))
-                answer = builder.create("stablehlo.convert", [device], [question.result.type])
-            question.result.replace_all_uses_with(answer.result)
+                answer = builder.convert(device, element_type_of(question.result.type))
+            question.result.replace_all_uses_with(answer)
             question.erase()
 
 

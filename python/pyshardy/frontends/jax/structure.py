@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mlir_sdy.discardable import text_of
+from mlir_sdy.discardable import set_discardable, text_of
 from mlir_sdy.host import ir
 
 _ATTRIBUTE = "jax.structure"
@@ -55,7 +55,7 @@ def remember(structure: Structure, module: ir.Module) -> None:
     while _known.setdefault(text, structure) != structure:
         count += 1
         text = f"{structure} ({count})"
-    module.operation.attributes[_ATTRIBUTE] = ir.StringAttr.get(text, module.context)
+    set_discardable(module.operation, _ATTRIBUTE, ir.StringAttr.get(text, module.context))
 
 
 def structure_of(module: ir.Module, *, arguments: int, results: int) -> Structure | None:
@@ -63,7 +63,7 @@ def structure_of(module: ir.Module, *, arguments: int, results: int) -> Structur
 
     None if the module wasn't traced in this process, or its arguments or results have changed.
     """
-    name = text_of(module.operation.attributes, _ATTRIBUTE)
+    name = text_of(module.operation, _ATTRIBUTE)
     structure = None if name is None else _known.get(name)
     if structure is None or len(structure.kept) != arguments:
         return None

@@ -20,6 +20,7 @@ from mlir_sdy.verify import verify
 from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_in_force, mesh_of_model
 from pyshardy.frontends.meshes import declare_meshes
+from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.tokens import is_token
 from pyshardy.packages import require
 
@@ -101,7 +102,7 @@ def trace(
     reader.declare_meshes(module, [*ours_in.values(), *ours_out.values()])
     if ours_in or ours_out:
         entry = ir.SymbolTable(module.operation)["main"]
-        signature = entry.attributes["function_type"].value
+        signature = function_type_of(entry.operation)
         set_argument_shardings(entry, _behind_tokens(ours_in, signature.inputs))
         set_result_shardings(entry, _behind_tokens(ours_out, signature.results))
         verify(module)

@@ -12,14 +12,22 @@ from mlir_sdy.assembly.attribute_text import read_full_attribute
 from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.attributes import attribute_of, value_of
 from mlir_sdy.diagnostics import ParseError, PassError, error
+from mlir_sdy.discardable import (
+    get_discardable,
+    has_discardable,
+    remove_discardable,
+    set_discardable,
+)
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.values import (
+    SHARDING,
     set_argument_attributes,
     set_argument_shardings,
     set_result_attributes,
     set_result_shardings,
 )
 from pyshardy.frontends.portable import names
+from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name, target_of
 from pyshardy.irtools.walks import operations_named, operations_with
 
 _CALL = "stablehlo.custom_call"
@@ -41,7 +49,7 @@ def from_strings(module: ir.Module) -> None:
         for operation in operations_with(names.FRONTEND_ATTRIBUTES, module):
             _understand_attributes(operation)
         for call in operations_named([_CALL], module):
-            target = call.attributes["call_target_name"].value
+            target = target_of(call)
             if target in _REPLACED and _is_spelled(call):
                 with call.location, ir.InsertionPoint(call):
                     _REPLACED[target](call)
@@ -51,7 +59,7 @@ def from_strings(module: ir.Module) -> None:
 
 def _is_spelled(call: ir.Operation) -> bool:
     """Whether a call has the strings that its target requires; a `@Sharding` may be GSPMD's."""
-    return bool(names.spelled(call.attributes)) or "sdy.sharding" in call.attributes
+    return bool(names.spelled(call)) or has_discardable(call, SHARDING)
 
 
 def _value(text: str, place: ir.Location) -> tuple[str, Any]:
@@ -66,7 +74,7 @@ def _value(text: str, place: ir.Location) -> tuple[str, Any]:
 
 
 def _understand_meshes(module: ir.Module) -> None:
-    text = names.spelled(module.operation.attributes).get(names.MESHES)
+    text = names.spelled(module.operation).get(names.MESHES)
     if text is None:
         return
     names.unspell(module.operation, names.MESHES)
@@ -83,12 +91,10 @@ def _understand_meshes(module: ir.Module) -> None:
 
 
 def _understand_arguments(function: ir.Operation) -> None:
-    if "arg_attrs" not in function.attributes:
-        return
     shardings: dict[int, Any] = {}
     rest: dict[int, ir.Attribute | None] = {}
-    for index, dictionary in enumerate(function.attributes["arg_attrs"]):
-        strings = names.spelled(dictionary)
+    for index, dictionary in enumerate(FunctionView(function).arg_attrs):
+        strings = names.spelled_in(dictionary)
         text = strings.pop(names.SHARDING, None)
         if text is not None:
             shardings[index] = _value(text, function.location)[1]
@@ -100,13 +106,13 @@ def _understand_arguments(function: ir.Operation) -> None:
 
 
 def _understand_attributes(operation: ir.Operation) -> None:
-    strings = names.spelled(operation.attributes)
-    for own, name in (("sdy.sharding", names.SHARDING), ("sdy.sharding_rule", names.SHARDING_RULE)):
+    strings = names.spelled(operation)
+    for own, name in ((SHARDING, names.SHARDING), ("sdy.sharding_rule", names.SHARDING_RULE)):
         if name in strings:
-            operation.attributes[own] = attribute_of(_value(strings[name], operation.location)[1])
+            attribute = attribute_of(_value(strings[name], operation.location)[1])
+            set_discardable(operation, own, attribute)
             names.unspell(operation, name)
-            if _GSPMD in operation.attributes:
-                del operation.attributes[_GSPMD]
+            remove_discardable(operation, _GSPMD)
 
 
 # --- Calls --------------------------------------------------------------------------------------
@@ -129,19 +135,19 @@ def _result_sharding(call: ir.Operation) -> None:
 
 
 def _sharding_of(call: ir.Operation) -> Any:
-    return attribute_of(value_of(call.attributes["sdy.sharding"]).shardings[0])
+    return attribute_of(value_of(get_discardable(call, SHARDING)).shardings[0])
 
 
 def _group(call: ir.Operation) -> None:
-    group = ir.Attribute.parse(names.spelled(call.attributes)[names.GROUP_ID])
+    group = ir.Attribute.parse(names.spelled(call)[names.GROUP_ID])
     _take_over(call, sdy.sharding_group(call.operands[0], group).operation)
 
 
 def _barrier(call: ir.Operation) -> None:
-    direction = ir.Attribute.parse(names.spelled(call.attributes)[names.DIRECTION])
+    direction = ir.Attribute.parse(names.spelled(call)[names.DIRECTION])
     made = sdy.PropagationBarrierOp(call.operands[0], direction).operation
-    if "sdy.sharding" in call.attributes:
-        made.attributes["sdy.sharding"] = call.attributes["sdy.sharding"]
+    if has_discardable(call, SHARDING):
+        set_discardable(made, SHARDING, get_discardable(call, SHARDING))
     _take_over(call, made)
 
 
@@ -150,7 +156,7 @@ def _take_over(call: ir.Operation, made: ir.Operation) -> None:
     for old, new in zip(call.results, made.results, strict=True):
         old.replace_all_uses_with(new)
     names.unspell(call, names.GROUP_ID, names.DIRECTION)
-    if others := names.spelled(call.attributes):
+    if others := names.spelled(call):
         names.spell(made, others)
 
 
@@ -170,9 +176,9 @@ _IS_BODY = re.compile(rf"xla\.sdy\.\w*manual_computation_body(_\d+)?|{names.MANU
 def _understand_manual_computations(module: ir.Module) -> None:
     """Inline the functions of manual computation bodies into their calls, inner ones first."""
     functions = {
-        function.attributes["sym_name"].value: function
+        symbol_name(function): function
         for function in operations_named(["func.func"], module)
-        if _IS_BODY.fullmatch(function.attributes["sym_name"].value)
+        if _IS_BODY.fullmatch(symbol_name(function))
     }
     done: set[str] = set()
 
@@ -184,13 +190,13 @@ def _understand_manual_computations(module: ir.Module) -> None:
 
     def inside(root: ir.Operation) -> None:
         for call in operations_named(["func.call"], root):
-            callee = call.attributes["callee"].value
+            callee = callee_of(call)
             if callee in functions:
                 finish(callee)
                 _computation_instead(call, functions[callee])
 
     for function in operations_named(["func.func"], module):
-        if function.attributes["sym_name"].value not in functions:
+        if symbol_name(function) not in functions:
             inside(function)
     for name in functions:
         finish(name)
@@ -201,8 +207,8 @@ def _understand_manual_computations(module: ir.Module) -> None:
 def _computation_instead(call: ir.Operation, function: ir.Operation) -> None:
     before, after = _shape_changes(call)
     strings = {
-        **(names.spelled(before.attributes) if before else {}),
-        **(names.spelled(after.attributes) if after else {}),
+        **(names.spelled(before) if before else {}),
+        **(names.spelled(after) if after else {}),
     }
     place = call.location
     none = "#sdy.sharding_per_value<[]>"
@@ -246,7 +252,7 @@ def _shape_changes(call: ir.Operation) -> tuple[ir.Operation | None, ir.Operatio
     used_once = all(len(list(value.uses)) == 1 for value in (*operands, *results))
     if handed_over == operands and taken == results and used_once:
         return before, after
-    callee = call.attributes["callee"].value
+    callee = callee_of(call)
     message = f"the call of '@{callee}' is not between '@{names.TO_LOCAL}' and '@{names.TO_GLOBAL}'"
     raise PassError(error(message, location_of(call.location)))
 
@@ -256,6 +262,6 @@ def _call_of(target: str, owner: Any) -> ir.Operation | None:
     if not isinstance(owner, ir.Operation | ir.OpView):
         return None
     operation = owner.operation
-    if operation.name == _CALL and operation.attributes["call_target_name"].value == target:
+    if operation.name == _CALL and target_of(operation) == target:
         return operation
     return None

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mlir_sdy.discardable import as_text
+from mlir_sdy.discardable import (
+    as_text,
+    get_discardable,
+    remove_discardable,
+    set_discardable,
+)
 from mlir_sdy.host import ir
 
 FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
@@ -30,11 +35,18 @@ MANUAL_BODY = "xla.sdy.manual_computation_body"
 Attributes = Mapping[str, ir.Attribute]
 
 
-def spelled(attributes: ir.OpAttributeMap | ir.DictAttr) -> dict[str, str]:
-    """Return the strings of an operation, of a function argument or of a module."""
-    if FRONTEND_ATTRIBUTES not in attributes:
-        return {}
-    dictionary = attributes[FRONTEND_ATTRIBUTES]
+def spelled(operation: ir.Operation) -> dict[str, str]:
+    """Return the strings of an operation or of a module."""
+    return _texts(get_discardable(operation, FRONTEND_ATTRIBUTES))
+
+
+def spelled_in(attributes: ir.DictAttr) -> dict[str, str]:
+    """Return the strings of a function argument."""
+    is_there = FRONTEND_ATTRIBUTES in attributes
+    return _texts(attributes[FRONTEND_ATTRIBUTES] if is_there else None)
+
+
+def _texts(dictionary: ir.Attribute | None) -> dict[str, str]:
     if not isinstance(dictionary, ir.DictAttr):
         return {}
     texts = {named.name: as_text(named.attr) for named in dictionary}
@@ -50,14 +62,14 @@ def spelling(strings: Mapping[str, str], context: ir.Context) -> ir.DictAttr:
 
 def spell(operation: ir.Operation, strings: Mapping[str, str]) -> None:
     """Add strings to an operation."""
-    both = {**spelled(operation.attributes), **strings}
-    operation.attributes[FRONTEND_ATTRIBUTES] = spelling(both, operation.context)
+    both = {**spelled(operation), **strings}
+    set_discardable(operation, FRONTEND_ATTRIBUTES, spelling(both, operation.context))
 
 
 def unspell(operation: ir.Operation, *names: str) -> None:
     """Remove strings from an operation."""
-    kept = {name: text for name, text in spelled(operation.attributes).items() if name not in names}
+    kept = {name: text for name, text in spelled(operation).items() if name not in names}
     if kept:
-        operation.attributes[FRONTEND_ATTRIBUTES] = spelling(kept, operation.context)
-    elif FRONTEND_ATTRIBUTES in operation.attributes:
-        del operation.attributes[FRONTEND_ATTRIBUTES]
+        set_discardable(operation, FRONTEND_ATTRIBUTES, spelling(kept, operation.context))
+    else:
+        remove_discardable(operation, FRONTEND_ATTRIBUTES)

@@ -7,13 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlir_sdy import sdy
 from mlir_sdy.assembly.attribute_text import full_text
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.discardable import get_discardable, remove_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.model.text import quoted
 from mlir_sdy.ods.tables import OPERATIONS
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import (
     argument_shardings,
@@ -23,6 +26,8 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.frontends.portable import names
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.symbols import FreshNames
 from pyshardy.irtools.walks import operations_named, operations_with
 
@@ -53,8 +58,8 @@ def to_strings(module: ir.Module) -> None:
             _spell_signature(function)
         for attribute, name in _ATTRIBUTES.items():
             for operation in operations_with(attribute, module):
-                names.spell(operation, {name: _text(operation.attributes[attribute])})
-                del operation.attributes[attribute]
+                names.spell(operation, {name: _text(get_discardable(operation, attribute))})
+                remove_discardable(operation, attribute)
         for operation in operations_named(_CALLS, module):
             with operation.location, ir.InsertionPoint(operation):
                 replaced = _CALLS[operation.name](operation)
@@ -87,10 +92,10 @@ def _key(name: str) -> str:
 def _spell_signature(function: ir.Operation) -> None:
     arguments = {i: s for i, s in enumerate(argument_shardings(function)) if s is not None}
     if arguments:
-        dictionaries = function.attributes["arg_attrs"]
+        dictionaries = FunctionView(function).arg_attrs
         strings = {
             index: {
-                **names.spelled(dictionaries[index]),
+                **names.spelled_in(dictionaries[index]),
                 names.SHARDING: full_text("sharding", sharding),
             }
             for index, sharding in arguments.items()
@@ -124,31 +129,27 @@ def _call(
     *,
     has_side_effect: bool = True,
 ) -> ir.Operation:
-    attributes: dict[str, ir.Attribute] = {"call_target_name": ir.StringAttr.get(target)}
-    if has_side_effect:
-        attributes["has_side_effect"] = ir.BoolAttr.get(True)
-    call = ir.Operation.create(
-        "stablehlo.custom_call",
-        results=list(results),
-        operands=list(operands),
-        attributes=attributes,
-    )
+    attributes = {"has_side_effect": ir.BoolAttr.get(True)} if has_side_effect else {}
+    call = StablehloBuilder().custom_call(target, operands, results, attributes)
     names.spell(call, strings)
     return call
 
 
 def _constraint(operation: ir.Operation) -> ir.Operation:
-    sharding = TensorShardingPerValue((value_of(operation.attributes["sharding"]),))
+    sharding = TensorShardingPerValue(
+        (value_of(view_as(sdy.ShardingConstraintOp, operation).sharding),)
+    )
     text = full_text("sharding_per_value", sharding)
     return _like(operation, names.CONSTRAINT, {names.SHARDING: text}, has_side_effect=False)
 
 
 def _group(operation: ir.Operation) -> ir.Operation:
-    return _like(operation, names.GROUP, {names.GROUP_ID: str(operation.attributes["group_id"])})
+    group = view_as(sdy.ShardingGroupOp, operation).group_id
+    return _like(operation, names.GROUP, {names.GROUP_ID: str(group)})
 
 
 def _barrier(operation: ir.Operation) -> ir.Operation:
-    direction = str(operation.attributes["allowed_direction"])
+    direction = str(view_as(sdy.PropagationBarrierOp, operation).allowed_direction)
     return _like(operation, names.BARRIER, {names.DIRECTION: direction})
 
 
@@ -164,7 +165,7 @@ def _like(
 ) -> ir.Operation:
     """Return a call with the operands and results of an operation, and some strings."""
     types = [result.type for result in operation.results]
-    both = {**names.spelled(operation.attributes), **strings}
+    both = {**names.spelled(operation), **strings}
     return _call(target, list(operation.operands), types, both, **options)
 
 
@@ -176,8 +177,8 @@ def _replace(operation: ir.Operation, call: ir.Operation) -> None:
 
 def _call_instead(computation: ir.Operation, name: str, module: ir.Module) -> None:
     """Outline the body of a manual computation to a function, and call it."""
-    attributes = computation.attributes
-    axes = {names.MANUAL_AXES: _text(attributes["manual_axes"])}
+    manual = view_as(sdy.ManualComputationOp, computation)
+    axes = {names.MANUAL_AXES: _text(manual.manual_axes)}
     body = computation.regions[0].blocks[0]
     last = body.operations[len(body.operations) - 1].operation
     inside = [argument.type for argument in body.arguments]
@@ -188,7 +189,7 @@ def _call_instead(computation: ir.Operation, name: str, module: ir.Module) -> No
     with ir.InsertionPoint(computation):
         values: Sequence[ir.Value] = list(computation.operands)
         if values:
-            strings = {names.IN_SHARDINGS: _text(attributes["in_shardings"]), **axes}
+            strings = {names.IN_SHARDINGS: _text(manual.in_shardings), **axes}
             values = list(_call(names.TO_LOCAL, values, inside, strings).results)
         call = ir.Operation.create(
             "func.call",
@@ -198,7 +199,7 @@ def _call_instead(computation: ir.Operation, name: str, module: ir.Module) -> No
         )
         names.spell(call, {"inlineable": "false"})
         if returned:
-            strings = {names.OUT_SHARDINGS: _text(attributes["out_shardings"]), **axes}
+            strings = {names.OUT_SHARDINGS: _text(manual.out_shardings), **axes}
             outside = [result.type for result in computation.results]
             call = _call(names.TO_GLOBAL, list(call.results), outside, strings)
     with ir.InsertionPoint(module.body):

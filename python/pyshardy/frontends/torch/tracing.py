@@ -31,6 +31,8 @@ from pyshardy.frontends.torch.frames import frames_outside, place_of
 from pyshardy.frontends.torch.patterns import Axes, match
 from pyshardy.frontends.torch.signature import drop_constants, signature_of
 from pyshardy.frontends.torch.traced import TracedModule
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.packages import require
 
@@ -155,12 +157,8 @@ def _replace_constants(module: ir.Module) -> None:
     """Replace the constants of `arith` that the importer left by those of StableHLO."""
     for constant in operations_named(["arith.constant"], module):
         with ir.InsertionPoint(constant), constant.location:
-            replaced = ir.Operation.create(
-                "stablehlo.constant",
-                results=[constant.results[0].type],
-                attributes={"value": constant.attributes["value"]},
-            )
-        constant.results[0].replace_all_uses_with(replaced.results[0])
+            replaced = StablehloBuilder().literal(ConstantView(constant).value)
+        constant.results[0].replace_all_uses_with(replaced)
         constant.erase()
 
 

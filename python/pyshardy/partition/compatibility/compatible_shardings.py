@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AxisTuple,
     Mesh,
@@ -209,12 +208,6 @@ def majority_mesh(shardings: Shardings, meshes: Mapping[str, Mesh]) -> str | Mes
 def is_plain(sharding: TensorSharding | None) -> bool:
     """Whether a tensor is replicated on all devices."""
     return sharding is None or (sharding.is_fully_replicated and not sharding.unreduced_axes)
-
-
-def shape_of(value: ir.Value) -> Shape:
-    """Return the shape of a value; that of a scalar if it isn't a ranked tensor."""
-    value_type = value.type
-    return tuple(value_type.shape) if isinstance(value_type, ir.RankedTensorType) else ()
 
 
 def _can_be_judged(

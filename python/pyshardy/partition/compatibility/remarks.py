@@ -8,12 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mlir_sdy.diagnostics import emit, remark
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorMapping, TensorSharding, mesh_of
-from pyshardy.irtools.element_types import element_bytes
-from pyshardy.partition.compatibility.compatible_shardings import (
-    CompatibleShardings,
-    Shardings,
-    shape_of,
-)
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.partition.compatibility.compatible_shardings import CompatibleShardings, Shardings
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import local_elements, reshard_traffic
 
@@ -50,7 +46,7 @@ def remark_on_whole_dimensions(
             continue
         dims = list(_gathered_dims(old, new, mapping, needed))
         before, after = (
-            local_elements(shape_of(value), tuple(each.dim_axes), mesh) for each in (old, new)
+            local_elements(shape_of(value.type), tuple(each.dim_axes), mesh) for each in (old, new)
         )
         if not dims or after <= before:
             continue
@@ -83,7 +79,7 @@ def remark_on_gathering(
     assert mesh is not None, "a gathered operand is on a mesh"
     value = operation.operands[index]
     before, after = tuple(old.dim_axes), tuple(new.dim_axes)
-    sent, _ = reshard_traffic(shape_of(value), element_bytes(value), before, after, mesh)
+    sent, _ = reshard_traffic(shape_of(value.type), element_bytes(value.type), before, after, mesh)
     _report(
         operation,
         f"needs operand {index} unsharded along {_listed(dims)}: to gather {old}, a device sends "

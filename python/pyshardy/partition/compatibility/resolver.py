@@ -11,14 +11,13 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
-from pyshardy.irtools.element_types import element_bytes
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.compatibility.compatible_shardings import (
     CompatibleShardings,
     Shardings,
     fully_compatible,
     partially_compatible,
     replicated_shardings,
-    shape_of,
 )
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.compatibility.factor_axes import Shape
@@ -101,10 +100,12 @@ class CompatibilityResolver:
         if full and self.local_forms is not None:
             rule = rule_on_shards(operation, rule)
         blocked = self._blocked_factors(operation, rule) if full else frozenset[int]()
-        shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
+        shapes = tuple(shape_of(each.type) for each in (*operation.operands, *operation.results))
         nbytes = None
         if self.local_forms is not None:
-            nbytes = tuple(map(element_bytes, (*operation.operands, *operation.results)))
+            nbytes = tuple(
+                element_bytes(each.type) for each in (*operation.operands, *operation.results)
+            )
         manual = self._manual_axes(operation) if nbytes is not None else frozenset[str]()
         is_reshape = operation.name == _RESHAPE
         addends = self._addends(operation)

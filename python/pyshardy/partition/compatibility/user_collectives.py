@@ -16,9 +16,8 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.symbols import enclosing_module
-from pyshardy.irtools.call_graph import callee_of
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS, REPLICA_GROUPS
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 
 _MANUAL = "sdy.manual_computation"

@@ -107,11 +107,10 @@ class CumulativeForm(ExchangeForm):
         ).results[0]
 
     def _combined(self, device_axis: DeviceAxis, own: ir.Value, total: ir.Value) -> ir.Value:
-        dims = {"broadcast_dimensions": integers_attribute(range(len(shape_of(own.type))))}
-        create = device_axis.builder.create
-        total = create("stablehlo.broadcast_in_dim", (total,), (own.type,), dims).result
+        builder, shape = device_axis.builder, shape_of(own.type)
+        total = builder.broadcast_in_dim(total, shape, range(len(shape)))
         operands = (total, own) if self._is_forward else (own, total)
-        return create(self._combine, operands, (own.type,)).result
+        return builder.create(self._combine, operands, (own.type,)).result
 
 
 def cumulative_form(operation: ir.Operation, rule: OpShardingRule) -> CumulativeForm | None:

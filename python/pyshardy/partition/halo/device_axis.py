@@ -6,14 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-import numpy as np
-
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, replica_groups, shard_indices
+from pyshardy.irtools.tensor_types import shape_of, with_element
 from pyshardy.partition.halo.fill_value import FillValue
 from pyshardy.partition.local.builder import LocalBuilder
-
-_COMPARE = "#stablehlo<comparison_direction {}>"
 
 
 class DeviceAxis:
@@ -59,22 +56,11 @@ class DeviceAxis:
         """Build a permute; a device that receives nothing gets zeros."""
         groups = replica_groups(self.mesh, self.axes)
         ends = [[group[sender], group[receiver]] for group in groups for sender, receiver in pairs]
-        attributes = {
-            "source_target_pairs": ir.DenseElementsAttr.get(np.array(ends, np.int64)),
-            **self.builder.channel_attributes(),
-        }
-        name = "stablehlo.collective_permute"
-        return self.builder.create(name, (value,), (value.type,), attributes).result
+        return self.builder.collective_permute(value, ends)
 
     def gather(self, value: ir.Value, dim: int) -> ir.Value:
         """Build the concatenation of the values of all devices along a dimension."""
-        sizes = {dim: self._size(value, dim) * self.num_shards}
-        attributes = {
-            "all_gather_dim": _integer(dim),
-            **self.builder.group_attributes(self.mesh, self.axes, flattened_ids=True),
-        }
-        result = _resized(value, sizes)
-        return self.builder.create("stablehlo.all_gather", (value,), (result,), attributes).result
+        return self.builder.all_gather(value, dim, self.axes, self.mesh)
 
     # --- A dimension of a tensor ------------------------------------------------------------
 
@@ -84,18 +70,12 @@ class DeviceAxis:
         if len(set(begins)) == 1:
             if length == size:
                 return value
-            starts, limits = [0] * _rank(value), list(ir.RankedTensorType(value.type).shape)
-            starts[dim], limits[dim] = begins[0], begins[0] + length
-            attributes = {
-                "start_indices": ir.DenseI64ArrayAttr.get(starts),
-                "limit_indices": ir.DenseI64ArrayAttr.get(limits),
-                "strides": ir.DenseI64ArrayAttr.get([1] * len(starts)),
-            }
-            result = _resized(value, {dim: length})
-            return self.builder.create("stablehlo.slice", (value,), (result,), attributes).result
+            return self.builder.slice_dim(value, dim, begins[0], length)
+        sizes = list(shape_of(value.type))
+        sizes[dim] = length
         offsets = [self.by_shard((0,))] * _rank(value)
         offsets[dim] = self.by_shard(begins)
-        return self.builder.dynamic_slice(value, offsets, _resized(value, {dim: length}).shape)
+        return self.builder.slice_within_bounds(value, offsets, sizes)
 
     def pad(
         self, value: ir.Value, dim: int, filling: FillValue, low: int, high: int, interior: int = 0
@@ -103,19 +83,13 @@ class DeviceAxis:
         """Build a dimension with padding before, after and between its elements."""
         if low == high == interior == 0:
             return value
-        size = self._size(value, dim)
-        amounts: dict[str, ir.Attribute] = {}
-        for name, amount in (
-            ("edge_padding_low", low),
-            ("edge_padding_high", high),
-            ("interior_padding", interior),
-        ):
-            per_dim = [0] * _rank(value)
-            per_dim[dim] = amount
-            amounts[name] = ir.DenseI64ArrayAttr.get(per_dim)
-        result = _resized(value, {dim: low + size + (size - 1) * interior + high})
-        operands = value, filling.scalar
-        return self.builder.create("stablehlo.pad", operands, (result,), amounts).result
+
+        def along(amount: int) -> list[int]:
+            amounts = [0] * _rank(value)
+            amounts[dim] = amount
+            return amounts
+
+        return self.builder.pad(value, filling.scalar, along(low), along(high), along(interior))
 
     def place(
         self, value: ir.Value, dim: int, filling: FillValue, places: Sequence[int], length: int
@@ -131,11 +105,7 @@ class DeviceAxis:
 
     def join(self, values: Sequence[ir.Value], dim: int) -> ir.Value:
         """Build the concatenation of values along a dimension."""
-        if len(values) == 1:
-            return values[0]
-        result = _resized(values[0], {dim: sum(self._size(value, dim) for value in values)})
-        along = {"dimension": _integer(dim)}
-        return self.builder.create("stablehlo.concatenate", values, (result,), along).result
+        return self.builder.concatenate(values, dim)
 
     def choose(
         self, parts: Sequence[range], value: ir.Value, other: ir.Value, dim: int
@@ -158,8 +128,8 @@ class DeviceAxis:
             return value
         mask = masks[0]
         for more in masks[1:]:
-            mask = self.builder.create("stablehlo.and", (mask, more), (mask.type,)).result
-        return self.builder.create("stablehlo.select", (mask, value, other), (value.type,)).result
+            mask = self.builder.binary("and", mask, more)
+        return self.builder.select(mask, value, other)
 
     def spread(
         self, scalar: ir.Value, like: ir.Value, sizes: Mapping[int, int] = MappingProxyType({})
@@ -171,23 +141,14 @@ class DeviceAxis:
             like: the tensor.
             sizes: the sizes of dimensions that differ from those of the tensor.
         """
-        shape = _resized(like, sizes).shape
-        result = ir.RankedTensorType.get(shape, ir.RankedTensorType(scalar.type).element_type)
-        dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
-        return self.builder.create("stablehlo.broadcast_in_dim", (scalar,), (result,), dims).result
+        shape = [sizes.get(dim, size) for dim, size in enumerate(shape_of(like.type))]
+        return self.builder.broadcast_in_dim(scalar, shape)
 
     def _compare(self, like: ir.Value, dim: int, how: str, numbers: Sequence[int]) -> ir.Value:
         """Build flags that compare the position along a dimension with the shard's number."""
-        shape = list(ir.RankedTensorType(like.type).shape)
-        integers = ir.RankedTensorType.get(shape, ir.IntegerType.get_signless(64))
-        booleans = ir.RankedTensorType.get(shape, ir.IntegerType.get_signless(1))
-        along = {"iota_dimension": _integer(dim)}
-        positions = self.builder.create("stablehlo.iota", (), (integers,), along).result
-        bound = self.spread(self.by_shard(numbers), like)
-        direction = {"comparison_direction": ir.Attribute.parse(_COMPARE.format(how))}
-        return self.builder.create(
-            "stablehlo.compare", (positions, bound), (booleans,), direction
-        ).result
+        integers = with_element(like.type, ir.IntegerType.get_signless(64))
+        positions = self.builder.iota(integers, dim)
+        return self.builder.compare(how, positions, self.spread(self.by_shard(numbers), like))
 
     def _size(self, value: ir.Value, dim: int) -> int:
         return ir.RankedTensorType(value.type).shape[dim]
@@ -195,13 +156,3 @@ class DeviceAxis:
 
 def _rank(value: ir.Value) -> int:
     return ir.RankedTensorType(value.type).rank
-
-
-def _resized(value: ir.Value, sizes: Mapping[int, int]) -> ir.RankedTensorType:
-    tensor = ir.RankedTensorType(value.type)
-    shape = [sizes.get(dim, size) for dim, size in enumerate(tensor.shape)]
-    return ir.RankedTensorType.get(shape, tensor.element_type, tensor.encoding)
-
-
-def _integer(number: int) -> ir.IntegerAttr:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
-from pyshardy.partition.compatibility.compatible_shardings import Shardings, shape_of
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.compatibility.compatible_shardings import Shardings
 from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.form_lookup import form_of
@@ -72,7 +73,7 @@ def form_in_shards(
         return None
     values = (*operation.operands, *operation.results)
     if not all(
-        sharding is None or sharding.divides(shape_of(value), mesh)
+        sharding is None or sharding.divides(shape_of(value.type), mesh)
         for sharding, value in zip(shardings, values, strict=True)
     ):
         return None

@@ -7,11 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
-from pyshardy.partition.compatibility.compatible_shardings import (
-    CompatibleShardings,
-    Shardings,
-    shape_of,
-)
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.compatibility.compatible_shardings import CompatibleShardings, Shardings
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.halo.form_lookup import form_of
@@ -76,7 +73,7 @@ def factors_to_replicate(
         exchanges: whether shards may exchange data.
     """
     values = (*form.operation.operands, *form.operation.results)
-    shapes = tuple(map(shape_of, values))
+    shapes = tuple(shape_of(each.type) for each in values)
     whole = blocked_factors(form.operation, form.rule) - form.factors
     while (compatible := agree(form.rule, whole)) is not None:
         agreed = tuple(new or old for new, old in zip(compatible.shardings, shardings, strict=True))

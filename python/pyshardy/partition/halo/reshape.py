@@ -48,9 +48,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of, place_data_alike
 from mlir_sdy.values import behind_barriers, get_sharding, set_result_shardings_of
-from pyshardy.irtools.element_types import element_bytes
-from pyshardy.irtools.tensor_types import with_shape
-from pyshardy.partition.compatibility.compatible_shardings import shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.compatibility.reshape_groups import passes_through, reshape_groups
 from pyshardy.partition.compatibility.reshape_sides import Side
@@ -80,7 +78,7 @@ def resolve_reshape(
     mesh = None if given is None else mesh_of(given, meshes)
     if given is None or mesh is None or mesh.is_maximal:
         return ()
-    shapes = shape_of(reshape.operands[0]), shape_of(reshape.results[0])
+    shapes = shape_of(reshape.operands[0].type), shape_of(reshape.results[0].type)
     if not all(size >= 0 for shape in shapes for size in shape):
         return ()
     source, target = (
@@ -110,12 +108,12 @@ def _crossing(
     """Return the cheapest way through a reshape; None if replicated dimensions cost less."""
     ends = *source, *target
     is_plain = not any(each.unreduced_axes or each.replicated_axes for each in ends)
-    shapes = shape_of(reshape.operands[0]), shape_of(reshape.results[0])
+    shapes = shape_of(reshape.operands[0].type), shape_of(reshape.results[0].type)
     if not is_plain or any(size == 0 for shape in shapes for size in shape):
         return None
     if len({each.mesh_or_ref for each in ends}) > 1:
         return None
-    nbytes = element_bytes(reshape.results[0])
+    nbytes = element_bytes(reshape.results[0].type)
     sides = Side(shapes[0], source[0].dim_axes), Side(shapes[1], target[0].dim_axes)
     crossing = cheapest_crossing(*sides, nbytes, mesh, exchanges=exchanges)
     gathered = Traffic()
@@ -148,10 +146,8 @@ def _widen(
     padding = PaddingBuilder(cache)
     with reshape.location, ir.InsertionPoint(reshape):
         padded = padding.resized(value, source_shape)
-        widened = padding.create(
-            reshape.name, (padded,), with_shape(result.type, target_shape), {}, target
-        )
-        cut = padding.resized(widened, shape_of(result))
+        widened = padding.sharded(target).reshape(padded, target_shape)
+        cut = padding.resized(widened, shape_of(result.type))
     result.replace_all_uses_with(cut)
     reshape.erase()
     resizing = (each.owner.operation for each in (padded, cut) if each not in (value, widened))
@@ -174,11 +170,10 @@ def _reshard_between(
     padding = PaddingBuilder(cache)
     with reshape.location, ir.InsertionPoint(reshape):
         is_there = source is not None and source.dim_axes == before.axes
-        if not (is_there and shape_of(value) == before.shape):
-            split = with_shape(result.type, before.shape)
-            value = padding.create(reshape.name, (value,), split, {}, first)
+        if not (is_there and shape_of(value.type) == before.shape):
+            value = padding.sharded(first).reshape(value, before.shape)
         value = sdy.reshard(value, cache[second])
-    if after.shape == shape_of(result) and after.axes == target.dim_axes:
+    if after.shape == shape_of(result.type) and after.axes == target.dim_axes:
         result.replace_all_uses_with(value)
         reshape.erase()
     else:

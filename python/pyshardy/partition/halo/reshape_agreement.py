@@ -26,12 +26,11 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, lists_overlap
-from pyshardy.irtools.element_types import element_bytes
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.compatibility.compatible_shardings import (
     CompatibleShardings,
     Shardings,
     is_plain,
-    shape_of,
 )
 from pyshardy.partition.compatibility.reshape_groups import Group, reshape_groups
 from pyshardy.partition.compatibility.reshape_images import images
@@ -69,7 +68,7 @@ def cheapest_reshape(
     """
     name = compatible.mesh_or_ref
     mesh = meshes.get(name) if isinstance(name, str) else name
-    shapes = shape_of(reshape.operands[0]), shape_of(reshape.results[0])
+    shapes = shape_of(reshape.operands[0].type), shape_of(reshape.results[0].type)
     agreed = tuple(new or old for new, old in zip(compatible.shardings, shardings, strict=True))
     is_static = all(size > 0 for shape in shapes for size in shape)
     if mesh is None or mesh.is_maximal or not is_static:
@@ -81,7 +80,9 @@ def cheapest_reshape(
         for some in (shardings, agreed)
     )
     judge = _Judge(
-        (Side(shapes[0], now[0]), Side(shapes[1], now[1])), element_bytes(reshape.results[0]), mesh
+        (Side(shapes[0], now[0]), Side(shapes[1], now[1])),
+        element_bytes(reshape.results[0].type),
+        mesh,
     )
     best = judge.best((proposed[0], proposed[1]))
     if best == proposed:

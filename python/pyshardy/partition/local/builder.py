@@ -21,6 +21,8 @@ from mlir_sdy.model import (
 )
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.replica_groups import groups_along
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.op_facts.neutral_elements import neutral_elements
 
@@ -64,8 +66,8 @@ def _is_within_bounds(start: ir.Value) -> bool:
     return producer is not None and producer.name in _WITHIN_BOUNDS
 
 
-class LocalBuilder:
-    """Builds StableHLO operations before the operation that is being converted.
+class LocalBuilder(StablehloBuilder):
+    """Builds the StableHLO of one device, before the operation that is being converted.
 
     Args:
         meshes: the meshes of the module, by name.
@@ -87,6 +89,7 @@ class LocalBuilder:
         combined_reduce_scatter: bool = False,
         groups_by_axes: bool = False,
     ):
+        super().__init__()
         self.meshes = meshes
         self.replicas = replicas
         self.per_dim_all_gather = per_dim_all_gather
@@ -111,38 +114,6 @@ class LocalBuilder:
 
     # --- Operations -------------------------------------------------------------------------
 
-    def create(
-        self,
-        name: str,
-        operands: Sequence[ir.Value],
-        results: Sequence[ir.Type],
-        attributes: Mapping[str, ir.Attribute] | None = None,
-        *,
-        regions: int = 0,
-    ) -> ir.Operation:
-        """Build an operation at the insertion point."""
-        return ir.Operation.create(
-            name,
-            results=list(results),
-            operands=list(operands),
-            attributes=dict(attributes or {}),
-            regions=regions,
-        )
-
-    def constant(self, values: np.ndarray) -> ir.Value:
-        """Build a constant with the values of an array."""
-        literal = ir.DenseElementsAttr.get(values)
-        return self.create("stablehlo.constant", (), (literal.type,), {"value": literal}).result
-
-    def index(self, value: int) -> ir.Value:
-        """Build a scalar constant of type i64."""
-        return self.constant(np.array(value, np.int64))
-
-    def empty(self, tensor: ir.Type) -> ir.Value:
-        """Build a constant of a type that has dimensions of size 0."""
-        literal = ir.Attribute.parse(f"dense<> : {tensor}")
-        return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
-
     def additive_identity(self, tensor: ir.RankedTensorType) -> ir.Value:
         """Build a constant of the additive identity; see `identity`."""
         return self.identity(tensor, ReductionOp.SUM)
@@ -162,37 +133,19 @@ class LocalBuilder:
                     location_of(ir.Location.current),
                 )
             )
-        return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
-
-    def equals(self, left: ir.Value, right: ir.Value) -> ir.Value:
-        """Build a comparison for equality of two scalars."""
-        boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
-        equal = ir.Attribute.parse("#stablehlo<comparison_direction EQ>")
-        direction = {"comparison_direction": equal}
-        return self.create("stablehlo.compare", (left, right), (boolean,), direction).result
+        return self.literal(literal)
 
     def device_id(self) -> ir.Value:
         """Build the id of the device that runs the program, an i64 scalar."""
         name = "stablehlo.replica_id" if self.replicas else "stablehlo.partition_id"
         scalar = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
         device = self.create(name, (), (scalar,)).result
-        return self.create("stablehlo.convert", (device,), (self._scalar_index_type(),)).result
+        return self.convert(device, ir.IntegerType.get_signless(64))
 
     def per_device(self, values: Sequence[int] | np.ndarray) -> ir.Value:
         """Build the entry of `values` for the device that runs the program, an i64 scalar."""
         table = self.constant(np.array(values, np.int64))
-        one = ir.DenseI64ArrayAttr.get([1])
-        entry_type = ir.RankedTensorType.get([1], ir.IntegerType.get_signless(64))
-        entry = self.create(
-            "stablehlo.dynamic_slice",
-            (table, self.device_id()),
-            (entry_type,),
-            {"slice_sizes": one},
-        ).result
-        return self.create("stablehlo.reshape", (entry,), (self._scalar_index_type(),)).result
-
-    def _scalar_index_type(self) -> ir.Type:
-        return ir.RankedTensorType.get([], ir.IntegerType.get_signless(64))
+        return self.reshape(self.dynamic_slice(table, [self.device_id()], [1]), ())
 
     # --- Shards -----------------------------------------------------------------------------
 
@@ -230,9 +183,9 @@ class LocalBuilder:
         starts = [
             self.offset(mesh, axes, size) for axes, size in zip(axes_per_dim, sizes, strict=True)
         ]
-        return self.dynamic_slice(value, starts, sizes)
+        return self.slice_within_bounds(value, starts, sizes)
 
-    def dynamic_slice(
+    def slice_within_bounds(
         self, value: ir.Value, starts: Sequence[ir.Value], sizes: Sequence[int]
     ) -> ir.Value:
         """Build a dynamic slice that is within bounds.
@@ -242,45 +195,7 @@ class LocalBuilder:
         """
         if may_begin_out_of_bounds(value):
             (value,) = self.optimization_barrier([value])
-        result = ir.RankedTensorType.get(list(sizes), ir.RankedTensorType(value.type).element_type)
-        attributes = {"slice_sizes": ir.DenseI64ArrayAttr.get(list(sizes))}
-        return self.create(
-            "stablehlo.dynamic_slice", (value, *starts), (result,), attributes
-        ).result
-
-    def optimization_barrier(self, values: Sequence[ir.Value]) -> list[ir.Value]:
-        """Build a barrier after values, so that they aren't merged with their definitions."""
-        types = [value.type for value in values]
-        return list(self.create("stablehlo.optimization_barrier", values, types).results)
-
-    def slice_prefix(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
-        """Build a slice of the beginning of each dimension."""
-        tensor = ir.RankedTensorType(value.type)
-        if tensor.shape == list(shape):
-            return value
-        bounds = {
-            "start_indices": [0] * len(shape),
-            "limit_indices": list(shape),
-            "strides": [1] * len(shape),
-        }
-        attributes = {name: ir.DenseI64ArrayAttr.get(values) for name, values in bounds.items()}
-        result = ir.RankedTensorType.get(list(shape), tensor.element_type)
-        return self.create("stablehlo.slice", (value,), (result,), attributes).result
-
-    def with_shape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
-        """Build a reshape to a shape."""
-        element_type = ir.RankedTensorType(value.type).element_type
-        result = ir.RankedTensorType.get(list(shape), element_type)
-        return self.create("stablehlo.reshape", (value,), (result,)).result
-
-    def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
-        """Build a transpose."""
-        tensor = ir.RankedTensorType(value.type)
-        result = ir.RankedTensorType.get(
-            [tensor.shape[dim] for dim in permutation], tensor.element_type
-        )
-        attributes = {"permutation": ir.DenseI64ArrayAttr.get(list(permutation))}
-        return self.create("stablehlo.transpose", (value,), (result,), attributes).result
+        return self.dynamic_slice(value, starts, sizes)
 
     # --- Collectives ------------------------------------------------------------------------
 
@@ -325,40 +240,31 @@ class LocalBuilder:
         self, value: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
         """Build an all-gather along one dimension."""
-        tensor = ir.RankedTensorType(value.type)
-        shape = list(tensor.shape)
+        shape = list(shape_of(value.type))
         shape[dim] *= mesh.axes_size(axes)
-        return self.create(
-            "stablehlo.all_gather",
-            (value,),
-            (ir.RankedTensorType.get(shape, tensor.element_type),),
-            {
-                "all_gather_dim": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim),
-                **self.group_attributes(mesh, axes, flattened_ids=True),
-            },
-        ).result
+        attributes = {
+            "all_gather_dim": _i64(dim),
+            **self.group_attributes(mesh, axes, flattened_ids=True),
+        }
+        result = with_shape(value.type, shape)
+        return self.create("stablehlo.all_gather", (value,), (result,), attributes).result
 
     def all_to_all(
         self, value: ir.Value, split: int, concat: int, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
         """Exchange equal parts of dimension `split`, and concatenate them along `concat`."""
-        integer = ir.IntegerType.get_signless(64)
         count = mesh.axes_size(axes)
-        tensor = ir.RankedTensorType(value.type)
-        shape = list(tensor.shape)
+        shape = list(shape_of(value.type))
         shape[split] //= count
         shape[concat] *= count
-        return self.create(
-            "stablehlo.all_to_all",
-            (value,),
-            (ir.RankedTensorType.get(shape, tensor.element_type),),
-            {
-                "split_dimension": ir.IntegerAttr.get(integer, split),
-                "concat_dimension": ir.IntegerAttr.get(integer, concat),
-                "split_count": ir.IntegerAttr.get(integer, count),
-                **self.group_attributes(mesh, axes, flattened_ids=False),
-            },
-        ).result
+        attributes = {
+            "split_dimension": _i64(split),
+            "concat_dimension": _i64(concat),
+            "split_count": _i64(count),
+            **self.group_attributes(mesh, axes, flattened_ids=False),
+        }
+        result = with_shape(value.type, shape)
+        return self.create("stablehlo.all_to_all", (value,), (result,), attributes).result
 
     def all_reduce(
         self, value: ir.Value, operation: str, axes: Sequence[AxisRef], mesh: Mesh
@@ -367,17 +273,44 @@ class LocalBuilder:
         if not axes:
             return value
         attributes = self.group_attributes(mesh, axes, flattened_ids=True)
-        reduced = self.create(
-            "stablehlo.all_reduce", (value,), (value.type,), attributes, regions=1
-        )
-        self.fill_body(reduced.regions[0], ir.RankedTensorType(value.type).element_type, operation)
+        return self._reduced("stablehlo.all_reduce", value, value.type, operation, attributes)
+
+    def reduce_scatter(
+        self, value: ir.Value, dim: int, operation: str, axes: Sequence[AxisRef], mesh: Mesh
+    ) -> ir.Value:
+        """Build a reduction along some axes, of which each device gets a part of a dimension."""
+        shape = list(shape_of(value.type))
+        shape[dim] //= mesh.axes_size(axes)
+        attributes = {
+            "scatter_dimension": _i64(dim),
+            **self.group_attributes(mesh, axes, flattened_ids=True),
+        }
+        result = with_shape(value.type, shape)
+        return self._reduced("stablehlo.reduce_scatter", value, result, operation, attributes)
+
+    def _reduced(
+        self,
+        name: str,
+        value: ir.Value,
+        result: ir.Type,
+        operation: str,
+        attributes: Mapping[str, ir.Attribute],
+    ) -> ir.Value:
+        reduced = self.create(name, (value,), (result,), attributes, regions=1)
+        self.fill_body(reduced.regions[0], element_type_of(value.type), operation)
         return reduced.result
 
-    def fill_body(self, region: ir.Region, element_type: ir.Type, operation: str) -> None:
-        """Fill the body of a reduction: one operation on two scalars."""
-        scalar = ir.RankedTensorType.get([], element_type)
-        location = ir.Location.current
-        block = region.blocks.append(scalar, scalar, arg_locs=[location, location])
-        with ir.InsertionPoint(block):
-            result = self.create(operation, list(block.arguments), (scalar,)).result
-            self.create("stablehlo.return", (result,), ())
+    def collective_permute(
+        self, value: ir.Value, pairs: Sequence[Sequence[int]] | np.ndarray
+    ) -> ir.Value:
+        """Build a permute of (source, target) devices; other targets receive zeros."""
+        attributes = {
+            "source_target_pairs": ir.DenseElementsAttr.get(np.array(pairs, np.int64)),
+            **self.channel_attributes(),
+        }
+        name = "stablehlo.collective_permute"
+        return self.create(name, (value,), (value.type,), attributes).result
+
+
+def _i64(number: int) -> ir.Attribute:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
-from pyshardy.irtools.element_types import element_bytes
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.resharding.cost import collective_cost
 
@@ -72,7 +72,9 @@ def reduce_again(
                     ir.RankedTensorType.get(stack_type.shape[1:], stack_type.element_type)
                 )
                 if used[index]:
-                    completed[index] = _joined(part, _shape(results[index]), axes, mesh, builder)
+                    completed[index] = _joined(
+                        part, list(shape_of(results[index].type)), axes, mesh, builder
+                    )
     for result, (user, _), last in zip(results, stacks, completed, strict=True):
         result.replace_all_uses_except(last, user)
 
@@ -80,7 +82,7 @@ def reduce_again(
 def _costs_less_by_parts(results: Sequence[ir.Value], used: Sequence[bool], count: int) -> bool:
     gathered = by_parts = 0.0
     for result, is_used in zip(results, used, strict=True):
-        put_in = math.prod(_shape(result)) * element_bytes(result)
+        put_in = math.prod(shape_of(result.type)) * element_bytes(result.type)
         gathered += collective_cost("all_gather", count, put_in)
         by_parts += collective_cost("all_to_all", count, put_in)
         if is_used:
@@ -92,7 +94,7 @@ def _stack(
     value: ir.Value, _: ir.Value, axes: Sequence[AxisRef], mesh: Mesh, builder: LocalBuilder
 ) -> tuple[ir.Operation, ir.Value]:
     """Stack the values of all devices along a new dimension 0; also return the value's user."""
-    one = builder.with_shape(value, [1, *_shape(value)])
+    one = builder.reshape(value, [1, *shape_of(value.type)])
     return one.owner.operation, builder.all_gather(one, 0, axes, mesh)
 
 
@@ -104,19 +106,12 @@ def _parts(
     Of n devices, each gets one of n equal parts of the elements in their order; the last parts end
     with padding.
     """
-    count, length = mesh.axes_size(axes), math.prod(_shape(value))
+    count, length = mesh.axes_size(axes), math.prod(shape_of(value.type))
     size = -(-length // count)
-    first = flat = builder.with_shape(value, [length])
+    first = flat = builder.reshape(value, [length])
     if size * count > length:
-        amounts = {
-            "edge_padding_low": ir.DenseI64ArrayAttr.get([0]),
-            "edge_padding_high": ir.DenseI64ArrayAttr.get([size * count - length]),
-            "interior_padding": ir.DenseI64ArrayAttr.get([0]),
-        }
-        element_type = ir.RankedTensorType(value.type).element_type
-        padded = ir.RankedTensorType.get([size * count], element_type)
-        flat = builder.create("stablehlo.pad", (flat, padding), (padded,), amounts).result
-    parts = builder.with_shape(flat, [count, size])
+        flat = builder.pad(flat, padding, [0], [size * count - length])
+    parts = builder.reshape(flat, [count, size])
     return first.owner.operation, builder.all_to_all(parts, 0, 0, axes, mesh)
 
 
@@ -129,8 +124,4 @@ def _joined(
 ) -> ir.Value:
     """Gather the parts that `_parts` built, and drop the padding."""
     joined = builder.all_gather(part, 0, axes, mesh)
-    return builder.with_shape(builder.slice_prefix(joined, [math.prod(shape)]), shape)
-
-
-def _shape(value: ir.Value) -> list[int]:
-    return ir.RankedTensorType(value.type).shape
+    return builder.reshape(builder.slice_prefix(joined, [math.prod(shape)]), shape)

@@ -14,7 +14,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, shard_index
-from pyshardy.partition.local.arithmetic import binary, broadcast, clamp, convert, element_type_of
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.partition.local.builder import LocalBuilder
 
 _MAX_I32 = 2**31 - 1
@@ -51,7 +51,7 @@ class Indices:
 
     def bounds(self, builder: LocalBuilder, numbers: Sequence[int]) -> ir.Value:
         """Build a tensor with a number for each component, as a bound of a clamp."""
-        element_type = element_type_of(self.value)
+        element_type = element_type_of(self.value.type)
         if len({*numbers}) == 1:
             return _constant(builder, str(numbers[0]), ir.RankedTensorType.get([], element_type))
         vector = ir.RankedTensorType.get([len(numbers)], element_type)
@@ -60,7 +60,7 @@ class Indices:
     def spread(self, builder: LocalBuilder, vector: ir.Value) -> ir.Value:
         """Broadcast a vector with a number for each component to all indices."""
         shape = ir.RankedTensorType(self.value.type).shape
-        return broadcast(builder, vector, shape, [self.vector_dim])
+        return builder.broadcast_in_dim(vector, shape, [self.vector_dim])
 
 
 def indices_into_shard(
@@ -78,7 +78,7 @@ def indices_into_shard(
         mesh: the mesh of the axes.
         builder: builds the operations.
     """
-    element_type = ir.IntegerType(element_type_of(indices.value))
+    element_type = ir.IntegerType(element_type_of(indices.value.type))
     least, greatest = _range_of(element_type)
     low, high = (
         indices.bounds(builder, numbers)
@@ -90,21 +90,21 @@ def indices_into_shard(
             [min(part.greatest, greatest) for part in components],
         )
     )
-    value = clamp(builder, low, indices.value, high)
+    value = builder.clamp(low, indices.value, high)
     is_small = max(part.greatest for part in components) < _MAX_I32
     fits = is_small and (element_type.is_unsigned or element_type.width <= 32)
     signed = ir.IntegerType.get_signless(32 if fits else 64)
-    cut = Indices(convert(builder, value, signed), indices.vector_dim)
+    cut = Indices(builder.convert(value, signed), indices.vector_dim)
     if not any(part.axes for part in components):
         return cut
     if len(components) == 1:
         (part,) = components
-        offset = convert(builder, builder.offset(mesh, part.axes, part.shard_size), signed)
-        offsets = broadcast(builder, offset, ir.RankedTensorType(value.type).shape)
+        offset = builder.convert(builder.offset(mesh, part.axes, part.shard_size), signed)
+        offsets = builder.broadcast_in_dim(offset, ir.RankedTensorType(value.type).shape)
     else:
-        offset = convert(builder, _offsets(components, mesh, builder), signed)
+        offset = builder.convert(_offsets(components, mesh, builder), signed)
         offsets = cut.spread(builder, offset)
-    return Indices(binary(builder, "subtract", cut.value, offsets), indices.vector_dim)
+    return Indices(builder.binary("subtract", cut.value, offsets), indices.vector_dim)
 
 
 def _offsets(components: Sequence[Component], mesh: Mesh, builder: LocalBuilder) -> ir.Value:
@@ -115,13 +115,9 @@ def _offsets(components: Sequence[Component], mesh: Mesh, builder: LocalBuilder)
     ]
     table = builder.constant(np.array(rows, np.int64))
     count = len(components)
-    row = builder.create(
-        "stablehlo.dynamic_slice",
-        (table, builder.device_id(), builder.index(0)),
-        (ir.RankedTensorType.get([1, count], ir.IntegerType.get_signless(64)),),
-        {"slice_sizes": ir.DenseI64ArrayAttr.get([1, count])},
-    ).result
-    return builder.with_shape(row, [count])
+    starts = [builder.device_id(), builder.index(0)]
+    row = builder.dynamic_slice(table, starts, [1, count])
+    return builder.reshape(row, [count])
 
 
 def _range_of(integer: ir.IntegerType) -> tuple[int, int]:
@@ -131,5 +127,4 @@ def _range_of(integer: ir.IntegerType) -> tuple[int, int]:
 
 
 def _constant(builder: LocalBuilder, numbers: str, tensor: ir.Type) -> ir.Value:
-    literal = ir.Attribute.parse(f"dense<{numbers}> : {tensor}")
-    return builder.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
+    return builder.literal(ir.Attribute.parse(f"dense<{numbers}> : {tensor}"))

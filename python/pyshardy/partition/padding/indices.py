@@ -12,7 +12,7 @@ from typing import Any
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.values import get_sharding
-from pyshardy.irtools.tensor_types import Shape, shape_of
+from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.padding.builder import PaddingBuilder
 
@@ -46,9 +46,8 @@ def clamp_starts(
             index = operation.operands[first + dim]
             bounds = (builder.scalar(index, bound) for bound in _bounds(index, sizes[dim] - length))
             low, high = bounds
-            operation.operands[first + dim] = builder.create(
-                "stablehlo.clamp", (low, index, high), index.type, {}, get_sharding(index)
-            )
+            sharded = builder.sharded(get_sharding(index))
+            operation.operands[first + dim] = sharded.clamp(low, index, high)
 
 
 def clamp_vectors(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder) -> None:
@@ -64,9 +63,8 @@ def clamp_vectors(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder
     ends: list[int] = [max(sizes[dim] - slice_sizes[dim], 0) for dim in indexed]
     low = builder.scalar(indices, 0)
     high = _spread(indices, ends, numbers.index_vector_dim, builder)
-    operation.operands[1] = builder.create(
-        "stablehlo.clamp", (low, indices, high), indices.type, {}, get_sharding(indices)
-    )
+    sharded = builder.sharded(get_sharding(indices))
+    operation.operands[1] = sharded.clamp(low, indices, high)
 
 
 def _spread(
@@ -74,19 +72,12 @@ def _spread(
 ) -> ir.Value:
     """Build a number for each component of indices; a scalar if all are equal."""
     numbers = [_bounds(indices, number)[1] for number in numbers]
-    tensor = ir.RankedTensorType(indices.type)
     if len({*numbers}) == 1:
         return builder.scalar(indices, numbers[0])
-    vector = ir.RankedTensorType.get([len(numbers)], tensor.element_type)
-    literal = ir.DenseElementsAttr(ir.Attribute.parse(f"dense<{numbers}> : {vector}"))
-    dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([vector_dim])}
-    return builder.create(
-        "stablehlo.broadcast_in_dim",
-        (builder.constant(literal),),
-        tensor,
-        dims,
-        get_sharding(indices),
-    )
+    literal = ir.Attribute.parse(f"dense<{numbers}> : {with_shape(indices.type, [len(numbers)])}")
+    vector = builder.sharded(None).literal(literal)
+    sharded = builder.sharded(get_sharding(indices))
+    return sharded.broadcast_in_dim(vector, shape_of(indices.type), [vector_dim])
 
 
 def _bounds(index: ir.Value, end: int) -> tuple[int, int]:

@@ -102,5 +102,5 @@ def _overwrite(
         if isinstance(neutral, int):
             neutral = builder.scalar(value, neutral)
         elif isinstance(neutral, ir.DenseElementsAttr):
-            neutral = builder.constant(neutral)
+            neutral = builder.sharded(None).literal(neutral)
         operation.operands[mask.operand] = builder.masked(value, sizes, padded, neutral)

@@ -10,13 +10,8 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, OpShardingRule
-from pyshardy.partition.local.arithmetic import (
-    binary,
-    broadcast,
-    convert,
-    element_type_of,
-    neutral,
-)
+from pyshardy.irtools.tensor_types import element_type_of
+from pyshardy.partition.local.arithmetic import neutral
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord
@@ -59,27 +54,19 @@ class _Features:
     def sum(self, data: ir.Value) -> ir.Value:
         """Build the sum of each feature over all shards."""
         builder = self.builder
-        element_type = element_type_of(data)
         dims = [dim for dim in range(len(self.shape)) if dim != self.dim]
-        vector = ir.RankedTensorType.get([self.shape[self.dim]], element_type)
-        added = builder.create(
-            "stablehlo.reduce",
-            (data, neutral(builder, "stablehlo.add", element_type)),
-            (vector,),
-            {"dimensions": ir.DenseI64ArrayAttr.get(dims)},
-            regions=1,
-        )
-        builder.fill_body(added.regions[0], element_type, "stablehlo.add")
-        return builder.all_reduce(added.result, "stablehlo.add", self.axes, self.mesh)
+        zero = neutral(builder, "stablehlo.add", element_type_of(data.type))
+        added = builder.reduce(data, zero, dims, "stablehlo.add")
+        return builder.all_reduce(added, "stablehlo.add", self.axes, self.mesh)
 
     def mean(self, data: ir.Value) -> ir.Value:
         """Build the mean of each feature over all shards."""
         total = self.sum(data)
-        return binary(self.builder, "divide", total, self.number(total, self.count))
+        return self.builder.binary("divide", total, self.number(total, self.count))
 
     def spread(self, vector: ir.Value) -> ir.Value:
         """Broadcast a number for each feature to the shape of the batch."""
-        return broadcast(self.builder, vector, self.shape, [self.dim])
+        return self.builder.broadcast_in_dim(vector, self.shape, [self.dim])
 
     def number(self, like: ir.Value, number: float) -> ir.Value:
         """Build a splat constant of the shape of a tensor."""
@@ -87,7 +74,7 @@ class _Features:
         literal = ir.DenseElementsAttr.get_splat(
             tensor, ir.FloatAttr.get(tensor.element_type, number)
         )
-        return self.builder.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
+        return self.builder.literal(literal)
 
 
 def convert_batch_norm_training(operation: ir.Operation, builder: LocalBuilder) -> None:
@@ -98,9 +85,11 @@ def convert_batch_norm_training(operation: ir.Operation, builder: LocalBuilder) 
     data, scale, offset = operation.operands
     wide = _wide(data, builder)
     mean = features.mean(wide)
-    centred = binary(builder, "subtract", wide, features.spread(mean))
-    variance = features.mean(binary(builder, "multiply", centred, centred))
-    mean, variance = (convert(builder, each, element_type_of(scale)) for each in (mean, variance))
+    centred = builder.binary("subtract", wide, features.spread(mean))
+    variance = features.mean(builder.binary("multiply", centred, centred))
+    mean, variance = (
+        builder.convert(each, element_type_of(scale.type)) for each in (mean, variance)
+    )
     names = ("epsilon", "feature_index")
     normalised = builder.create(
         "stablehlo.batch_norm_inference",
@@ -127,14 +116,14 @@ def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> N
     data, scale, mean, variance, gradient = (_wide(each, builder) for each in operation.operands)
 
     def combine(name: str, lhs: ir.Value, rhs: ir.Value) -> ir.Value:
-        return binary(builder, name, lhs, rhs)
+        return builder.binary(name, lhs, rhs)
 
     centred = combine("subtract", data, features.spread(mean))
     total = features.sum(gradient)
     weighted = features.sum(combine("multiply", gradient, centred))
     epsilon = features.number(variance, operation.attributes["epsilon"].value)
     variance = combine("add", variance, epsilon)
-    deviation = builder.create("stablehlo.sqrt", (variance,), (variance.type,)).result
+    deviation = builder.unary("sqrt", variance)
     inner = combine("multiply", gradient, features.number(gradient, features.count))
     inner = combine("subtract", inner, features.spread(total))
     slope = features.spread(combine("divide", weighted, variance))
@@ -144,7 +133,7 @@ def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> N
     of_data = combine("multiply", features.spread(factor), inner)
     gradients = (of_data, combine("divide", weighted, deviation), total)
     narrow = [
-        convert(builder, value, element_type_of(result))
+        builder.convert(value, element_type_of(result.type))
         for value, result in zip(gradients, operation.results, strict=True)
     ]
     _replace(operation, narrow)
@@ -165,9 +154,9 @@ def _features(operation: ir.Operation, builder: LocalBuilder) -> _Features | Non
 
 def _wide(value: ir.Value, builder: LocalBuilder) -> ir.Value:
     """Convert a tensor to a type in which sums of many elements are exact enough."""
-    element_type = element_type_of(value)
+    element_type = element_type_of(value.type)
     is_narrow = isinstance(element_type, ir.FloatType) and element_type.width < 32
-    return convert(builder, value, ir.F32Type.get()) if is_narrow else value
+    return builder.convert(value, ir.F32Type.get()) if is_narrow else value
 
 
 def _replace(operation: ir.Operation, values: Sequence[ir.Value]) -> None:

@@ -7,12 +7,11 @@ import functools
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ReductionOp, ordered_refs, shard_index
 from mlir_sdy.values import get_sharding
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
 from pyshardy.partition.op_facts.completion import reduction_kind
 from pyshardy.partition.op_facts.linear_operations import first_operand
@@ -27,7 +26,7 @@ def moves_elements(conversion: Conversion) -> Conversion:
 
     @functools.wraps(conversion)
     def convert(operation: ir.Operation, builder: LocalBuilder) -> None:
-        if 0 in _shape(operation.results[0]):
+        if 0 in list(shape_of(operation.results[0].type)):
             _replace(operation, builder.empty(operation.results[0].type))
         else:
             conversion(operation, builder)
@@ -65,7 +64,7 @@ def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
         _replace(operation, value)
         return
     sizes = [mesh.axes_size(axes_per_dim[dim]) for dim in gathered]
-    value = builder.with_shape(value, [1, *_shape(value)])
+    value = builder.reshape(value, [1, *shape_of(value.type)])
     value = builder.all_gather(value, 0, _all_axes(axes_per_dim), mesh)
     value = _split_leading_dim(builder, value, sizes)
     _replace(operation, _merge_into(builder, value, gathered))
@@ -102,41 +101,16 @@ def convert_reduce_scatter(operation: ir.Operation, builder: LocalBuilder) -> No
     axes = _all_axes(axes_per_dim)
     scattered = [dim for dim, axes in enumerate(axes_per_dim) if axes]
     if len(scattered) == 1:
-        value = _reduce_scatter(builder, value, scattered[0], axes, mesh, reduction)
+        value = builder.reduce_scatter(value, scattered[0], reduction, axes, mesh)
     elif builder.combined_reduce_scatter and scattered:
         sizes = [mesh.axes_size(axes_per_dim[dim]) for dim in scattered]
         value = _split_to_front(builder, value, scattered, sizes)
-        value = _reduce_scatter(builder, value, 0, axes, mesh, reduction)
-        value = builder.with_shape(value, _shape(value)[1:])
+        value = builder.reduce_scatter(value, 0, reduction, axes, mesh)
+        value = builder.reshape(value, shape_of(value.type)[1:])
     else:
         reduced = builder.all_reduce(value, reduction, axes, mesh)
         value = builder.slice_shard(reduced, mesh, axes_per_dim)
     _replace(operation, value)
-
-
-def _reduce_scatter(
-    builder: LocalBuilder,
-    value: ir.Value,
-    dim: int,
-    axes: AxisTuple,
-    mesh: Mesh,
-    reduction: str,
-) -> ir.Value:
-    tensor = ir.RankedTensorType(value.type)
-    shape = list(tensor.shape)
-    shape[dim] //= mesh.axes_size(axes)
-    scatter = builder.create(
-        "stablehlo.reduce_scatter",
-        (value,),
-        (ir.RankedTensorType.get(shape, tensor.element_type),),
-        {
-            "scatter_dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim),
-            **builder.group_attributes(mesh, axes, flattened_ids=True),
-        },
-        regions=1,
-    )
-    builder.fill_body(scatter.regions[0], tensor.element_type, reduction)
-    return scatter.result
 
 
 @moves_elements
@@ -175,7 +149,7 @@ def _split_to_front(
     shape: list[int] = []
     parts: list[int] = []
     rests: list[int] = []
-    for dim, size in enumerate(_shape(value)):
+    for dim, size in enumerate(list(shape_of(value.type))):
         if dim in dims:
             count = sizes[dims.index(dim)]
             parts.append(len(shape))
@@ -184,12 +158,12 @@ def _split_to_front(
         else:
             rests.append(len(shape))
             shape.append(size)
-    value = builder.transpose(builder.with_shape(value, shape), [*parts, *rests])
-    return builder.with_shape(value, [math.prod(sizes), *(shape[at] for at in rests)])
+    value = builder.transpose(builder.reshape(value, shape), [*parts, *rests])
+    return builder.reshape(value, [math.prod(sizes), *(shape[at] for at in rests)])
 
 
 def _split_leading_dim(builder: LocalBuilder, value: ir.Value, sizes: Sequence[int]) -> ir.Value:
-    return builder.with_shape(value, [*sizes, *_shape(value)[1:]])
+    return builder.reshape(value, [*sizes, *shape_of(value.type)[1:]])
 
 
 def _merge_into(builder: LocalBuilder, value: ir.Value, dims: Sequence[int]) -> ir.Value:
@@ -197,7 +171,7 @@ def _merge_into(builder: LocalBuilder, value: ir.Value, dims: Sequence[int]) -> 
 
     Example: (2, 4, 3, 5, 2) with `dims` (0, 2) becomes (2, 3, 5, 4, 2), and then (6, 5, 8).
     """
-    sizes, shape = _shape(value)[: len(dims)], _shape(value)[len(dims) :]
+    sizes, shape = shape_of(value.type)[: len(dims)], shape_of(value.type)[len(dims) :]
     permutation: list[int] = []
     merged: list[int] = []
     for dim, size in enumerate(shape):
@@ -207,7 +181,7 @@ def _merge_into(builder: LocalBuilder, value: ir.Value, dims: Sequence[int]) -> 
         else:
             merged.append(size)
         permutation.append(len(dims) + dim)
-    return builder.with_shape(builder.transpose(value, permutation), merged)
+    return builder.reshape(builder.transpose(value, permutation), merged)
 
 
 @moves_elements
@@ -227,16 +201,7 @@ def convert_collective_permute(operation: ir.Operation, builder: LocalBuilder) -
     if all(sender == receiver for sender, receiver in pairs):
         _replace(operation, value)
         return
-    permute = builder.create(
-        "stablehlo.collective_permute",
-        (value,),
-        (value.type,),
-        {
-            "source_target_pairs": ir.DenseElementsAttr.get(np.array(pairs, np.int64)),
-            **builder.channel_attributes(),
-        },
-    )
-    _replace(operation, permute.result)
+    _replace(operation, builder.collective_permute(value, pairs))
 
 
 def permute_pairs(
@@ -281,9 +246,9 @@ def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuild
     if axes:
         tensor = ir.RankedTensorType(value.type)
         mesh = _result_mesh(operation, builder)
-        is_first = builder.equals(builder.offset(mesh, axes, 1), builder.index(0))
+        is_first = builder.compare("EQ", builder.offset(mesh, axes, 1), builder.index(0))
         nothing = builder.identity(tensor, _reduction_kind(operation))
-        value = builder.create("stablehlo.select", (is_first, value, nothing), (tensor,)).result
+        value = builder.select(is_first, value, nothing)
     _replace(operation, value)
 
 
@@ -298,23 +263,20 @@ def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder)
     value, result = operation.operands[0], ir.RankedTensorType(operation.results[0].type)
     starts = [
         builder.offset(mesh, axes, size)
-        for axes, size in zip(axes_per_dim, _shape(value), strict=True)
+        for axes, size in zip(axes_per_dim, shape_of(value.type), strict=True)
     ]
     shape = [
-        size * mesh.axes_size(axes) for axes, size in zip(axes_per_dim, _shape(value), strict=True)
+        size * mesh.axes_size(axes)
+        for axes, size in zip(axes_per_dim, list(shape_of(value.type)), strict=True)
     ]
     padded = ir.RankedTensorType.get(shape, result.element_type)
     nothing = builder.identity(padded, _reduction_kind(operation))
-    update = builder.create("stablehlo.dynamic_update_slice", (nothing, value, *starts), (padded,))
-    _replace(operation, builder.slice_prefix(update.result, result.shape))
+    update = builder.dynamic_update_slice(nothing, value, starts)
+    _replace(operation, builder.slice_prefix(update, result.shape))
 
 
 def _reduction_kind(operation: ir.Operation) -> ReductionOp:
     return value_of(operation.attributes["out_sharding"]).reduction_kind
-
-
-def _shape(value: ir.Value) -> list[int]:
-    return list(ir.RankedTensorType(value.type).shape)
 
 
 def _all_axes(axes_per_dim: Sequence[AxisTuple]) -> AxisTuple:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import enclosing_module
 from pyshardy.cost.op_work import no_work
-from pyshardy.partition.local.arithmetic import element_type_of
+from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.op_facts.record import PartitionRecord
 
@@ -23,7 +23,7 @@ def convert_composite(operation: ir.Operation, builder: LocalBuilder) -> None:
     assert module is not None, "a rule has looked into the function"
     name = operation.attributes["decomposition"].value
     body = ir.SymbolTable(module)[name].operation.regions[0].blocks[0]
-    shape = next(shape for result in operation.results if (shape := _shape(result)))
+    shape = next(shape for result in operation.results if (shape := shape_of(result.type)))
     values: dict[ir.Value, ir.Value] = {
         argument: operation.operands[index] for index, argument in enumerate(body.arguments)
     }
@@ -44,23 +44,21 @@ def _local_copy(
 ) -> ir.Operation:
     """Build a copy of an operation whose results have a given shape unless they are scalars."""
     types = [
-        ir.RankedTensorType.get(list(shape) if _shape(result) else [], element_type_of(result))
+        ir.RankedTensorType.get(
+            list(shape) if shape_of(result.type) else [], element_type_of(result.type)
+        )
         for result in original.results
     ]
     if "value" in original.attributes:
         number = original.attributes["value"].get_splat_value()
-        splat = {"value": ir.DenseElementsAttr.get_splat(types[0], number)}
-        return builder.create("stablehlo.constant", (), types, splat)
+        splat = builder.literal(ir.DenseElementsAttr.get_splat(types[0], number))
+        return splat.owner.operation
     copy = original.clone().operation
     for index, operand in enumerate(original.operands):
         copy.operands[index] = values[operand]
     for result, local in zip(copy.results, types, strict=True):
         result.set_type(local)
     return copy
-
-
-def _shape(value: ir.Value) -> tuple[int, ...]:
-    return tuple(ir.RankedTensorType(value.type).shape)
 
 
 RECORDS = {"stablehlo.composite": PartitionRecord(local_form=convert_composite, work=no_work)}

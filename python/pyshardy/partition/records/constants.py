@@ -26,13 +26,12 @@ def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
         sharding = get_sharding(result)
         assert sharding is not None, "only the type of a sharded value is another one locally"
         type_ = ir.RankedTensorType.get(stored.shape, local_type.element_type)
-        whole = builder.create("stablehlo.constant", (), (type_,), {"value": literal}).result
+        whole = builder.literal(literal, type_)
         mesh = builder.mesh_of(sharding)
         result.replace_all_uses_with(builder.slice_shard(whole, mesh, sharding.dim_axes))
         operation.erase()
         return
-    constant = builder.create("stablehlo.constant", (), (local_type,), {"value": value})
-    result.replace_all_uses_with(constant.result)
+    result.replace_all_uses_with(builder.literal(value, local_type))
     operation.erase()
 
 
@@ -47,19 +46,9 @@ def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:
     local_type = ir.RankedTensorType(result.type)
     axes = sharding.dim_shardings[dim].axes
     offset = builder.offset(mesh, axes, local_type.shape[dim])
-    scalar = ir.RankedTensorType.get([], local_type.element_type)
-    offset = builder.create("stablehlo.convert", (offset,), (scalar,)).result
-    none = ir.DenseI64ArrayAttr.get([])
-    spread = builder.create(
-        "stablehlo.broadcast_in_dim", (offset,), (local_type,), {"broadcast_dimensions": none}
-    ).result
-    iota = builder.create(
-        "stablehlo.iota",
-        (),
-        (local_type,),
-        {"iota_dimension": operation.attributes["iota_dimension"]},
-    ).result
-    moved = builder.create("stablehlo.add", (iota, spread), (local_type,)).result
+    offset = builder.convert(offset, local_type.element_type)
+    spread = builder.broadcast_in_dim(offset, local_type.shape)
+    moved = builder.binary("add", builder.iota(local_type, dim), spread)
     result.replace_all_uses_with(moved)
     operation.erase()
 

@@ -22,17 +22,8 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import Work, nbytes_of, taking_work
-from pyshardy.irtools.tensor_types import Shape
-from pyshardy.partition.local.arithmetic import (
-    binary,
-    broadcast,
-    clamp,
-    compare,
-    convert,
-    neutral,
-    select,
-    value_where,
-)
+from pyshardy.irtools.tensor_types import Shape, shape_of
+from pyshardy.partition.local.arithmetic import neutral, value_where
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
 from pyshardy.partition.op_facts.blocked_factors import factors_of
@@ -97,7 +88,7 @@ def _factors_of_smaller_updates(operation: ir.Operation, rule: OpShardingRule) -
 
     The full update may go to one shard of the operand.
     """
-    operand, update = (_shape(operation.operands[at]) for at in (0, 1))
+    operand, update = (shape_of(operation.operands[at].type) for at in (0, 1))
     for dim, (size, part) in enumerate(zip(operand, update, strict=True)):
         if size != part:
             yield from factors_of(rule, 1, dim)
@@ -130,21 +121,21 @@ def convert_dynamic_slice(operation: ir.Operation, builder: LocalBuilder) -> Non
     adds the tensors of all devices.
     """
     fit_dynamic_slice(operation)
-    lengths = _shape(operation.results[0])
+    lengths = shape_of(operation.results[0].type)
     windows = _windows(operation, operation.results[0], 1, builder)
     if not windows:
         return
     taken = [windows[dim].taken if dim in windows else length for dim, length in enumerate(lengths)]
-    value = builder.dynamic_slice(operation.operands[0], list(operation.operands)[1:], taken)
+    value = builder.slice_within_bounds(operation.operands[0], list(operation.operands)[1:], taken)
     shifts = {
-        dim: binary(builder, "subtract", builder.index(0), window.within)
+        dim: builder.binary("subtract", builder.index(0), window.within)
         for dim, window in windows.items()
         if window.length > 1
     }
     value = _shifted(builder, value, shifts, lengths)
     for window in windows.values():
         if window.length == 1:
-            is_there = compare(builder, "EQ", window.within, builder.index(0))
+            is_there = builder.compare("EQ", window.within, builder.index(0))
             value = value_where(builder, is_there, value, "stablehlo.add")
     operation.results[0].replace_all_uses_with(value)
     operation.erase()
@@ -157,16 +148,16 @@ def convert_dynamic_update_slice(operation: ir.Operation, builder: LocalBuilder)
     window is then written back.
     """
     operand, update, *_ = operation.operands
-    lengths = _shape(update)
+    lengths = shape_of(update.type)
     windows = _windows(operation, update, 2, builder)
     if not windows:
         return
     taken = [windows[dim].taken if dim in windows else length for dim, length in enumerate(lengths)]
-    old = builder.dynamic_slice(operand, list(operation.operands)[2:], taken)
+    old = builder.slice_within_bounds(operand, list(operation.operands)[2:], taken)
     shifts = {dim: window.within for dim, window in windows.items() if window.length > 1}
     new = _shifted(builder, update, shifts, taken)
     for dim, window in windows.items():
-        new = select(builder, _is_in_slice(builder, window, dim, taken), new, old)
+        new = builder.select(_is_in_slice(builder, window, dim, taken), new, old)
     operation.operands[1] = new
 
 
@@ -191,7 +182,7 @@ def _windows(
     if not sharded:
         return {}
     mesh = builder.mesh_of(sharding)
-    sizes, lengths = _shape(operation.operands[0]), _shape(slice_)
+    sizes, lengths = shape_of(operation.operands[0].type), shape_of(slice_.type)
     windows: dict[int, Window] = {}
     integer = ir.IntegerType.get_signless(64)
     for dim, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
@@ -200,11 +191,11 @@ def _windows(
         start = Indices(operation.operands[first + dim], 0)
         component = Component(axes, size, 0, greatest)
         moved = indices_into_shard(start, [component], mesh, builder).value
-        moved = convert(builder, moved, integer)
+        moved = builder.convert(moved, integer)
         if axes:
             taken = min(length, size)
-            at = clamp(builder, builder.index(0), moved, builder.index(size - taken))
-            within = binary(builder, "subtract", at, moved)
+            at = builder.clamp(builder.index(0), moved, builder.index(size - taken))
+            within = builder.binary("subtract", at, moved)
             windows[dim] = Window(length, taken, at, within)
             moved = at
         operation.operands[first + dim] = moved
@@ -226,47 +217,32 @@ def _shifted(
         return value
     tensor = ir.RankedTensorType(value.type)
     margins = [size if dim in shifts else 0 for dim, size in enumerate(shape)]
-    sizes = [size + 2 * margin for size, margin in zip(tensor.shape, margins, strict=True)]
-    margin = ir.DenseI64ArrayAttr.get(margins)
-    padded = builder.create(
-        "stablehlo.pad",
-        (value, neutral(builder, "stablehlo.add", tensor.element_type)),
-        (ir.RankedTensorType.get(sizes, tensor.element_type),),
-        {
-            "edge_padding_low": margin,
-            "edge_padding_high": margin,
-            "interior_padding": ir.DenseI64ArrayAttr.get([0] * len(sizes)),
-        },
-    ).result
+    zero = neutral(builder, "stablehlo.add", tensor.element_type)
+    padded = builder.pad(value, zero, margins, margins)
     starts = [
-        binary(builder, "add", shifts[dim], builder.index(size))
+        builder.binary("add", shifts[dim], builder.index(size))
         if dim in shifts
         else builder.index(0)
         for dim, size in enumerate(shape)
     ]
-    return builder.dynamic_slice(padded, starts, shape)
+    return builder.slice_within_bounds(padded, starts, shape)
 
 
 def _is_in_slice(builder: LocalBuilder, window: Window, dim: int, shape: Sequence[int]) -> ir.Value:
     """Build flags for the elements of a window in the slice; one for all if it has one element."""
     if window.taken == 1 == window.length:
-        return compare(builder, "EQ", window.within, builder.index(0))
+        return builder.compare("EQ", window.within, builder.index(0))
     integers = ir.RankedTensorType.get(list(shape), ir.IntegerType.get_signless(64))
-    along = {"iota_dimension": ir.IntegerAttr.get(integers.element_type, dim)}
-    position = builder.create("stablehlo.iota", (), (integers,), along).result
-    within = broadcast(builder, window.within, shape)
-    position = binary(builder, "add", position, within)
-    cut = clamp(builder, builder.index(0), position, builder.index(window.length - 1))
-    return compare(builder, "EQ", cut, position)
-
-
-def _shape(value: ir.Value) -> tuple[int, ...]:
-    return tuple(ir.RankedTensorType(value.type).shape)
+    position = builder.iota(integers, dim)
+    within = builder.broadcast_in_dim(window.within, shape)
+    position = builder.binary("add", position, within)
+    cut = builder.clamp(builder.index(0), position, builder.index(window.length - 1))
+    return builder.compare("EQ", cut, position)
 
 
 def fit_dynamic_slice(operation: ir.Operation) -> None:
     """Set the sizes of a dynamic slice to those of its result."""
-    sizes = _shape(operation.results[0])
+    sizes = shape_of(operation.results[0].type)
     operation.attributes["slice_sizes"] = ir.DenseI64ArrayAttr.get(list(sizes))
 
 

@@ -8,15 +8,7 @@ from typing import Any
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import AxisTuple, Mesh
 from pyshardy.cost.op_work import taking_work
-from pyshardy.partition.local.arithmetic import (
-    all_along,
-    binary,
-    broadcast,
-    clamp,
-    compare,
-    is_first,
-    value_where,
-)
+from pyshardy.partition.local.arithmetic import all_along, is_first, value_where
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
 from pyshardy.partition.op_facts.linear_operations import moving
@@ -63,8 +55,8 @@ def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
         )
         least = moved.bounds(builder, [0] * len(components))
         ends = [part.shard_size - 1 if part.axes else part.greatest for part in components]
-        inside = clamp(builder, least, moved.value, moved.bounds(builder, ends))
-        is_inside = compare(builder, "EQ", inside, moved.value)
+        inside = builder.clamp(least, moved.value, moved.bounds(builder, ends))
+        is_inside = builder.compare("EQ", inside, moved.value)
         operation.operands[1] = inside
         has_vectors = numbers.index_vector_dim < ir.RankedTensorType(is_inside.type).rank
         mask = all_along(builder, is_inside, numbers.index_vector_dim) if has_vectors else is_inside
@@ -73,7 +65,7 @@ def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
         holds_start = is_first(builder, mesh, fixed)
         if mask is not None:
             shape = ir.RankedTensorType(mask.type).shape
-            holds_start = binary(builder, "and", mask, broadcast(builder, holds_start, shape))
+            holds_start = builder.binary("and", mask, builder.broadcast_in_dim(holds_start, shape))
         mask = holds_start
     assert mask is not None, "each of the dimensions is indexed or not"
     _mask_result(operation, mask, list(numbers.offset_dims), builder)
@@ -93,7 +85,7 @@ def _mask_result(
     if not ir.RankedTensorType(mask.type).rank:
         batch_dims = []
     with ir.InsertionPoint.after(operation):
-        mask = broadcast(builder, mask, shape, batch_dims)
+        mask = builder.broadcast_in_dim(mask, shape, batch_dims)
         masked = value_where(builder, mask, result, "stablehlo.add")
     result.replace_all_uses_except(masked, masked.owner.operation)
 

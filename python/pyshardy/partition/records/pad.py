@@ -107,7 +107,7 @@ class _PadForm(WindowedForm):
         if begins:
             zero = body.builder.index(0)
             offsets = [begins.get(dim, zero) for dim in range(len(wanted))]
-            value = body.builder.dynamic_slice(value, offsets, wanted)
+            value = body.builder.slice_within_bounds(value, offsets, wanted)
         return [value]
 
 

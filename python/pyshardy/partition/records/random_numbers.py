@@ -11,15 +11,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, OpShardingRule, TensorSharding, set_difference
 from mlir_sdy.values import get_sharding, result_shardings_of
 from mlir_sdy.verify.operations import bound_manual_axes
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.local.arithmetic import (
-    binary,
-    broadcast,
-    convert,
-    element_type_of,
-    is_first,
-    value_where,
-)
+from pyshardy.partition.local.arithmetic import is_first, value_where
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.op_facts.blocked_factors import factors_of
 from pyshardy.partition.op_facts.record import PartitionRecord
@@ -71,7 +65,7 @@ def convert_rng(operation: ir.Operation, builder: LocalBuilder) -> None:
         first = is_first(builder, mesh, axes)
         masked = value_where(builder, first, result, "stablehlo.add")
         # Some devices have no sum of truth values.
-        name = "or" if is_boolean(element_type_of(result)) else "add"
+        name = "or" if is_boolean(element_type_of(result.type)) else "add"
         handed = builder.all_reduce(masked, f"stablehlo.{name}", axes, mesh)
     result.replace_all_uses_except(handed, masked.owner.operation)
 
@@ -99,12 +93,12 @@ def convert_rng_bit_generator(operation: ir.Operation, builder: LocalBuilder) ->
     mesh = builder.mesh_of(sharding)
     axes = tuple(axis for dim in sharding.dim_axes for axis in dim)
     state, new_state = operation.operands[0], operation.results[0]
-    word = element_type_of(state)
+    word = element_type_of(state.type)
     offset = builder.per_shard(mesh, axes, mixed_index)
-    spread = broadcast(
-        builder, convert(builder, offset, word), ir.RankedTensorType(state.type).shape
+    spread = builder.broadcast_in_dim(
+        builder.convert(offset, word), ir.RankedTensorType(state.type).shape
     )
-    operation.operands[0] = binary(builder, "add", state, spread)
+    operation.operands[0] = builder.binary("add", state, spread)
     with ir.InsertionPoint.after(operation):
         masked = value_where(builder, is_first(builder, mesh, axes), new_state, "stablehlo.add")
         handed = builder.all_reduce(masked, "stablehlo.add", axes, mesh)

@@ -8,13 +8,8 @@ from collections.abc import Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp, TensorSharding
 from pyshardy.cost.op_work import counted_work, num_elements
-from pyshardy.partition.local.arithmetic import (
-    broadcast,
-    element_type_of,
-    is_first,
-    neutral,
-    value_where,
-)
+from pyshardy.irtools.tensor_types import element_type_of
+from pyshardy.partition.local.arithmetic import is_first, neutral, value_where
 from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
 from pyshardy.partition.local.completing import all_reduce_product, reduce_again
 from pyshardy.partition.op_facts.linear_operations import has_booleans, is_zero
@@ -87,13 +82,15 @@ def _begin_behind(operation: ir.Operation, names: Sequence[str], builder: LocalB
     for index, name in enumerate(names):
         place = len(operation.results) + index
         initial, result = operation.operands[place], operation.results[index]
-        if is_neutral(initial, name) or element_type_of(initial) != element_type_of(result):
+        if is_neutral(initial, name) or element_type_of(initial.type) != element_type_of(
+            result.type
+        ):
             continue
-        operation.operands[place] = neutral(builder, name, element_type_of(initial))
+        operation.operands[place] = neutral(builder, name, element_type_of(initial.type))
         with ir.InsertionPoint.after(operation):
             shape = ir.RankedTensorType(result.type).shape
             combined = builder.create(
-                name, (broadcast(builder, initial, shape), result), (result.type,)
+                name, (builder.broadcast_in_dim(initial, shape), result), (result.type,)
             )
         result.replace_all_uses_except(combined.result, combined)
 
@@ -105,7 +102,7 @@ def _neutral_values(
     initial_values = list(operation.operands)[len(operation.results) :]
     for index, name in enumerate(names):
         if not counts_any_number_of_times(initial_values[index], name):
-            element_type = element_type_of(initial_values[index])
+            element_type = element_type_of(initial_values[index].type)
             initial_values[index] = neutral(builder, name, element_type)
     return initial_values
 

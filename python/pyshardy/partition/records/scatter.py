@@ -11,7 +11,7 @@ from typing import Any
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import AxisRef, Mesh, OpShardingRule, TensorSharding
 from pyshardy.cost.op_work import counted_work, num_elements
-from pyshardy.partition.local.arithmetic import is_first, select, value_where
+from pyshardy.partition.local.arithmetic import is_first, value_where
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.completing import all_reduce_product
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
@@ -180,7 +180,7 @@ def _keep_others(
     first = is_first(builder, mesh, axes)
     for index, result in enumerate(operation.results):
         with ir.InsertionPoint.after(operation):
-            kept = select(builder, first, result, operation.operands[index])
+            kept = builder.select(first, result, operation.operands[index])
         result.replace_all_uses_except(kept, kept.owner.operation)
 
 

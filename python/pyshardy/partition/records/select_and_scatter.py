@@ -244,12 +244,7 @@ class SelectAndScatterForm(ExchangeForm):
         literal = self._outside
         if literal is None:
             return FillValue(lambda: body.zero(operand), PaddingContents.UNDEFINED)
-        types, attributes = (with_shape(operand.type, ()),), {"value": literal}
-        create = body.builder.create
-        return FillValue(
-            lambda: create("stablehlo.constant", (), types, attributes).result,
-            PaddingContents.SCALAR,
-        )
+        return FillValue(lambda: body.builder.literal(literal), PaddingContents.SCALAR)
 
     def _windows_into(self, factor: int, num_shards: int) -> WindowsInto:
         dim = self._dims[factor]

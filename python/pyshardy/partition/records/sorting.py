@@ -8,8 +8,7 @@ import math
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import counted_work, num_elements
-from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.local.arithmetic import binary, broadcast, convert, element_type_of
+from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.neutral_elements import neutral_element
@@ -57,10 +56,10 @@ def convert_top_k(operation: ir.Operation, builder: LocalBuilder) -> None:
     size = ir.RankedTensorType(operand.type).shape[last]
     wanted: int = operation.attributes["k"].value
     values, indices = _top_k(operand, min(wanted, size), builder)
-    index_type = element_type_of(indices)
-    offset = convert(builder, builder.offset(mesh, axes, size), index_type)
+    index_type = element_type_of(indices.type)
+    offset = builder.convert(builder.offset(mesh, axes, size), index_type)
     shape = ir.RankedTensorType(indices.type).shape
-    indices = binary(builder, "add", indices, broadcast(builder, offset, shape))
+    indices = builder.binary("add", indices, builder.broadcast_in_dim(offset, shape))
     values, indices = (builder.all_gather(each, last, axes, mesh) for each in (values, indices))
     greatest, places = _top_k(values, wanted, builder)
     found = _taken(indices, places, builder)
@@ -89,16 +88,9 @@ def _taken(value: ir.Value, places: ir.Value, builder: LocalBuilder) -> ir.Value
         f"start_indices_batching_dims = {batch}, start_index_map = [{last}], "
         f"index_vector_dim = {tensor.rank}>"
     )
-    return builder.create(
-        "stablehlo.gather",
-        (value, places),
-        (ir.RankedTensorType.get(list(tensor.shape), element_type_of(value)),),
-        {
-            "dimension_numbers": numbers,
-            "slice_sizes": ir.DenseI64ArrayAttr.get([1] * tensor.rank),
-            "indices_are_sorted": ir.BoolAttr.get(False),
-        },
-    ).result
+    return builder.gather(
+        value, places, numbers, [1] * tensor.rank, tensor.shape, indices_are_sorted=False
+    )
 
 
 def _least_number(operation: ir.Operation) -> dict[int, Neutral] | None:

@@ -19,7 +19,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.partition.compatibility.compatible_shardings import shape_of
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.compatibility.reshape_sides import Side, are_alike, images_on
 from pyshardy.partition.resharding.plan import AxesPerDim
 
@@ -186,8 +186,8 @@ def _levels(
         before, behind = get_sharding(operand), get_sharding(value)
         if before is None or behind is None or not _are_plain(before, behind, source):
             return
-        shape = shape_of(operand)
-        given = Side(shape_of(value), tuple(behind.dim_axes))
+        shape = shape_of(operand.type)
+        given = Side(shape_of(value.type), tuple(behind.dim_axes))
         wanted = Side(given.shape, axes)
         if step.name == _RESHAPE:
             is_kept = are_alike(Side(shape, tuple(before.dim_axes)), given, mesh)

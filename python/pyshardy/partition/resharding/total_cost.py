@@ -9,10 +9,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
-from pyshardy.irtools.element_types import element_bytes
 from pyshardy.irtools.loops import trip_count
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.compatible_shardings import shape_of
 from pyshardy.partition.op_facts.completion import COMPLETING, reduced_axes
 from pyshardy.partition.resharding.cost import collective_cost, local_elements, reshard_cost
 
@@ -46,7 +45,7 @@ def _cost(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> float:
     if target is None or mesh is None or mesh.is_maximal:
         return 0
     source = get_sharding(value) or target.fully_closed_like()
-    shape, nbytes = shape_of(value), element_bytes(value)
+    shape, nbytes = shape_of(value.type), element_bytes(value.type)
     if not all(size >= 0 for size in shape):
         return 0
     if collective.name in COMPLETING:

@@ -13,6 +13,7 @@ After:
 
 from __future__ import annotations
 
+from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import named_operations_in
@@ -47,8 +48,7 @@ def drop_sharding_and_mesh(
     """
     if not keep_module_sharding_metadata:
         for name in MODULE_SHARDING_METADATA:
-            if name in module.operation.attributes:
-                del module.operation.attributes[name]
+            remove_discardable(module.operation, name)
     declared = meshes_of(module)
     for collective in operations_named(COLLECTIVES_WITH_GROUPS, module):
         name = mesh_of_groups(collective)
@@ -64,8 +64,6 @@ def drop_sharding_and_mesh(
             if present:
                 write(function, dict.fromkeys(present))
     for operation, _ in named_operations_in(module):
-        attributes = operation.attributes
-        if SHARDING in attributes:
-            del attributes[SHARDING]
+        remove_discardable(operation, SHARDING)
     for mesh in operations_named({"sdy.mesh"}, module):
         mesh.erase()

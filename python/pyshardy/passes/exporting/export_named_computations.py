@@ -19,9 +19,17 @@ After:
 
 from __future__ import annotations
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.discardable import (
+    get_discardable,
+    has_discardable,
+    remove_discardable,
+    set_discardable,
+)
 from mlir_sdy.host import func, ir
 from mlir_sdy.ods.irdl_groups import OPERAND_SIZES, RESULT_SIZES
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import (
     SHARDING,
     body_argument_shardings,
@@ -31,7 +39,8 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.edge_groups import argument_edges, remove_edge, result_edges
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, ORIGINAL_FUNCTION_NAME
-from pyshardy.irtools.symbols import FreshNames, symbol_name
+from pyshardy.irtools.stablehlo_views import symbol_name
+from pyshardy.irtools.symbols import FreshNames
 from pyshardy.irtools.walks import operations_named
 
 _THREAD = "execution_thread"
@@ -73,8 +82,8 @@ def export_named_computations(module: ir.Module, *, keep_calls: bool = False) ->
                 remove_edge(edge)
         function = _function_of(computation, module, names, cache)
         if keep_calls:
-            function.attributes[NO_INLINE] = ir.UnitAttr.get(module.context)
-            del function.attributes[ORIGINAL_FUNCTION_NAME]
+            set_discardable(function, NO_INLINE, ir.UnitAttr.get(module.context))
+            remove_discardable(function, ORIGINAL_FUNCTION_NAME)
             shardings = result_shardings_of(computation)
             set_result_shardings(function, dict(enumerate(shardings)), cache)
         _replace_by_call(computation, function)
@@ -84,7 +93,7 @@ def _function_of(
     computation: ir.Operation, module: ir.Module, names: FreshNames, cache: AttributeCache
 ) -> ir.Operation:
     """Create a function at the end of the module with the body of a computation."""
-    name = computation.attributes["name"].value
+    name = view_as(sdy.NamedComputationOp, computation).name.value
     body = computation.regions[0].blocks[0]
     shardings = body_argument_shardings(computation)
     function_type = ir.FunctionType.get(
@@ -99,11 +108,11 @@ def _function_of(
         loc=computation.location,
         ip=ir.InsertionPoint(module.body),
     ).operation
-    function.attributes[ORIGINAL_FUNCTION_NAME] = ir.StringAttr.get(name, module.context)
-    if _THREAD in computation.attributes:
-        function.attributes[_THREAD] = computation.attributes[_THREAD]
-    if FUNCTION_NO_INLINE in computation.attributes:
-        function.attributes[NO_INLINE] = computation.attributes[FUNCTION_NO_INLINE]
+    set_discardable(function, ORIGINAL_FUNCTION_NAME, ir.StringAttr.get(name, module.context))
+    if has_discardable(computation, _THREAD):
+        set_discardable(function, _THREAD, get_discardable(computation, _THREAD))
+    if has_discardable(computation, FUNCTION_NO_INLINE):
+        set_discardable(function, NO_INLINE, get_discardable(computation, FUNCTION_NO_INLINE))
     if shardings:
         set_argument_shardings(function, dict(enumerate(shardings)), cache)
     terminator = body.operations[len(body.operations) - 1].operation
@@ -116,14 +125,14 @@ def _function_of(
 
 
 def _replace_by_call(computation: ir.Operation, function: ir.Operation) -> None:
-    attributes = computation.attributes
     kept = {
         name: attribute
-        for name, attribute in attributes.items()
+        for name, attribute in computation.attributes.items()
         if name not in _OWN | _OF_THE_FUNCTION
     }
-    if "out_shardings" in attributes:
-        kept[SHARDING] = attributes["out_shardings"]
+    out_shardings = view_as(sdy.NamedComputationOp, computation).out_shardings
+    if out_shardings is not None:
+        kept[SHARDING] = out_shardings
     call = ir.Operation.create(
         "func.call",
         results=[result.type for result in computation.results],

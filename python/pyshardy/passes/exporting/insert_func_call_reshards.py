@@ -30,9 +30,8 @@ from mlir_sdy.values import (
     set_result_shardings_of,
 )
 from pyshardy.irtools.analyses import preserves
-from pyshardy.irtools.call_graph import callee_of
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 
 _Shardings = Sequence[TensorSharding]
@@ -71,7 +70,7 @@ def insert_func_call_reshards(module: ir.Module) -> None:
 
 
 def _inner_shardings(function: ir.Operation, meshes: Mapping[str, Mesh]) -> _Shardings:
-    types = function.attributes["function_type"].value.results
+    types = function_type_of(function).results
     return complete_shardings(result_shardings(function), map(rank_of, types), meshes) or ()
 
 

@@ -12,7 +12,9 @@ After:
 
 from __future__ import annotations
 
+from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import INTERFACE
 
 _NOTES = tuple(
     f"sdy.{prefix}{name}"
@@ -28,10 +30,8 @@ def remove_propagation_debug_info(module: ir.Module) -> None:
         if operation.name == "func.func":
             _clean_interface(operation)
             return ir.WalkResult.ADVANCE
-        attributes = operation.attributes
         for name in _NOTES:
-            if name in attributes:
-                del attributes[name]
+            remove_discardable(operation, name)
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)
@@ -39,12 +39,9 @@ def remove_propagation_debug_info(module: ir.Module) -> None:
 
 def _clean_interface(function: ir.Operation) -> None:
     """Remove debug information from the attributes of a function's arguments and results."""
-    for entry in ("arg_attrs", "res_attrs"):
-        if entry not in function.attributes:
-            continue
+    for entry in INTERFACE:
         dictionaries = [
-            {named.name: named.attr for named in dictionary}
-            for dictionary in function.attributes[entry]
+            {named.name: named.attr for named in dictionary} for dictionary in entry.of(function)
         ]
         if any(name in dictionary for dictionary in dictionaries for name in _NOTES):
             kept = [
@@ -54,4 +51,4 @@ def _clean_interface(function: ir.Operation) -> None:
                 )
                 for dictionary in dictionaries
             ]
-            function.attributes[entry] = ir.ArrayAttr.get(kept, function.context)
+            entry.set_on(function, kept)

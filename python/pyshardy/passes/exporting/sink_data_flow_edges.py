@@ -17,6 +17,7 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import PropagationEdges
 from mlir_sdy.values import DATA_FLOW_OPERATIONS
@@ -58,12 +59,11 @@ def sink_data_flow_edges(
             group.sink_shardings(cache)
             for name, absent in history.items():
                 notes = [
-                    edge.attributes.get(f"sdy.{name}", absent)
+                    get_discardable(edge, f"sdy.{name}") or absent
                     for edge in group.edges()
                     if edge is not None
                 ]
-                operation.attributes[f"sdy.{prefix}_{name}"] = ir.ArrayAttr.get(
-                    notes, function.context
-                )
+                attribute = ir.ArrayAttr.get(notes, function.context)
+                set_discardable(operation, f"sdy.{prefix}_{name}", attribute)
     for edge in edges:
         remove_edge(edge)

@@ -18,11 +18,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mlir_sdy.discardable import get_discardable, has_discardable, remove_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, complete_shardings
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, rank_of, result_shardings
-from pyshardy.irtools.call_graph import CallGraph, callee_of, retarget
+from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.function_bodies import body_numbers
 from pyshardy.irtools.functions import (
     NO_INLINE,
@@ -30,7 +31,7 @@ from pyshardy.irtools.functions import (
     functions_of,
     original_name,
 )
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_views import CallView, callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 
 _MANUAL_AXES = "sdy.func_manual_axes"
@@ -51,7 +52,7 @@ class _Origin:
 
     name: str
     manual_axes: ir.Attribute | None
-    function_type: ir.Attribute
+    function_type: ir.FunctionType
     is_inlined: bool
     body: int | None = None
 
@@ -102,23 +103,21 @@ def unflatten_call_graph(module: ir.Module, *, dedup_functions_fully: bool = Fal
         kept = _first_called(called, signatures)
     for call, name in zip(calls, called, strict=True):
         if kept[name] != name:
-            retarget(call, kept[name])
+            CallView(call).callee = kept[name]
     for function in functions.values():
         for attribute in (ORIGINAL_FUNCTION_NAME, _MANUAL_AXES):
-            if attribute in function.attributes:
-                del function.attributes[attribute]
+            remove_discardable(function, attribute)
 
 
 def _signature(function: ir.Operation, meshes: Mapping[str, Mesh]) -> _Signature:
-    attributes = function.attributes
-    function_type = attributes["function_type"]
-    arguments, results = function_type.value.inputs, function_type.value.results
+    function_type = function_type_of(function)
+    arguments, results = function_type.inputs, function_type.results
     return _Signature(
         _Origin(
             original_name(function),
-            attributes.get(_MANUAL_AXES, None),
+            get_discardable(function, _MANUAL_AXES),
             function_type,
-            NO_INLINE not in attributes,
+            not has_discardable(function, NO_INLINE),
         ),
         complete_shardings(argument_shardings(function), map(rank_of, arguments), meshes),
         complete_shardings(result_shardings(function), map(rank_of, results), meshes),

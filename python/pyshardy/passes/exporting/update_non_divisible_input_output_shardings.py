@@ -30,9 +30,8 @@ from mlir_sdy.values import (
     set_result_shardings_of,
 )
 from pyshardy.irtools.analyses import preserves
-from pyshardy.irtools.call_graph import callee_of
 from pyshardy.irtools.functions import functions_of, has_static_shape, is_private
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 
 _WITH_INPUTS_OR_OUTPUTS = frozenset({"func.call", "sdy.manual_computation"})
@@ -63,7 +62,7 @@ def update_non_divisible_input_output_shardings(
                 trim_shardings_of(operation, meshes, cache)
         if symbol_name(function) in kept:
             continue
-        function_type = function.attributes["function_type"].value
+        function_type = function_type_of(function)
         changed = _changed(argument_shardings(function), function_type.inputs, meshes)
         if changed:
             set_argument_shardings(function, changed, cache)

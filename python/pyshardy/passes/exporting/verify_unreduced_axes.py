@@ -30,8 +30,8 @@ from mlir_sdy.values import (
     result_shardings_of,
 )
 from mlir_sdy.verify.violation import Violation
-from pyshardy.irtools.call_graph import callee_of
 from pyshardy.irtools.shardings import any_sharding
+from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.op_facts.unreduced_transition import broken_transition
 

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import get_sharding, set_sharding, shardable_value
@@ -145,8 +146,8 @@ class _Applier:
         rule = self._rules.rule(constraint)
         if rule is not None:
             self.applied.append(constraint)
-            if SHARDING_RULE not in constraint.attributes:
-                constraint.attributes[SHARDING_RULE] = self._cache[rule]
+            if not has_discardable(constraint, SHARDING_RULE):
+                set_discardable(constraint, SHARDING_RULE, self._cache[rule])
 
 
 def _place_behind(value: ir.Value) -> ir.InsertionPoint:

@@ -22,12 +22,14 @@ from dataclasses import dataclass, replace
 from mlir_sdy.fold.pattern import producer
 from mlir_sdy.host import ir, rewrite, stablehlo
 from pyshardy.importing.counting_indices import counts_along_first_dimension
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import ConcatenateView, GatherView, ScatterView
 
 _GATHER = "stablehlo.gather"
 _SCATTER = "stablehlo.scatter"
 _NUMBERS = {
-    _GATHER: "dimension_numbers",
-    _SCATTER: "scatter_dimension_numbers",
+    _GATHER: GatherView.dimension_numbers.name,
+    _SCATTER: ScatterView.scatter_dimension_numbers.name,
 }
 _FLAGS = {
     _GATHER: ("indices_are_sorted",),
@@ -69,9 +71,8 @@ class _Dimensions:
 
     @classmethod
     def of(cls, operation: ir.Operation) -> _Dimensions:
-        numbers = operation.attributes[_NUMBERS[operation.name]]
         if operation.name == _GATHER:
-            numbers = stablehlo.GatherDimensionNumbers(numbers)
+            numbers = GatherView(operation).dimension_numbers
             return cls(
                 tuple(numbers.offset_dims),
                 tuple(numbers.collapsed_slice_dims),
@@ -80,7 +81,7 @@ class _Dimensions:
                 tuple(numbers.start_index_map),
                 numbers.index_vector_dim,
             )
-        numbers = stablehlo.ScatterDimensionNumbers(numbers)
+        numbers = ScatterView(operation).scatter_dimension_numbers
         return cls(
             tuple(numbers.update_window_dims),
             tuple(numbers.inserted_window_dims),
@@ -165,47 +166,14 @@ def _without_component(indices: ir.Value, component: int, dim: int) -> ir.Value:
         parts = [v for at, v in enumerate(concatenate.operands) if at != component]
     else:
         parts = [
-            _slice(indices, start, end, dim)
+            StablehloBuilder().slice_dim(indices, dim, start, end - start)
             for start, end in ((0, component), (component + 1, size))
             if start < end
         ]
-    return parts[0] if len(parts) == 1 else _concatenate(parts, dim)
+    return StablehloBuilder().concatenate(parts, dim)
 
 
 def _joins_components(concatenate: ir.Operation, size: int, dim: int) -> bool:
     """Whether each input of a concatenation is one component of index vectors."""
-    along = concatenate.attributes["dimension"].value
+    along = ConcatenateView(concatenate).dimension
     return along == dim and len(concatenate.operands) == size
-
-
-def _slice(value: ir.Value, start: int, end: int, dim: int) -> ir.Value:
-    shape = list(ir.RankedTensorType(value.type).shape)
-    starts, limits = [0] * len(shape), list(shape)
-    starts[dim], limits[dim] = start, end
-    return ir.Operation.create(
-        "stablehlo.slice",
-        results=[_resized(value, end - start, dim)],
-        operands=[value],
-        attributes={
-            "start_indices": ir.DenseI64ArrayAttr.get(starts),
-            "limit_indices": ir.DenseI64ArrayAttr.get(limits),
-            "strides": ir.DenseI64ArrayAttr.get([1] * len(shape)),
-        },
-    ).results[0]
-
-
-def _concatenate(parts: list[ir.Value], dim: int) -> ir.Value:
-    size = sum(ir.RankedTensorType(part.type).shape[dim] for part in parts)
-    return ir.Operation.create(
-        "stablehlo.concatenate",
-        results=[_resized(parts[0], size, dim)],
-        operands=parts,
-        attributes={"dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim)},
-    ).results[0]
-
-
-def _resized(value: ir.Value, size: int, dim: int) -> ir.RankedTensorType:
-    tensor = ir.RankedTensorType(value.type)
-    shape = list(tensor.shape)
-    shape[dim] = size
-    return ir.RankedTensorType.get(shape, tensor.element_type)

@@ -17,8 +17,9 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.call_graph import CallGraph, callee_of, retarget
+from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.clone_functions import FunctionCloner
+from pyshardy.irtools.stablehlo_views import CallView, callee_of
 
 
 def flatten_call_graph(module: ir.Module) -> None:
@@ -48,4 +49,4 @@ def flatten_call_graph(module: ir.Module) -> None:
             called.add(callee)
             continue
         cloner = cloner or FunctionCloner(module)
-        retarget(call, cloner.clone(callee))
+        CallView(call).callee = cloner.clone(callee)

@@ -23,6 +23,7 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.host import ir, stablehlo
+from pyshardy.irtools.stablehlo_views import CustomCallView, TupleElementView
 from pyshardy.irtools.tuple_interfaces import (
     attributes_in_parts,
     has_tuples,
@@ -59,7 +60,7 @@ def flatten_tuples(module: ir.Module) -> None:
         for function, attributes in zip(functions, of_functions, strict=True):
             take_function_apart(function, attributes)
         for call, attributes in zip(calls, of_calls, strict=True):
-            take_operation_apart(call, attributes | _aliases_in_parts(call))
+            take_operation_apart(call, {**attributes, **_aliases_in_parts(call)})
         for element in operations_named({ELEMENT}, module):
             _take_from_where_it_was_put(element)
         for made in reversed(operations_named({TUPLE}, module)):
@@ -69,13 +70,14 @@ def flatten_tuples(module: ir.Module) -> None:
 
 def _aliases_in_parts(call: ir.Operation) -> dict[str, ir.Attribute]:
     """Return the aliases of results and operands of a custom call after flattening."""
-    if not len(call.attributes.get(_ALIASES, ())):
+    aliases = CustomCallView(call).output_operand_aliases
+    if aliases is None or not len(aliases):
         return {}
     inputs = [operand.type for operand in call.operands]
     results = [result.type for result in call.results]
     is_only = len(part_types(results)) == 1
     renumbered: list[ir.Attribute] = []
-    for attribute in call.attributes[_ALIASES]:
+    for attribute in aliases:
         alias = stablehlo.OutputOperandAlias(attribute)
         path = tuple(alias.output_tuple_indices)
         of_results = _numbers(results, path if len(results) > 1 else (0, *path))
@@ -83,7 +85,7 @@ def _aliases_in_parts(call: ir.Operation) -> dict[str, ir.Attribute]:
         for result, operand in zip(of_results, of_operands, strict=True):
             where = [] if is_only else [result]
             renumbered.append(stablehlo.OutputOperandAlias.get(where, operand, []))
-    return {_ALIASES: ir.ArrayAttr.get(renumbered)}
+    return {CustomCallView.output_operand_aliases.name: ir.ArrayAttr.get(renumbered)}
 
 
 def _numbers(value_types: list[ir.Type], path: Path) -> list[int]:
@@ -102,5 +104,5 @@ def _take_from_where_it_was_put(element: ir.Operation) -> None:
     if isinstance(source, ir.BlockArgument) or source.owner.operation.name != TUPLE:
         return
     made = source.owner.operation
-    element.results[0].replace_all_uses_with(made.operands[element.attributes["index"].value])
+    element.results[0].replace_all_uses_with(made.operands[TupleElementView(element).index])
     element.erase()

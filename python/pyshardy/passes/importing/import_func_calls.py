@@ -24,12 +24,14 @@ from __future__ import annotations
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, emit, error, warning
+from mlir_sdy.discardable import get_discardable, has_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING, argument_shardings
-from pyshardy.irtools.call_graph import CallGraph, callee_of
+from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
 from pyshardy.irtools.sharding_lists import complete_list
+from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.passes.importing.add_data_flow_edges import add_edges
 
@@ -66,7 +68,7 @@ def import_func_calls(
     graph = CallGraph(module)
     graph.check_not_recursive("imported")
     for computation in operations_named({_NAMED_COMPUTATION}, module):
-        computation.attributes[FUNCTION_NO_INLINE] = ir.UnitAttr.get(module.context)
+        set_discardable(computation, FUNCTION_NO_INLINE, ir.UnitAttr.get(module.context))
     called = {callee_of(call) for calls in graph.calls.values() for call in calls}
     called_functions = [function for name, function in graph.functions.items() if name in called]
     for function in called_functions:
@@ -93,14 +95,14 @@ class _Importer:
         computation = self._create(call, function)
         self._body(call, function).append_to(computation.regions[0])
         self._computations.setdefault(callee_of(call), computation)
-        attributes = computation.attributes
-        if _EXECUTION_THREAD in function.attributes:
-            attributes[_EXECUTION_THREAD] = function.attributes[_EXECUTION_THREAD]
-        if NO_INLINE in function.attributes:
-            attributes[FUNCTION_NO_INLINE] = function.attributes[NO_INLINE]
+        if has_discardable(function, _EXECUTION_THREAD):
+            thread = get_discardable(function, _EXECUTION_THREAD)
+            set_discardable(computation, _EXECUTION_THREAD, thread)
+        if has_discardable(function, NO_INLINE):
+            set_discardable(computation, FUNCTION_NO_INLINE, get_discardable(function, NO_INLINE))
         for name, attribute in call.attributes.items():
             if name not in _OF_THE_CALL:
-                attributes[name] = attribute
+                set_discardable(computation, name, attribute)
         for old, new in zip(call.results, computation.results, strict=True):
             old.replace_all_uses_with(new)
         call.erase()
@@ -115,7 +117,7 @@ class _Importer:
             original_name(function),
             operands,
             in_shardings=None if in_shardings is None else self._cache[in_shardings],
-            out_shardings=call.attributes.get(SHARDING),
+            out_shardings=get_discardable(call, SHARDING),
             loc=call.location,
             ip=ir.InsertionPoint(call),
         ).operation

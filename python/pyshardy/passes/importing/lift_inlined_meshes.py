@@ -13,9 +13,12 @@ After:
 
 from __future__ import annotations
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import map_shardings
 from pyshardy.irtools.analyses import mark_all_preserved
 from pyshardy.irtools.replica_groups import (
@@ -24,6 +27,7 @@ from pyshardy.irtools.replica_groups import (
     name_mesh_of_groups,
 )
 from pyshardy.irtools.shardings import any_sharding
+from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.symbols import FreshNames
 from pyshardy.irtools.walks import operations_named
 
@@ -72,8 +76,8 @@ class _Lifting:
             operation = view.operation
             if operation.name != "sdy.mesh":
                 continue
-            name = operation.attributes["sym_name"].value
-            mesh = value_of(operation.attributes["mesh"])
+            name = symbol_name(operation)
+            mesh = value_of(view_as(sdy.MeshOp, operation).mesh)
             if mesh in self._names:
                 self._renamed[name] = self._names[mesh]
                 operation.erase()
@@ -131,10 +135,10 @@ class _Lifting:
     def annotate(self) -> None:
         """Add each mesh as an attribute of StableHLO."""
         for operation in self._operations:
-            attributes = operation.attributes
-            if MESH_FOR_STABLEHLO not in attributes:
-                mesh = value_of(attributes["mesh"])
-                attributes[MESH_FOR_STABLEHLO] = _annotation(mesh, self._module.context)
+            if not has_discardable(operation, MESH_FOR_STABLEHLO):
+                mesh = value_of(view_as(sdy.MeshOp, operation).mesh)
+                annotation = _annotation(mesh, self._module.context)
+                set_discardable(operation, MESH_FOR_STABLEHLO, annotation)
 
 
 def _annotation(mesh: Mesh, context: ir.Context) -> ir.DictAttr:

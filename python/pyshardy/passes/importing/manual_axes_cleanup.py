@@ -14,13 +14,15 @@ After:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, ManualAxes, Mesh, TensorSharding, TensorShardingPerValue
 from mlir_sdy.model.axis_lists import set_difference, sort_and_merge
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import MeshesInScope
 from mlir_sdy.values import manual_axes
 from pyshardy.irtools.walks import operations_named
@@ -57,10 +59,10 @@ def manual_axes_cleanup(module: ir.Module) -> None:
 
 
 def _shardings(computation: ir.Operation) -> tuple[TensorSharding, ...]:
-    attributes = computation.attributes
+    view = view_as(sdy.ManualComputationOp, computation)
     return (
-        *value_of(attributes["in_shardings"]).shardings,
-        *value_of(attributes["out_shardings"]).shardings,
+        *value_of(view.in_shardings).shardings,
+        *value_of(view.out_shardings).shardings,
     )
 
 
@@ -82,25 +84,24 @@ def _clean_up(computation: ir.Operation, meshes: Mapping[str, Mesh], cache: Attr
     references = [sharding.mesh_or_ref for sharding in _shardings(computation)]
     common = next((each for each in references if not mesh_of(each).is_empty), references[-1])
     mesh = mesh_of(common)
-    attributes = computation.attributes
+    view = view_as(sdy.ManualComputationOp, computation)
     names = manual_axes(computation)
     manual = sorted(map(AxisRef, names), key=mesh.sort_key)
     in_order = tuple(axis.name for axis in manual)
     if in_order != names:
-        attributes["manual_axes"] = cache[ManualAxes(in_order)]
-    for name, values in (
-        ("in_shardings", computation.operands),
-        ("out_shardings", computation.results),
-    ):
-        shardings = value_of(attributes[name]).shardings
-        complete = tuple(
+        view.manual_axes = cache[ManualAxes(in_order)]
+
+    def complete(shardings: TensorShardingPerValue, values: Iterable[ir.Value]) -> ir.Attribute:
+        several = tuple(
             _with_all(sharding, manual, mesh, common)
             if isinstance(value.type, ir.ShapedType)
             else sharding
-            for sharding, value in zip(shardings, values, strict=True)
+            for sharding, value in zip(shardings.shardings, values, strict=True)
         )
-        if complete != shardings:
-            attributes[name] = cache[TensorShardingPerValue(complete)]
+        return cache[TensorShardingPerValue(several)]
+
+    view.in_shardings = complete(value_of(view.in_shardings), computation.operands)
+    view.out_shardings = complete(value_of(view.out_shardings), computation.results)
 
 
 def _with_all(

@@ -14,14 +14,14 @@ After:
 from __future__ import annotations
 
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING, result_shardings
-from pyshardy.irtools.call_graph import callee_of
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.sharding_lists import complete_list
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 
 
@@ -38,7 +38,7 @@ def propagate_sharding_from_func_to_call(module: ir.Module) -> None:
         call
         for function in functions.values()
         for call in operations_named({"func.call"}, function)
-        if SHARDING not in call.attributes
+        if not has_discardable(call, SHARDING)
     ]
     if not calls:
         return
@@ -51,4 +51,4 @@ def propagate_sharding_from_func_to_call(module: ir.Module) -> None:
             types = [result.type for result in call.results]
             lists[callee] = complete_list(result_shardings(functions[callee]), types, meshes)
         if (shardings := lists[callee]) is not None:
-            call.attributes[SHARDING] = cache[shardings]
+            set_discardable(call, SHARDING, cache[shardings])

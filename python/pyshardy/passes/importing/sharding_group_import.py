@@ -15,12 +15,12 @@ After:
 
 from __future__ import annotations
 
+from mlir_sdy import sdy
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.op_classes import view_as
 from pyshardy.irtools.disjoint_sets import DisjointSets
 from pyshardy.irtools.walks import operations_named
-
-_ID = "group_id"
 
 
 def sharding_group_import(module: ir.Module) -> None:
@@ -59,11 +59,13 @@ def sharding_group_import(module: ir.Module) -> None:
             group.erase()
         else:
             seen.add(value)
-            group.attributes[_ID] = attributes[numbers[classes.find(_id_of(group))]]
+            view_as(sdy.ShardingGroupOp, group).group_id = attributes[
+                numbers[classes.find(_id_of(group))]
+            ]
 
 
 def _id_of(group: ir.Operation) -> int:
-    return group.attributes[_ID].value
+    return view_as(sdy.ShardingGroupOp, group).group_id.value
 
 
 def _check(groups: list[ir.Operation]) -> None:

@@ -21,7 +21,7 @@ from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, result_shardings_of
 from pyshardy.irtools.analyses import preserves
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.walks import operations_named
 
 _COMPOSITE = "stablehlo.composite"

@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
-from pyshardy.irtools.element_types import element_bytes
-from pyshardy.partition.compatibility.compatible_shardings import shape_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
 
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
 """Collectives that may have several operands.
@@ -206,7 +205,7 @@ def _kind(operation: ir.Operation) -> Hashable:
 
 
 def _nbytes(value: ir.Value) -> int:
-    return element_bytes(value) * math.prod(shape_of(value))
+    return element_bytes(value.type) * math.prod(shape_of(value.type))
 
 
 def _combine(members: list[ir.Operation], last: ir.Operation) -> None:

@@ -28,9 +28,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
-from pyshardy.irtools.element_types import element_bytes
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import trip_count
+from pyshardy.irtools.tensor_types import element_bytes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.op_facts.completion import reduced_axes
 from pyshardy.partition.op_facts.invariant_computations import hoist_what_is_sent
@@ -146,7 +146,7 @@ class _Hoisting:
             )
             moved = tuple(axis for dim in taken for axis in old.dim_axes[dim])
             kept = new.dim_axes
-            each = completion_cost(shapes[1], element_bytes(value), kept, moved, kept, mesh)
+            each = completion_cost(shapes[1], element_bytes(value.type), kept, moved, kept, mesh)
             if {*moved} != {*reduced_axes(completed, self.meshes)}:
                 continue
             if trips * each > self._cost(value, old, new):
@@ -236,7 +236,7 @@ class _Hoisting:
             if mesh_of(sharding, self.meshes) != mesh or sharding.unreduced_axes:
                 return 0
             ends[-1] = sharding.dim_axes
-        return reshard_cost(shape, element_bytes(value), ends[0], ends[1], mesh)
+        return reshard_cost(shape, element_bytes(value.type), ends[0], ends[1], mesh)
 
     def _bytes(self, value: ir.Value) -> int:
         sharding = get_sharding(value)
@@ -244,7 +244,7 @@ class _Hoisting:
         if sharding is None or mesh is None or not has_static_shape(value.type):
             return 0
         shape = tuple(ir.RankedTensorType(value.type).shape)
-        return local_elements(shape, sharding.dim_axes, mesh) * element_bytes(value)
+        return local_elements(shape, sharding.dim_axes, mesh) * element_bytes(value.type)
 
 
 def _only_user(value: ir.Value) -> ir.Operation | None:

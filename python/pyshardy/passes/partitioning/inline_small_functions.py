@@ -24,8 +24,9 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import argument_shardings, result_shardings, result_shardings_of
 from pyshardy.irtools.analyses import preserves
-from pyshardy.irtools.call_graph import CallGraph, callee_of
+from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import NO_INLINE, has_static_shape, is_private, returned_values
+from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.partition.compatibility.unreduced import origin_of
 
 AT_CALL = "sdy.at_call"

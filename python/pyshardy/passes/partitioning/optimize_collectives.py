@@ -37,6 +37,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import SHARDING, get_sharding
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.walks import operations_named
 
 _PERMUTE, _ALL_TO_ALL = "sdy.collective_permute", "sdy.all_to_all"
@@ -241,10 +242,5 @@ def _with_axes(sharding: TensorSharding, dims: Sequence[AxisTuple]) -> TensorSha
 def _reshape(
     value: ir.Value, shape: Sequence[int], sharding: TensorSharding, cache: AttributeCache
 ) -> ir.Value:
-    element_type = ir.RankedTensorType(value.type).element_type
-    return ir.Operation.create(
-        "stablehlo.reshape",
-        results=[ir.RankedTensorType.get(list(shape), element_type)],
-        operands=[value],
-        attributes={SHARDING: cache[TensorShardingPerValue((sharding,))]},
-    ).result
+    builder = StablehloBuilder({SHARDING: cache[TensorShardingPerValue((sharding,))]})
+    return builder.reshape(value, shape)

@@ -39,9 +39,8 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.irtools.element_types import element_bytes
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.compatible_shardings import shape_of
 from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.resharding.cost import local_elements, reshard_cost, work_cost
@@ -117,7 +116,7 @@ class _Optimizer:
             return None
         mesh = mesh_of(target, self.meshes)
         is_plain = not (source.unreduced_axes or target.unreduced_axes)
-        has_size = all(size > 0 for size in shape_of(reshard.results[0]))
+        has_size = all(size > 0 for size in shape_of(reshard.results[0].type))
         if mesh is None or mesh.is_maximal or not (is_plain and has_size):
             return None
         return _Ends(source, target, mesh) if mesh_of(source, self.meshes) == mesh else None
@@ -149,7 +148,7 @@ class _Optimizer:
         if ends is None:
             return
         source, target, mesh = ends
-        tensors = [operand for operand in maker.operands if shape_of(operand)]
+        tensors = [operand for operand in maker.operands if shape_of(operand.type)]
         if not tensors or any(get_sharding(operand) != source for operand in tensors):
             return
         now = self._cost(value, source, target, mesh) + self._work(maker, source, mesh)
@@ -157,7 +156,7 @@ class _Optimizer:
         if then + self._work(maker, target, mesh) >= now:
             return
         for index, operand in enumerate(maker.operands):
-            if shape_of(operand):
+            if shape_of(operand.type):
                 moved = self._reshard(operand, target, maker, ir.InsertionPoint(maker))
                 maker.operands[index] = moved
         set_result_shardings_of(maker, {0: target}, self.cache)
@@ -180,10 +179,10 @@ class _Optimizer:
         now, then = self._work(user, target, mesh), self._work(user, source, mesh)
         origins: list[ir.Value] = []
         for operand in user.operands:
-            origin = self._origin(operand, user) if shape_of(operand) else operand
+            origin = self._origin(operand, user) if shape_of(operand.type) else operand
             origins.append(origin)
             sharding = get_sharding(origin)
-            if not shape_of(operand):
+            if not shape_of(operand.type):
                 continue
             if sharding is None or mesh_of(sharding, self.meshes) != mesh:
                 return None
@@ -195,7 +194,7 @@ class _Optimizer:
         for index, origin in enumerate(origins):
             given = get_sharding(origin)
             is_elsewhere = given is not None and not are_equivalent(given, source)
-            if shape_of(origin) and is_elsewhere:
+            if shape_of(origin.type) and is_elsewhere:
                 place = ir.InsertionPoint(user)
                 user.operands[index] = self._reshard(origin, source, user, place)
             else:
@@ -234,7 +233,11 @@ class _Optimizer:
         cost = self._costs.get(key)
         if cost is None:
             cost = self._costs[key] = reshard_cost(
-                shape_of(value), element_bytes(value), source.dim_axes, target.dim_axes, mesh
+                shape_of(value.type),
+                element_bytes(value.type),
+                source.dim_axes,
+                target.dim_axes,
+                mesh,
             )
         return cost
 
@@ -244,8 +247,8 @@ class _Optimizer:
         key = sharding, *[identity(value.type) for value in values]
         work = self._works.get(key)
         if work is None:
-            elements = local_elements(shape_of(values[-1]), sharding.dim_axes, mesh)
-            accessed = elements * sum(map(element_bytes, values))
+            elements = local_elements(shape_of(values[-1].type), sharding.dim_axes, mesh)
+            accessed = elements * sum(element_bytes(each.type) for each in values)
             work = self._works[key] = work_cost(elements, accessed)
         return work
 
@@ -267,7 +270,7 @@ class _Optimizer:
 def _is_made_by_each_device(value: ir.Value) -> bool:
     maker = value.owner.operation
     if maker.name == _BROADCAST:
-        return not shape_of(maker.operands[0])
+        return not shape_of(maker.operands[0].type)
     return maker.name in _MADE_BY_EACH_DEVICE
 
 

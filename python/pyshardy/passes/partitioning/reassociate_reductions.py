@@ -35,8 +35,9 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import DATA_FLOW_OPERATIONS, get_sharding, rank_of, set_sharding
-from pyshardy.irtools.element_types import element_bytes
 from pyshardy.irtools.functions import has_static_shape
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.tensor_types import element_bytes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.op_facts.accumulations import accumulation
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
@@ -233,7 +234,7 @@ class _Reassociation:
         count = 1
         for size in shape:
             count *= max(size, 1)
-        return count * element_bytes(value)
+        return count * element_bytes(value.type)
 
     def _move(self, last: ir.Operation, completions: Sequence[_Completion]) -> None:
         """Move the collectives after an operation to which all of them lead."""
@@ -319,8 +320,7 @@ class _Reassociation:
         first, result = loop.operands[index], loop.results[index]
         sharding = get_sharding(result) or self._replicated(loop, completion, result)
         with ir.InsertionPoint(loop), loop.location:
-            zeros = {"value": _zeros(first.type)}
-            zero = ir.Operation.create("stablehlo.constant", [first.type], attributes=zeros).result
+            zero = StablehloBuilder().literal(_zeros(first.type))
         *copies, addition = in_loop
         for copy in copies:
             self._set_partial(copy, sharding, completion)
@@ -334,7 +334,7 @@ class _Reassociation:
         total = done
         if not is_zero(first):
             with ir.InsertionPoint.after(done.owner), loop.location:
-                total = ir.Operation.create("stablehlo.add", [first.type], [first, done]).result
+                total = StablehloBuilder().binary("add", first, done)
             set_sharding(total, sharding, self.cache)
         result.replace_all_uses_except(total, done.owner.operation)
         _erase([completion])

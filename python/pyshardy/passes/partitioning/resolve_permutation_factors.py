@@ -31,6 +31,7 @@ from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import behind_barriers, get_sharding, result_shardings_of
 from pyshardy.irtools.channels import first_free_channel
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.compatible_shardings import (
     CompatibleShardings,
@@ -38,7 +39,6 @@ from pyshardy.partition.compatibility.compatible_shardings import (
     fully_compatible,
     is_plain,
     majority_mesh,
-    shape_of,
 )
 from pyshardy.partition.halo.computation import replace_with_manual_computation
 from pyshardy.partition.halo.form import PASSING_ON, ExchangeForm
@@ -181,7 +181,9 @@ class _Agree:
     def __init__(self, operation: ir.Operation, meshes: Mapping[str, Mesh]):
         self._operation = operation
         self._meshes = meshes
-        self._shapes = tuple(map(shape_of, (*operation.operands, *operation.results)))
+        self._shapes = tuple(
+            shape_of(each.type) for each in (*operation.operands, *operation.results)
+        )
 
     def __call__(self, rule: OpShardingRule, blocked: frozenset[int]) -> CompatibleShardings | None:
         shardings = _shardings_of(self._operation)

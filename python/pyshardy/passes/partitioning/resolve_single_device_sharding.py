@@ -31,7 +31,7 @@ from mlir_sdy.model import AxisRef, AxisRefList, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import SHARDING, get_sharding, rank_of
-from pyshardy.irtools.element_types import bytes_of
+from pyshardy.irtools.tensor_types import bytes_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.single_device import (
     is_on_single_device,
@@ -158,10 +158,9 @@ class _Resolver:
     def _conditional(
         self, operation: ir.Operation, device: int, computed: Mapping[ir.Value, ir.Value]
     ) -> ir.Operation:
-        create = self.builder.create
-        here = self.builder.equals(self.builder.device_id(), self.builder.index(device))
+        here = self.builder.compare("EQ", self.builder.device_id(), self.builder.index(device))
         types = [result.type for result in operation.results]
-        conditional = create("stablehlo.if", (here,), types, regions=2)
+        conditional = self.builder.create("stablehlo.if", (here,), types, regions=2)
         blocks = [region.blocks.append() for region in conditional.regions]
         with ir.InsertionPoint(blocks[0]):
             copy = operation.clone().operation
@@ -169,9 +168,9 @@ class _Resolver:
             for index, operand in enumerate(operation.operands):
                 value = self._behind_reshards(operand)
                 copy.operands[index] = computed.get(value, value)
-            create("stablehlo.return", list(copy.results), ())
+            self.builder.return_values(list(copy.results))
         with ir.InsertionPoint(blocks[1]):
-            create("stablehlo.return", [self._nothing(each) for each in types], ())
+            self.builder.return_values([self._nothing(each) for each in types])
         return conditional
 
     def _behind_reshards(self, value: ir.Value) -> ir.Value:
@@ -185,36 +184,30 @@ class _Resolver:
     def _nothing(self, value_type: ir.Type) -> ir.Value:
         """Build the result on a device that doesn't compute it."""
         if not isinstance(value_type, ir.RankedTensorType):
-            return self.builder.create("stablehlo.after_all", (), (value_type,)).result
+            return self.builder.token()
         bits = "00" * bytes_of(value_type.element_type)
-        zeros = ir.Attribute.parse(f'dense<"0x{bits}"> : {value_type}')
-        return self.builder.create("stablehlo.constant", (), (value_type,), {"value": zeros}).result
+        return self.builder.literal(ir.Attribute.parse(f'dense<"0x{bits}"> : {value_type}'))
 
     def _broadcast(self, value: ir.Value, cache: AttributeCache) -> ir.Value:
         """Broadcast the value of one device, for which all others have zeros, bit by bit."""
         tensor = ir.RankedTensorType(value.type)
         element = tensor.element_type
         if isinstance(element, ir.ComplexType):
-            part = ir.RankedTensorType.get(tensor.shape, element.element_type)
             parts = [
-                self._broadcast(self._unary(name, value, part), cache)
-                for name in ("stablehlo.real", "stablehlo.imag")
+                self._broadcast(self._noted(self.builder.part(name, value)), cache)
+                for name in ("real", "imag")
             ]
-            return self._noted(self.builder.create("stablehlo.complex", parts, (tensor,)).result)
+            return self._noted(self.builder.complex(*parts))
         if isinstance(element, ir.IntegerType):
             return self._sum(value, cache)
         integer = ir.IntegerType.get_signless(ir.FloatType(element).width)
-        convert = "stablehlo.bitcast_convert"
-        bits = self._unary(convert, value, ir.RankedTensorType.get(tensor.shape, integer))
-        return self._unary(convert, self._sum(bits, cache), tensor)
+        bits = self._noted(self.builder.bitcast_convert(value, integer))
+        return self._noted(self.builder.bitcast_convert(self._sum(bits, cache), element))
 
     def _sum(self, value: ir.Value, cache: AttributeCache) -> ir.Value:
         axes = tuple(AxisRef(name) for name in self.meshes[self.mesh_name].axis_names)
         whole = TensorSharding.fully_closed(rank_of(value.type), self.mesh_name)
         return self._noted(sdy.all_reduce(value, cache[AxisRefList(axes)], cache[whole]))
-
-    def _unary(self, name: str, value: ir.Value, result: ir.Type) -> ir.Value:
-        return self._noted(self.builder.create(name, (value,), (result,)).result)
 
     def _noted(self, value: ir.Value) -> ir.Value:
         self.broadcasts.append(value.owner.operation)

@@ -29,7 +29,8 @@ from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, result_shardings_of
 from pyshardy.irtools.constants import known_integers
-from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
+from pyshardy.irtools.tensor_types import Shape, shape_of, with_element
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import window_dims
@@ -183,11 +184,10 @@ def _replace(
         new = _padded(update, window, shape_of(result.type), sharding, builder)
         name = window.combinations[index]
         if name != _SET:
-            new = builder.create(name, (old, new), result.type, {}, sharding)
-        is_inside = _is_inside(window, result.type, sharding, builder)
-        chosen = builder.create(
-            "stablehlo.select", (is_inside, new, old), result.type, {}, sharding
-        )
+            sharded = builder.sharded(sharding)
+            new = sharded.create(name, (old, new), (result.type,)).result
+        is_inside = _is_inside(window, result.type, builder.sharded(sharding))
+        chosen = builder.sharded(sharding).select(is_inside, new, old)
         result.replace_all_uses_with(chosen)
     operation.erase()
 
@@ -206,9 +206,7 @@ def _in_rank_of_tensor(update: ir.Value, window: _Window, builder: PaddingBuilde
         empty = DimensionSharding(())
         dims = tuple(empty if size == 1 else next(held) for size in window.sizes)
         sharding = sharding.with_dims(dims)
-    return builder.create(
-        "stablehlo.reshape", (update,), with_shape(update.type, window.sizes), {}, sharding
-    )
+    return builder.sharded(sharding).reshape(update, window.sizes)
 
 
 def _padded(
@@ -222,51 +220,26 @@ def _padded(
         size - start - length
         for size, start, length in zip(shape, window.starts, window.sizes, strict=True)
     ]
-    amounts = {
-        "edge_padding_low": list(window.starts),
-        "edge_padding_high": high,
-        "interior_padding": [0] * len(shape),
-    }
-    return builder.create(
-        "stablehlo.pad",
-        (update, builder.scalar(update, 0)),
-        with_shape(update.type, shape),
-        {name: ir.DenseI64ArrayAttr.get(each) for name, each in amounts.items()},
-        sharding,
-    )
+    zero = builder.scalar(update, 0)
+    return builder.sharded(sharding).pad(update, zero, window.starts, high)
 
 
-def _is_inside(
-    window: _Window, tensor: ir.Type, sharding: TensorSharding, builder: PaddingBuilder
-) -> ir.Value:
+def _is_inside(window: _Window, tensor: ir.Type, builder: StablehloBuilder) -> ir.Value:
     """Build a mask of the elements of a tensor that a window covers."""
     shape = shape_of(tensor)
-    integers = ir.RankedTensorType.get(list(shape), ir.IntegerType.get_signless(32))
-    booleans = ir.RankedTensorType.get(list(shape), ir.IntegerType.get_signless(1))
+    integers = with_element(tensor, ir.IntegerType.get_signless(32))
     is_inside: ir.Value | None = None
     for dim, (size, start, length) in enumerate(
         zip(shape, window.starts, window.sizes, strict=True)
     ):
         bounds = [("GE", start)] * (start > 0) + [("LT", start + length)] * (start + length < size)
         for direction, bound in bounds:
-            along = {"iota_dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim)}
-            position = builder.create("stablehlo.iota", (), integers, along, sharding)
-            limits = ir.DenseElementsAttr.get_splat(
-                integers, ir.IntegerAttr.get(integers.element_type, bound)
-            )
-            limit = builder.create("sdy.constant", (), integers, {"value": limits}, sharding)
-            attribute = ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>")
-            within = builder.create(
-                "stablehlo.compare",
-                (position, limit),
-                booleans,
-                {"comparison_direction": attribute},
-                sharding,
-            )
+            position = builder.iota(integers, dim)
+            limits = {"value": splat_literal(integers, bound)}
+            limit = builder.create("sdy.constant", (), (integers,), limits).result
+            within = builder.compare(direction, position, limit)
             if is_inside is not None:
-                within = builder.create(
-                    "stablehlo.and", (is_inside, within), booleans, {}, sharding
-                )
+                within = builder.binary("and", is_inside, within)
             is_inside = within
     assert is_inside is not None, "the window doesn't cover the whole tensor"
     return is_inside

@@ -32,6 +32,7 @@ from mlir_sdy.values import (
     set_result_shardings_of,
 )
 from pyshardy.irtools.shardings import result_kinds, sharded_operations
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
 
@@ -120,12 +121,9 @@ def _take_dynamically(
     starts = list(attributes["start_indices"])
     sizes = shape_of(operation.results[0].type)
     with operation.location, ir.InsertionPoint(operation):
-        made = ir.Operation.create(
-            "stablehlo.dynamic_slice",
-            results=[operation.results[0].type],
-            operands=[operation.operands[0], *_constants(starts)],
-            attributes={"slice_sizes": ir.DenseI64ArrayAttr.get(sizes)},
-        )
+        constants = _constants(starts)
+        sliced = StablehloBuilder().dynamic_slice(operation.operands[0], constants, sizes)
+    made = sliced.owner.operation
     for named in attributes:
         if named not in ("start_indices", "limit_indices", "strides"):
             made.attributes[named] = attributes[named]

@@ -22,10 +22,10 @@ from mlir_sdy.model import AxisRef, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.irtools.element_types import element_bytes
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.shardings import result_kinds, sharded_operations
+from pyshardy.irtools.tensor_types import element_bytes
 from pyshardy.partition.resharding.cost import reshard_cost, work_cost
 from pyshardy.rules import ShardingRuleLookup
 
@@ -127,7 +127,9 @@ class _Region:
                 assert mesh is not None, "the verifier refuses shardings without a mesh"
                 shape = tuple(ir.RankedTensorType(result.type).shape)
                 kept = self._without_axes(result, sharding).dim_axes
-                cost += reshard_cost(shape, element_bytes(result), sharding.dim_axes, kept, mesh)
+                cost += reshard_cost(
+                    shape, element_bytes(result.type), sharding.dim_axes, kept, mesh
+                )
         return cost
 
     def work(self, rules: ShardingRuleLookup) -> float:
@@ -137,7 +139,7 @@ class _Region:
             if operation.name == _CONSTANT:
                 continue
             values = (*operation.operands, *operation.results)
-            accessed = sum(_elements(value) * element_bytes(value) for value in values)
+            accessed = sum(_elements(value) * element_bytes(value.type) for value in values)
             rule = rules.rule(operation)
             count = math.prod(rule.factor_sizes) if rule else _elements(operation.results[0])
             shards = max(self._shards(result) for result in operation.results)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir
 from pyshardy.rules import SHARDING_RULE, ShardingRuleLookup
 
@@ -27,10 +28,10 @@ def populate_op_sharding_rules(
     lookup = ShardingRuleLookup(conservative=conservative_propagation, compatible=compatible)
     cache = AttributeCache(function.context)
     for operation in _operations_in(function):
-        if SHARDING_RULE not in operation.attributes:
+        if not has_discardable(operation, SHARDING_RULE):
             rule = lookup.rule(operation)
             if rule is not None:
-                operation.attributes[SHARDING_RULE] = cache[rule]
+                set_discardable(operation, SHARDING_RULE, cache[rule])
 
 
 def _operations_in(function: ir.Operation | ir.OpView) -> list[ir.Operation]:

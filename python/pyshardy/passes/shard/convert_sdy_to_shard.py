@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlir_sdy.attributes import value_of
+from mlir_sdy.discardable import has_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.shard import building
@@ -32,7 +32,8 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.irtools.functions import has_body
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import ConstantView, symbol_name
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.origins import AXIS_NAMES, ORIGIN, ORIGINS, copy_other_attributes
 from pyshardy.shard.shardings_on_grids import (
@@ -90,7 +91,7 @@ class _Conversion:
                 self._convert_returned(operation)
             elif operation.name == "sdy.constant":
                 self._convert_constant(operation)
-            elif operation.name != "func.func" and SHARDING in operation.attributes:
+            elif operation.name != "func.func" and has_discardable(operation, SHARDING):
                 self._convert_results(operation)
         for function in self.functions:
             _drop(function)
@@ -106,20 +107,16 @@ class _Conversion:
         with ir.InsertionPoint(operation), operation.location:
             grid = building.grid(name, refinement.grid.shape)
             names = [ir.StringAttr.get(name) for name in refinement.names]
-            grid.attributes[AXIS_NAMES] = ir.ArrayAttr.get(names)
+            set_discardable(grid, AXIS_NAMES, ir.ArrayAttr.get(names))
         copy_other_attributes(operation, grid)
 
     def _convert_constant(self, operation: ir.Operation) -> None:
-        value = operation.attributes["value"]
+        value = ConstantView(operation).value
         with ir.InsertionPoint(operation), operation.location:
-            constant = ir.Operation.create(
-                "stablehlo.constant",
-                results=[operation.results[0].type],
-                attributes={"value": value},
-            )
-            operation.results[0].replace_all_uses_with(constant.result)
+            constant = StablehloBuilder().literal(value, operation.results[0].type)
+            operation.results[0].replace_all_uses_with(constant)
             for sharding in result_shardings_of(operation):
-                self._annotate_producer(constant.result, sharding)
+                self._annotate_producer(constant, sharding)
 
     def _convert_arguments(self, function: ir.Operation) -> None:
         block = function.regions[0].blocks[0]
@@ -130,7 +127,7 @@ class _Conversion:
 
     def _convert_results(self, operation: ir.Operation) -> None:
         shardings = result_shardings_of(operation)
-        del operation.attributes[SHARDING]
+        remove_discardable(operation, SHARDING)
         with ir.InsertionPoint.after(operation), operation.location:
             for result, sharding in zip(operation.results, shardings, strict=False):
                 self._annotate_producer(result, sharding)
@@ -154,7 +151,7 @@ class _Conversion:
     def _convert_constraint(self, operation: ir.Operation) -> None:
         """Create an annotation for a constraint or a reshard, which is erased later."""
         operand, result = operation.operands[0], operation.results[0]
-        sharding = value_of(operation.attributes["sharding"])
+        (sharding,) = result_shardings_of(operation)
         # An unused constraint, which annotates the definition of its operand.
         of_users = (
             any(True for _ in result.uses)
@@ -164,7 +161,7 @@ class _Conversion:
         place = ir.InsertionPoint(operation) if of_users else _behind(operand)
         with place, operation.location:
             annotated = self._annotated(operand, sharding, of_users=of_users)
-            annotated.owner.operation.attributes[ORIGIN] = ir.StringAttr.get(operation.name)
+            set_discardable(annotated.owner.operation, ORIGIN, ir.StringAttr.get(operation.name))
         if of_users:
             result.replace_all_uses_with(annotated)
         else:

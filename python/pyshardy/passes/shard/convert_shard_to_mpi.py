@@ -7,6 +7,7 @@ from mlir_sdy.host import ir, passmanager
 from mlir_sdy.ods.shard_tables import OPERATIONS
 from mlir_sdy.shard.reading import (
     grid_axes,
+    grid_of,
     grids_of,
     read_sharding,
     reduction_kind,
@@ -39,7 +40,7 @@ def convert_shard_to_mpi(module: ir.Module) -> None:
     for operation in shard_operations(module):
         declaration = OPERATIONS[operation.name]
         if "grid_axes" in declaration.attribute_names:
-            grid = grids.get(operation.attributes["grid"].value)
+            grid = grids.get(grid_of(operation))
             axes = grid_axes(operation)
             if not axes:
                 reason = f"'{operation.name}' over no axes would include all processes; {_FIX}"

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.discardable import as_text
+from mlir_sdy.discardable import as_text, get_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import ModelError, TensorSharding
-from mlir_sdy.shard.reading import is_shard_operation, read_grid, read_sharding
+from mlir_sdy.shard.reading import has_flag, is_shard_operation, read_grid, read_sharding
 from mlir_sdy.shard.values import DYNAMIC, Grid, GridSharding
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import (
@@ -33,7 +33,7 @@ from mlir_sdy.values import (
     set_sharding,
     shardable_value,
 )
-from pyshardy.irtools.symbols import symbol_name
+from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.errors import SHARD_TO_SDY, refusal
 from pyshardy.shard.origins import AXIS_NAMES, copy_other_attributes, origin_of
@@ -158,7 +158,7 @@ class _Conversion:
         return _Annotation(
             operation,
             TensorSharding.from_axes(sharding.grid, axes),
-            "annotate_for_users" in operation.attributes,
+            has_flag(operation, "annotate_for_users"),
             origin_of(operation),
         )
 
@@ -267,7 +267,7 @@ def _root(value: ir.Value) -> ir.Value:
 
 def _axis_names(operation: ir.Operation, grid: Grid) -> list[str]:
     """Return the recorded names of the axes of a grid, or numbered ones."""
-    remembered = operation.attributes.get(AXIS_NAMES)
+    remembered = get_discardable(operation, AXIS_NAMES)
     if remembered is None:
         return [f"axis{number}" for number in range(grid.rank)]
     if not isinstance(remembered, ir.ArrayAttr):

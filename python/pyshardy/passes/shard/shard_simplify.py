@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir, passmanager
+from mlir_sdy.shard.reading import grid_axes, grid_name, integer
 from pyshardy.irtools.walks import operations_named
 from pyshardy.shard.errors import refusal
 
@@ -23,9 +24,9 @@ def shard_simplify(module: ir.Module) -> None:
         made = gather.operands[0].owner
         if isinstance(made, ir.Block) or made.operation.name != "shard.all_slice":
             continue
-        held, cut = gather.attributes, made.operation.attributes
-        same = all(held[name] == cut[name] for name in ("grid", "grid_axes"))
-        if same and held["gather_axis"] == cut["slice_axis"]:
+        cut = made.operation
+        same = grid_name(gather) == grid_name(cut) and grid_axes(gather) == grid_axes(cut)
+        if same and integer(gather, "gather_axis") == integer(cut, "slice_axis"):
             reason = "a gather of slices is replaced by the operand of the slice, which may differ"
             reason += " between the members of a group; erase the pair if it doesn't"
             raise refusal(_WHERE, reason, gather)

@@ -26,7 +26,14 @@ from mlir_sdy.shard import building
 from mlir_sdy.shard.values import Axes, Grid, ReductionKind
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.channels import channel_of
+from pyshardy.irtools.stablehlo_views import (
+    AllGatherView,
+    AllToAllView,
+    CollectiveView,
+    ReduceScatterView,
+)
 from pyshardy.irtools.symbols import FreshNames
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.local_program.process_groups import Groups, Layout, process_groups, process_pairs
 from pyshardy.local_program.segments import COLLECTIVES, DEVICE_IDS
 from pyshardy.partition.local.preconditions import check_no_inner_modules
@@ -145,23 +152,22 @@ class _Raising:
     # --- Collectives --------------------------------------------------------------------------
 
     def _along_axes(self, operation: ir.Operation, axes: Axes) -> list[ir.Value]:
-        attributes = operation.attributes
         on: dict[str, Any] = {"grid": self.name, "grid_axes": axes}
         match operation.name:
             case "stablehlo.all_gather":
-                dim = attributes["all_gather_dim"].value
+                dim = AllGatherView(operation).all_gather_dim
                 build = partial(building.all_gather, gather_axis=dim, **on)
             case "stablehlo.all_to_all":
-                split = attributes["split_dimension"].value
-                concat = attributes["concat_dimension"].value
+                view = AllToAllView(operation)
+                split, concat = view.split_dimension, view.concat_dimension
                 build = partial(building.all_to_all, split_axis=split, concat_axis=concat, **on)
             case "stablehlo.all_reduce":
                 build = partial(building.all_reduce, reduction=self._kind(operation), **on)
             case _:
-                dim, kind = attributes["scatter_dimension"].value, self._kind(operation)
+                dim, kind = ReduceScatterView(operation).scatter_dimension, self._kind(operation)
                 build = partial(building.reduce_scatter, scatter_dim=dim, reduction=kind, **on)
         return [
-            build(self.builder.converted(operand, result.type))
+            build(self.builder.convert(operand, element_type_of(result.type)))
             for operand, result in zip(operation.operands, operation.results, strict=True)
         ]
 
@@ -189,7 +195,7 @@ class _Raising:
         senders = [[sender_of.get(device, device)] for device in devices]
         (held,) = held_by(value, senders, self.name, self.builder)
         gets = np.array([device in sender_of for device in devices])
-        return self.builder.select(gets, held, self.builder.zeros(value.type))
+        return self.builder.select_on_devices(gets, held, self.builder.splat(value.type, 0))
 
     def _convert_id(self, operation: ir.Operation) -> None:
         is_own = operation.name == (
@@ -206,7 +212,7 @@ class _Raising:
                 tensor = self.builder.create("tensor.from_elements", (number,), (scalar,)).result
             else:
                 tensor = self.builder.constant(np.array(0, np.int32))
-            value = self.builder.converted(tensor, operation.results[0].type)
+            value = self.builder.convert(tensor, element_type_of(operation.results[0].type))
         operation.results[0].replace_all_uses_with(value)
         operation.erase()
 
@@ -226,11 +232,13 @@ def _devices_named(found: Sequence[ir.Operation]) -> int:
     """Return the number of devices in the groups and pairs of collectives."""
     most = 0
     for operation in found:
-        for name in ("replica_groups", "source_target_pairs"):
-            attribute = operation.attributes.get(name)
+        for field in (CollectiveView.replica_groups, CollectiveView.source_target_pairs):
+            if not field.is_in(operation):
+                continue
+            attribute = field.of(operation)
             if isinstance(attribute, ir.DenseIntElementsAttr) and len(attribute):
                 most = max(most, *(int(number) for number in attribute))
-            elif attribute is not None and not isinstance(attribute, ir.DenseIntElementsAttr):
+            elif not isinstance(attribute, ir.DenseIntElementsAttr):
                 reason = "its groups are given by axes: set the option 'devices'"
                 raise _refusal(operation, reason)
     return most + 1

@@ -88,7 +88,7 @@ def _chosen(
 ) -> ir.Value:
     if not isinstance(taken.type, ir.RankedTensorType):
         raise cannot_lower(operation, f"its result of type {taken.type} is not a tensor")
-    return builder.select(holds, taken, other)
+    return builder.select_on_devices(holds, taken, other)
 
 
 def _check_movable(operation: ir.Operation) -> None:

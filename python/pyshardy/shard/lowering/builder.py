@@ -9,8 +9,9 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
-from mlir_sdy.shard.reading import grid_axes
+from mlir_sdy.shard.reading import grid_axes, grid_of
 from mlir_sdy.shard.values import Axes, Grid
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.device_values import DeviceValues, Known
@@ -44,57 +45,11 @@ class GridBuilder(LocalBuilder):
 
     def place(self, operation: ir.Operation) -> tuple[Grid, Axes, Mesh, AxisTuple]:
         """Return the grid and the axes of a collective, also as a mesh and its axes."""
-        name = operation.attributes["grid"].value
+        name = grid_of(operation)
         axes = grid_axes(operation)
         return self.grids[name], axes, self.meshes[name], mesh_axes(axes)
 
     # --- Tensors ----------------------------------------------------------------------------
-
-    def converted(self, value: ir.Value, result: ir.Type) -> ir.Value:
-        """Convert a tensor to another element type."""
-        tensor = ir.RankedTensorType(value.type)
-        element_type = ir.RankedTensorType(result).element_type
-        if tensor.element_type == element_type:
-            return value
-        target = ir.RankedTensorType.get(tensor.shape, element_type)
-        return self.create("stablehlo.convert", (value,), (target,)).result
-
-    def zeros(self, tensor: ir.Type) -> ir.Value:
-        """A tensor of zeros."""
-        element_type = ir.RankedTensorType(tensor).element_type
-        if isinstance(element_type, ir.ComplexType):
-            zero = (
-                "(0, 0)" if isinstance(element_type.element_type, ir.IntegerType) else "(0.0, 0.0)"
-            )
-        else:
-            zero = "0" if isinstance(element_type, ir.IntegerType) else "0.0"
-        literal = ir.Attribute.parse(f"dense<{zero}> : {tensor}")
-        return self.create("stablehlo.constant", (), (tensor,), {"value": literal}).result
-
-    def slice_dim(self, value: ir.Value, dim: int, start: int, size: int) -> ir.Value:
-        """Slice a dimension at a static start."""
-        tensor = ir.RankedTensorType(value.type)
-        limits = list(tensor.shape)
-        starts = [0] * len(limits)
-        starts[dim], limits[dim] = start, start + size
-        bounds = {"start_indices": starts, "limit_indices": limits, "strides": [1] * len(limits)}
-        attributes = {name: ir.DenseI64ArrayAttr.get(bound) for name, bound in bounds.items()}
-        shape = [limit - at for at, limit in zip(starts, limits, strict=True)]
-        result = ir.RankedTensorType.get(shape, tensor.element_type)
-        return self.create("stablehlo.slice", (value,), (result,), attributes).result
-
-    def slice_dim_at(self, value: ir.Value, dim: int, start: ir.Value, size: int) -> ir.Value:
-        """Slice a dimension at a dynamic start, an i64 scalar."""
-        tensor = ir.RankedTensorType(value.type)
-        shape = list(tensor.shape)
-        shape[dim] = size
-        starts = [start if at == dim else self.index(0) for at in range(len(shape))]
-        return self.create(
-            "stablehlo.dynamic_slice",
-            (value, *starts),
-            (ir.RankedTensorType.get(shape, tensor.element_type),),
-            {"slice_sizes": ir.DenseI64ArrayAttr.get(shape)},
-        ).result
 
     def piece(self, value: ir.Value, dim: int, index: Known, size: int) -> ir.Value:
         """Slice the shard of an index out of a dimension that is split into shards of a size."""
@@ -102,71 +57,46 @@ class GridBuilder(LocalBuilder):
             return self.slice_dim(value, dim, int(index[0]) * size, size)
         start = self.scalar(index)
         if size != 1:
-            start = self.arithmetic("multiply", start, self.index(size))
+            start = self.binary("multiply", start, self.index(size))
         return self.slice_dim_at(value, dim, start, size)
+
+    def slice_dim_at(self, value: ir.Value, dim: int, start: ir.Value, size: int) -> ir.Value:
+        """Slice a dimension at a dynamic start, an i64 scalar."""
+        sizes = list(shape_of(value.type))
+        sizes[dim] = size
+        starts = [start if at == dim else self.index(0) for at in range(len(sizes))]
+        return self.dynamic_slice(value, starts, sizes)
 
     def scalar(self, value: Known) -> ir.Value:
         """Build an integer as an i64 scalar, by a table if it differs between devices."""
         if not isinstance(value, np.ndarray):
-            if value.type == self._scalar_index_type():
-                return value
-            return self.create("stablehlo.convert", (value,), (self._scalar_index_type(),)).result
+            return self.convert(value, ir.IntegerType.get_signless(64))
         if (value == value[0]).all():
             return self.index(int(value[0]))
         if (value == np.arange(len(value))).all():
             return self.device_id()
         return self.per_device(value)
 
-    def arithmetic(self, name: str, left: ir.Value, right: ir.Value) -> ir.Value:
-        """Build an operation on two tensors of one type."""
-        return self.create(f"stablehlo.{name}", (left, right), (left.type,)).result
-
-    def select(self, holds: np.ndarray, value: ir.Value, other: ir.Value) -> ir.Value:
+    def select_on_devices(self, holds: np.ndarray, value: ir.Value, other: ir.Value) -> ir.Value:
         """Select a tensor on the devices where a condition holds, and another one elsewhere."""
         if holds.all():
             return value
         if not holds.any():
             return other
-        predicate = self.equals(self.scalar(holds.astype(np.int64)), self.index(1))
-        return self.create("stablehlo.select", (predicate, value, other), (value.type,)).result
+        predicate = self.compare("EQ", self.scalar(holds.astype(np.int64)), self.index(1))
+        return self.select(predicate, value, other)
 
     # --- Collectives ------------------------------------------------------------------------
-
-    def reduce_scatter(
-        self, value: ir.Value, dim: int, operation: str, axes: AxisTuple, mesh: Mesh
-    ) -> ir.Value:
-        """Build a reduce-scatter along some axes."""
-        tensor = ir.RankedTensorType(value.type)
-        shape = list(tensor.shape)
-        shape[dim] //= mesh.axes_size(axes)
-        result = ir.RankedTensorType.get(shape, tensor.element_type)
-        attributes = {
-            "scatter_dimension": _i64(dim),
-            **self.group_attributes(mesh, axes, flattened_ids=True),
-        }
-        reduced = self.create(
-            "stablehlo.reduce_scatter", (value,), (result,), attributes, regions=1
-        )
-        self.fill_body(reduced.regions[0], tensor.element_type, operation)
-        return reduced.result
 
     def permute(self, value: ir.Value, pairs: Pairs) -> ir.Value:
         """Build a collective permute; devices without a source receive zeros."""
         if not pairs:
-            return self.zeros(value.type)
-        attributes = {
-            "source_target_pairs": ir.DenseElementsAttr.get(np.array(pairs, np.int64)),
-            **self.channel_attributes(),
-        }
-        return self.create(
-            "stablehlo.collective_permute", (value,), (value.type,), attributes
-        ).result
+            return self.splat(value.type, 0)
+        return self.collective_permute(value, pairs)
 
     def average(self, value: ir.Value, count: int) -> ir.Value:
         """Divide a tensor by a number."""
-        literal = ir.Attribute.parse(f"dense<{_one_element(value.type, count)}> : {value.type}")
-        divisor = self.create("stablehlo.constant", (), (value.type,), {"value": literal}).result
-        return self.arithmetic("divide", value, divisor)
+        return self.binary("divide", value, self.splat(value.type, count))
 
 
 def mesh_of_grid(grid: Grid) -> Mesh:
@@ -192,12 +122,3 @@ def check_static(operation: ir.Operation) -> None:
             raise cannot_lower(operation, f"{value.type} has dynamic dimensions")
         if isinstance(value.type.element_type, ir.IndexType):
             raise cannot_lower(operation, f"{value.type}: StableHLO has no 'index'; cast to i64")
-
-
-def _i64(number: int) -> ir.IntegerAttr:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
-
-
-def _one_element(tensor: ir.Type, number: int) -> str:
-    element_type = ir.RankedTensorType(tensor).element_type
-    return f"({number}.0, 0.0)" if isinstance(element_type, ir.ComplexType) else f"{number}.0"

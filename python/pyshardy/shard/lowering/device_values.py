@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.shard.reading import grid_axes, index_list, read_sharding
+from mlir_sdy.shard.reading import grid_axes, grid_name, index_list, integers, read_sharding
 from mlir_sdy.shard.values import DYNAMIC, Grid, GridSharding
+from pyshardy.irtools.stablehlo_views import CmpiView, ConstantView
 
 Table = np.ndarray
 """An integer for each device, by its linear index. Booleans are 0 and 1."""
@@ -155,7 +156,7 @@ class DeviceValues:
     def _evaluated(self, operation: ir.Operation) -> Sequence[Table] | None:
         name = operation.name
         if name == "arith.constant":
-            value = operation.attributes["value"]
+            value = ConstantView(operation).value
             if isinstance(value, ir.IntegerAttr):
                 return [np.full(self._size, int(value.value), np.int64)]
             return None
@@ -179,7 +180,7 @@ class DeviceValues:
             return tables
         left, right = tables
         if name == "arith.cmpi":
-            predicate = int(operation.attributes["predicate"].value)
+            predicate = CmpiView(operation).predicate
             return _listed(_COMPARISONS[predicate](left, right))
         return _listed(_ARITHMETIC[name](left, right))
 
@@ -188,7 +189,8 @@ class DeviceValues:
     def _queried(self, operation: ir.Operation) -> Sequence[Table] | None:
         if operation.name == "shard.shard_shape":
             return self._shard_shape(operation)
-        grid = self._grids.get(operation.attributes["grid"].value) if _has_grid(operation) else None
+        name = grid_name(operation)
+        grid = None if name is None else self._grids.get(name)
         if grid is None:
             return None
         match operation.name:
@@ -218,7 +220,7 @@ class DeviceValues:
         return [np.array(indices) for indices in zip(*found, strict=True)]
 
     def _shard_shape(self, operation: ir.Operation) -> Sequence[Table] | None:
-        position = tuple(operation.attributes["dims"]).count(DYNAMIC)
+        position = integers(operation, "dims").count(DYNAMIC)
         sharding = self._shardings.get(operation.operands[position])
         if sharding is None or not sharding.is_static:
             return None
@@ -243,10 +245,6 @@ class DeviceValues:
 
 def _listed(table: Table | None) -> list[Table] | None:
     return None if table is None else [table]
-
-
-def _has_grid(operation: ir.Operation) -> bool:
-    return "grid" in operation.attributes
 
 
 def _width(scalar: ir.Type) -> int:

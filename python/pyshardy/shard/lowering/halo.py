@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.shard.reading import axis_lists
+from mlir_sdy.shard.reading import grid_of, integers, split_axes
 from mlir_sdy.shard.values import DYNAMIC, Axes, Grid
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
@@ -46,13 +46,13 @@ def lower_update_halo(operation: ir.Operation, builder: GridBuilder) -> ir.Value
        core of the earlier dimensions. Corners are therefore sent in two steps.
     2. A device without a neighbor keeps its halo.
     """
-    name = operation.attributes["grid"].value
+    name = grid_of(operation)
     grid = builder.grids[name]
-    split_axes = axis_lists(operation.attributes["split_axes"])
-    sizes = tuple(operation.attributes["static_halo_sizes"])
+    axes_of_dims = split_axes(operation)
+    sizes = integers(operation, "static_halo_sizes")
     if DYNAMIC in sizes:
         raise cannot_lower(operation, "halo sizes must be constants")
-    dims = [dim for dim, axes in enumerate(split_axes) if axes]
+    dims = [dim for dim, axes in enumerate(axes_of_dims) if axes]
     halos = dict(zip(dims, zip(sizes[::2], sizes[1::2], strict=True), strict=True))
     value = operation.operands[0]
     shape = list(ir.RankedTensorType(value.type).shape)
@@ -61,7 +61,7 @@ def lower_update_halo(operation: ir.Operation, builder: GridBuilder) -> ir.Value
         starts[dim], extents[dim] = low, shape[dim] - low - high
     for dim in reversed(dims):
         low, high = halos[dim]
-        for side in _sides(grid, split_axes[dim], dim, shape[dim], low, high):
+        for side in _sides(grid, axes_of_dims[dim], dim, shape[dim], low, high):
             value = _filled(value, side, starts, extents, grid.size, builder)
         starts[dim], extents[dim] = 0, shape[dim]
     return value
@@ -98,8 +98,7 @@ def _filled(
     received = builder.permute(slab(side.source), side.pairs)
     gets = np.zeros(devices, np.bool_)
     gets[[target for _, target in side.pairs]] = True
-    update = builder.select(gets, received, slab(side.target))
+    update = builder.select_on_devices(gets, received, slab(side.target))
     places = [side.target if other == dim else at for other, at in enumerate(starts)]
     indices = [builder.index(place) for place in places]
-    name = "stablehlo.dynamic_update_slice"
-    return builder.create(name, (value, update, *indices), (value.type,)).result
+    return builder.dynamic_update_slice(value, update, indices)

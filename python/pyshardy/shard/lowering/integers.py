@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import Table
@@ -49,7 +50,7 @@ def _into_tensor(operation: ir.Operation, builder: GridBuilder) -> None:
         count = math.prod(tensor.shape)
         columns = known * count if operation.name == "tensor.splat" else known
         value = _row(np.stack(columns, axis=1), builder)
-        value = builder.converted(builder.with_shape(value, list(tensor.shape)), tensor)
+        value = builder.convert(builder.reshape(value, tensor.shape), tensor.element_type)
     operation.results[0].replace_all_uses_with(value)
     operation.erase()
 
@@ -61,7 +62,7 @@ def _row(table: np.ndarray, builder: GridBuilder) -> ir.Value:
         return builder.constant(np.ascontiguousarray(table[0]))
     whole = builder.constant(np.ascontiguousarray(table))
     row = builder.slice_dim_at(whole, 0, builder.device_id(), 1)
-    return builder.with_shape(row, [columns])
+    return builder.reshape(row, [columns])
 
 
 def _out_of_function(operation: ir.Operation, builder: GridBuilder) -> None:
@@ -78,8 +79,6 @@ def _out_of_function(operation: ir.Operation, builder: GridBuilder) -> None:
     parent = operation.parent
     assert parent is not None, "a return is in a function"
     function = parent.operation
-    function_type = function.attributes["function_type"].value
+    function_type = function_type_of(function)
     results = [operand.type for operand in operation.operands]
-    function.attributes["function_type"] = ir.TypeAttr.get(
-        ir.FunctionType.get(function_type.inputs, results)
-    )
+    FunctionView(function).function_type = ir.FunctionType.get(function_type.inputs, results)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.shard.reading import grid_axes, index_list
+from mlir_sdy.shard.reading import grid_axes, grid_of, index_list
 from mlir_sdy.shard.values import Grid
 from mlir_sdy.shard.verify import IN_GROUP_DEVICES
 from pyshardy.shard.errors import cannot_lower
@@ -60,7 +60,7 @@ class Message:
     def kind(self) -> tuple[str, str]:
         """The properties in which both operations of a pair are equal."""
         end = self.operation.operands[0] if self.is_send else self.operation.results[0]
-        return self.operation.attributes["grid"].value, str(end.type)
+        return grid_of(self.operation), str(end.type)
 
 
 def read_message(
@@ -72,7 +72,7 @@ def read_message(
         PassError: the partners depend on run-time values.
     """
     check_static(operation)
-    grid = builder.grids[operation.attributes["grid"].value]
+    grid = builder.grids[grid_of(operation)]
     name = IN_GROUP_DEVICES[operation.name]
     axes = grid_axes(operation)
     coordinates = index_list(operation, name, 1)

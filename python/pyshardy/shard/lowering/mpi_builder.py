@@ -16,10 +16,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, AxisTuple, Mesh
+from mlir_sdy.model import AxisRef, Mesh
 from mlir_sdy.shard import building
 from mlir_sdy.shard.values import Axes, Grid, ReductionKind
 from pyshardy.irtools.symbols import FreshNames
+from pyshardy.irtools.tensor_types import with_shape
 from pyshardy.shard.lowering.builder import GridBuilder, Pairs
 from pyshardy.shard.lowering.device_values import DeviceValues
 from pyshardy.shard.lowering.mpi_elements import in_elements, moved_type, reduced_type
@@ -71,7 +72,7 @@ class MpiBuilder(GridBuilder):
         return in_elements(value, element_type, self)
 
     def reduce_scatter(
-        self, value: ir.Value, dim: int, operation: str, axes: AxisTuple, mesh: Mesh
+        self, value: ir.Value, dim: int, operation: str, axes: Sequence[AxisRef], mesh: Mesh
     ) -> ir.Value:
         """Reduce-scatter the first dimension, after transposing the requested one to it."""
         grid, ordered = self._along(self._name_of[mesh], _numbers(axes))
@@ -99,7 +100,7 @@ class MpiBuilder(GridBuilder):
     def permute(self, value: ir.Value, pairs: Pairs) -> ir.Value:
         """Gather along the axes between senders and receivers, and select the sender's tensor."""
         if not pairs:
-            return self.zeros(value.type)
+            return self.splat(value.type, 0)
         name, grid = next(iter(self.grids.items()))
         axes = axes_apart(pairs, grid)
         source = np.zeros(grid.size, np.int64)
@@ -109,7 +110,7 @@ class MpiBuilder(GridBuilder):
             gets[receiver] = True
         shape = list(ir.RankedTensorType(value.type).shape)
         taken = self.piece(self._gathered(value, name, axes), 0, source, 1)
-        return self.select(gets, self.with_shape(taken, shape), self.zeros(value.type))
+        return self.select_on_devices(gets, self.reshape(taken, shape), self.splat(value.type, 0))
 
     # --- Parts --------------------------------------------------------------------------------
 
@@ -134,26 +135,22 @@ class MpiBuilder(GridBuilder):
         members = self.grids[name].axes_size(axes)
         count = math.prod(tensor.shape)
         if not axes:
-            return self.with_shape(value, [1, *tensor.shape])
+            return self.reshape(value, [1, *tensor.shape])
         if not count:
-            return self.zeros(
-                ir.RankedTensorType.get([members, *tensor.shape], tensor.element_type)
-            )
-        flat = self.with_shape(in_elements(value, moved_type(tensor.element_type), self), [count])
+            return self.splat(with_shape(tensor, [members, *tensor.shape]), 0)
+        flat = self.reshape(in_elements(value, moved_type(tensor.element_type), self), [count])
         if count == 1:
             flat = self._doubled(flat)
         grid, ordered = self._along(name, axes)
         every = building.all_gather(flat, grid, 0, grid_axes=ordered)
         if count == 1:
-            every = self.slice_dim(self.with_shape(every, [members, 2]), 1, 0, 1)
-        every = self.with_shape(every, [members, *tensor.shape])
+            every = self.slice_dim(self.reshape(every, [members, 2]), 1, 0, 1)
+        every = self.reshape(every, [members, *tensor.shape])
         return in_elements(every, tensor.element_type, self)
 
     def _doubled(self, vector: ir.Value) -> ir.Value:
         """Return a vector of two copies of the element of a vector."""
-        pair = ir.RankedTensorType.get([2], ir.RankedTensorType(vector.type).element_type)
-        dims = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([0])}
-        return self.create("stablehlo.broadcast_in_dim", (vector,), (pair,), dims).result
+        return self.broadcast_in_dim(vector, [2], [0])
 
     def _merged(self, value: ir.Value, dim: int) -> ir.Value:
         """Move the first dimension before another one, and merge the two."""
@@ -161,7 +158,7 @@ class MpiBuilder(GridBuilder):
         rank = len(shape)
         order = [*range(1, dim + 1), 0, *range(dim + 1, rank + 1)]
         shape[dim] *= count
-        return self.with_shape(self.transpose(value, order), shape)
+        return self.reshape(self.transpose(value, order), shape)
 
 
 def _numbers(axes: Sequence[AxisRef]) -> Axes:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.shard.values import ReductionKind
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.shard.lowering.builder import GridBuilder
 
 _KNOWN = frozenset({"f32", "f64", "i8", "i16", "i32", "i64"})
@@ -52,13 +53,10 @@ def reduced_type(element_type: ir.Type, kind: ReductionKind) -> ir.Type:
 
 def in_elements(value: ir.Value, element_type: ir.Type, builder: GridBuilder) -> ir.Value:
     """Convert a tensor to another element type: by a bitcast for equal widths, else by value."""
-    tensor = ir.RankedTensorType(value.type)
-    if tensor.element_type == element_type:
-        return value
-    target = ir.RankedTensorType.get(tensor.shape, element_type)
-    is_same_width = _bits(tensor.element_type) == _bits(element_type)
-    name = "stablehlo.bitcast_convert" if is_same_width else "stablehlo.convert"
-    return builder.create(name, (value,), (target,)).result
+    held = element_type_of(value.type)
+    if held == element_type or _bits(held) != _bits(element_type):
+        return builder.convert(value, element_type)
+    return builder.bitcast_convert(value, element_type)
 
 
 def _bits(element_type: ir.Type) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from mlir_sdy.host import ir
-from mlir_sdy.shard.reading import index_list
+from mlir_sdy.shard.reading import index_list, integer
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import Known
@@ -24,9 +24,9 @@ def lower_broadcast(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
     if not axes:
         return value
     shape = list(ir.RankedTensorType(value.type).shape)
-    everybody = builder.all_gather(builder.with_shape(value, [1, *shape]), 0, refs, mesh)
+    everybody = builder.all_gather(builder.reshape(value, [1, *shape]), 0, refs, mesh)
     chosen = builder.piece(everybody, 0, root_index(operation, builder), 1)
-    return builder.with_shape(chosen, shape)
+    return builder.reshape(chosen, shape)
 
 
 @lowers("shard.scatter")
@@ -36,7 +36,7 @@ def lower_scatter(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
     value = operation.operands[0]
     if not axes:
         return value
-    dim = int(operation.attributes["scatter_dim"].value)
+    dim = integer(operation, "scatter_dim")
     shards = builder.all_to_all(value, dim, dim, refs, mesh)
     size = ir.RankedTensorType(operation.results[0].type).shape[dim]
     return builder.piece(shards, dim, root_index(operation, builder), size)
@@ -69,5 +69,5 @@ def _appended(index: Known, size: int, coordinate: Known, builder: GridBuilder) 
     """Return the index extended by an axis: `index * size + coordinate`."""
     if isinstance(index, np.ndarray) and isinstance(coordinate, np.ndarray):
         return index * size + coordinate
-    scaled = builder.arithmetic("multiply", builder.scalar(index), builder.index(size))
-    return builder.arithmetic("add", scaled, builder.scalar(coordinate))
+    scaled = builder.binary("multiply", builder.scalar(index), builder.index(size))
+    return builder.binary("add", scaled, builder.scalar(coordinate))

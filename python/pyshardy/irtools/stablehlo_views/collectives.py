@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Views of collectives."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import stablehlo
+from pyshardy.irtools.stablehlo_views.fields import (
+    DimensionNumbers,
+    Integer,
+    OperationView,
+    OptionalField,
+    Raw,
+    Unit,
+)
+
+
+class CollectiveView(OperationView):
+    """A collective of StableHLO.
+
+    Attributes:
+        replica_groups: the groups, `tensor<?x?xi64>` or a `ReplicaGroupMeshAxesAttr`; a
+            permute has `source_target_pairs` instead.
+        source_target_pairs: the pairs of a permute, `tensor<?x2xi64>`.
+        channel_handle: the channel; may be missing.
+        use_global_device_ids: whether groups consist of device ids.
+        has_dynamic_root: whether the last operand is the root of a `collective_reduce`.
+    """
+
+    __slots__ = ()
+
+    replica_groups = Raw("replica_groups")
+    source_target_pairs = Raw("source_target_pairs")
+    channel_handle = OptionalField(DimensionNumbers("channel_handle", stablehlo.ChannelHandle))
+    use_global_device_ids = Unit("use_global_device_ids")
+    has_dynamic_root = Unit("has_dynamic_root")
+
+
+class AllGatherView(CollectiveView):
+    """A `stablehlo.all_gather`.
+
+    Attributes:
+        all_gather_dim: the dimension along which shards are concatenated.
+    """
+
+    __slots__ = ()
+
+    all_gather_dim = Integer("all_gather_dim")
+
+
+class AllToAllView(CollectiveView):
+    """A `stablehlo.all_to_all`.
+
+    Attributes:
+        split_dimension: the dimension that is split.
+        concat_dimension: the dimension along which received parts are concatenated.
+        split_count: the number of parts.
+    """
+
+    __slots__ = ()
+
+    split_dimension = Integer("split_dimension")
+    concat_dimension = Integer("concat_dimension")
+    split_count = Integer("split_count")
+
+
+class ReduceScatterView(CollectiveView):
+    """A `stablehlo.reduce_scatter`.
+
+    Attributes:
+        scatter_dimension: the dimension that is split between devices.
+    """
+
+    __slots__ = ()
+
+    scatter_dimension = Integer("scatter_dimension")

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Views of contractions, convolutions, solvers and transforms."""
+
+from __future__ import annotations
+
+from mlir_sdy.host import stablehlo
+from pyshardy.irtools.stablehlo_views.fields import (
+    DimensionNumbers,
+    EnumCase,
+    Flag,
+    Integer,
+    Integers,
+    OperationView,
+    OptionalField,
+    Raw,
+)
+
+
+class DotView(OperationView):
+    """A `stablehlo.dot_general`.
+
+    Attributes:
+        dot_dimension_numbers: the batching and contracting dimensions of both operands.
+    """
+
+    __slots__ = ()
+
+    dot_dimension_numbers = DimensionNumbers("dot_dimension_numbers", stablehlo.DotDimensionNumbers)
+
+
+class ConvolutionView(OperationView):
+    """A `stablehlo.convolution`.
+
+    Attributes:
+        dimension_numbers: the roles of the dimensions.
+        feature_group_count: the number of groups of features.
+        batch_group_count: the number of groups of the batch.
+        window_strides: the distances of windows; may be missing, for 1.
+        lhs_dilation: the distances of the elements of the operand; may be missing, for 1.
+        rhs_dilation: the distances of the elements of the kernel; may be missing, for 1.
+        padding: the elements before and after each dimension, `tensor<?x2xi64>`; may be missing.
+    """
+
+    __slots__ = ()
+
+    dimension_numbers = DimensionNumbers("dimension_numbers", stablehlo.ConvDimensionNumbers)
+    feature_group_count = Integer("feature_group_count")
+    batch_group_count = Integer("batch_group_count")
+    window_strides = OptionalField(Integers("window_strides"))
+    lhs_dilation = OptionalField(Integers("lhs_dilation"))
+    rhs_dilation = OptionalField(Integers("rhs_dilation"))
+    padding = OptionalField(Raw("padding"))
+
+
+class TriangularSolveView(OperationView):
+    """A `stablehlo.triangular_solve`.
+
+    Attributes:
+        left_side: whether the matrix is the left operand of the product that it solves for.
+        lower: whether the lower triangle of the matrix is used.
+        unit_diagonal: whether the diagonal is taken as ones.
+        transpose_a: `NO_TRANSPOSE`, `TRANSPOSE` or `ADJOINT`.
+    """
+
+    __slots__ = ()
+
+    left_side = Flag("left_side")
+    lower = Flag("lower")
+    unit_diagonal = Flag("unit_diagonal")
+    transpose_a = EnumCase("transpose_a")
+
+
+class CholeskyView(OperationView):
+    """A `stablehlo.cholesky`.
+
+    Attributes:
+        lower: whether the lower triangle is used and returned.
+    """
+
+    __slots__ = ()
+
+    lower = Flag("lower")
+
+
+class FftView(OperationView):
+    """A `stablehlo.fft`.
+
+    Attributes:
+        fft_type: `FFT`, `IFFT`, `RFFT` or `IRFFT`.
+        fft_length: the sizes of the transformed dimensions.
+    """
+
+    __slots__ = ()
+
+    fft_type = EnumCase("fft_type")
+    fft_length = Integers("fft_length")
