@@ -61,9 +61,9 @@ class _Loader(importlib.machinery.ExtensionFileLoader):
     """Loads an extension module; its symbols come first if there is another LLVM."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        if not _is_llvm_visible():
+        if not is_llvm_visible():
             return super().create_module(spec)
-        if _is_malloc_replaced():
+        if is_malloc_replaced():
             raise ImportError(
                 f"cannot load {spec.name}: the process has loaded another LLVM, such as that of "
                 "TensorFlow, and replaces malloc of the C library (LD_PRELOAD?); import pyshardy "
@@ -78,11 +78,13 @@ class _Loader(importlib.machinery.ExtensionFileLoader):
             sys.setdlopenflags(flags)
 
 
-def _is_llvm_visible() -> bool:
+def is_llvm_visible() -> bool:
+    """Whether the process has symbols of another LLVM in its global scope."""
     visible = ctypes.CDLL(None)
     return any(hasattr(visible, symbol) for symbol in _FOREIGN_SYMBOLS)
 
 
-def _is_malloc_replaced() -> bool:
+def is_malloc_replaced() -> bool:
+    """Whether another library than the C library provides `malloc`."""
     found = (ctypes.CDLL(library).malloc for library in (None, "libc.so.6"))
     return len({ctypes.cast(function, ctypes.c_void_p).value for function in found}) > 1

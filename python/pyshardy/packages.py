@@ -51,7 +51,7 @@ def warn_of_versions(extra: str) -> None:
     Args:
         extra: the extra that installs them.
     """
-    for package, supported in _supported_versions(extra).items():
+    for package, supported in supported_versions(extra).items():
         found = _installed_version(package)
         if found is None or supported.contains(found, prereleases=True):
             continue
@@ -63,7 +63,7 @@ def warn_of_versions(extra: str) -> None:
 
 
 @cache
-def _supported_versions(extra: str) -> dict[str, SpecifierSet]:
+def supported_versions(extra: str) -> dict[str, SpecifierSet]:
     """Return the versions that an extra supports, by package."""
     try:
         declared = requires(_OWN_NAME) or []
@@ -79,7 +79,7 @@ def _supported_versions(extra: str) -> dict[str, SpecifierSet]:
 
 def _lowest_version(package: str, extra: str) -> Version | None:
     """Return the lowest version of a package in an extra, or None."""
-    supported = _supported_versions(extra).get(package, SpecifierSet())
+    supported = supported_versions(extra).get(package, SpecifierSet())
     bounds = [Version(each.version) for each in supported if each.operator in (">=", "==")]
     return max(bounds, default=None)
 

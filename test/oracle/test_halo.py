@@ -11,7 +11,7 @@ from random_exchanges import FAMILIES, random_program
 from mlir_sdy.assembly import asm, parse
 from pyshardy.api import propagate
 from pyshardy.backends.arrays.comparison import compare
-from pyshardy.pipeline.registry import register_pipeline, unregister
+from pyshardy.pipeline import PassPipeline, pipeline_of, pipelines, register_pipeline, use
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 PER_FAMILY = 6
@@ -54,28 +54,28 @@ def test_random_programs(context, family):
 
 
 @pytest.fixture
-def in_shardys_order(monkeypatch):
+def in_shardys_order():
     """Partitions by the passes that Shardy has, in its order."""
+    name = "sdy-partition-pipeline"
+    original = pipelines()[name]
 
-    @register_pipeline("partition-in-shardys-order")
-    def in_order() -> str:
+    @register_pipeline(name, replace=True)
+    def in_order() -> PassPipeline:
         """Partitions."""
-        return ",".join(
-            [
-                "sdy-close-shardings",
-                "sdy-update-non-divisible-input-output-shardings",
-                "sdy-insert-explicit-reshards{enable-full-version=true}",
-                "sdy-resolve-permutation-factors",
-                "sdy-reshard-to-collectives",
-                "sdy-pad-for-divisibility",
-                "sdy-convert-global-to-local",
-                "sdy-drop-sharding-and-mesh",
-            ]
+        return pipeline_of(
+            "sdy-lift-inlined-meshes",
+            "sdy-close-shardings",
+            "sdy-update-non-divisible-input-output-shardings",
+            use("sdy-insert-explicit-reshards", enable_full_version=True),
+            "sdy-resolve-permutation-factors",
+            "sdy-reshard-to-collectives",
+            "sdy-pad-for-divisibility",
+            "sdy-convert-global-to-local",
+            "sdy-drop-sharding-and-mesh",
         )
 
-    monkeypatch.setattr("pyshardy.program._PIPELINE", "partition-in-shardys-order")
     yield
-    unregister("partition-in-shardys-order")
+    register_pipeline(name, replace=True, release=original.release)(original.function)
 
 
 @pytest.mark.usefixtures("in_shardys_order")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The public API: what it has, when it loads, its types, and the shardings of all values."""
 
+import ast
 import importlib
 import inspect
 import json
@@ -35,11 +36,20 @@ def test_names_are_listed_once_in_order():
     assert dir(sdy) == sdy.__all__
 
 
-def test_names_come_from_where_they_are_said_to():
-    homes = {name: home for home, names in sdy._HOMES.items() for name in names}
-    assert set(homes) == set(sdy.__all__)
-    for name, home in homes.items():
-        assert getattr(sdy, name) is getattr(importlib.import_module(home), name)
+def test_names_are_those_that_type_checkers_see():
+    """The imports under `TYPE_CHECKING` name the modules from which names are loaded when used."""
+    tree = ast.parse(Path(sdy.__file__).read_text(encoding="utf-8"))
+    seen = {
+        alias.name: node.module
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom) and node.module not in ("mlir_sdy.sdy", "pyshardy")
+        for alias in node.names
+    }
+    assert {*seen, "shard"} >= set(sdy.__all__) >= seen.keys()
+    for name, module in seen.items():
+        assert getattr(sdy, name) is getattr(importlib.import_module(module), name)
 
 
 def test_the_dialect_is_there_too():

@@ -138,7 +138,7 @@ def test_a_crash_of_the_parser_must_be_reported_by_the_guard(fuzzer, monkeypatch
     (outcome,) = processes.outcomes([0], sources.Sampler([PROGRAM]))
     assert outcome.text == "crash of the host in parse, reported by the guard"
     monkeypatch.setattr(sdy, "parse", lambda *_, **__: None)
-    assert processes._judged_crash(0, None, "parse", "SIGSEGV").startswith("defect: parse ended")
+    assert processes.judged_crash(0, None, "parse", "SIGSEGV").startswith("defect: parse ended")
 
 
 def test_cases_can_be_repeated(fuzzer):

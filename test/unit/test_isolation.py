@@ -53,7 +53,7 @@ def test_beside_another_mlir_in_the_global_scope():
 @needs_other_mlir
 def test_without_isolation_the_process_ends():
     """Check that the host aborts without the isolation: else it is no longer needed."""
-    off = "import mlir_sdy.isolation as i; i._is_llvm_visible = lambda: False\n"
+    off = "import mlir_sdy.isolation as i; i.is_llvm_visible = lambda: False\n"
     done = run("-c", off + USE)
     assert done.returncode < 0
     assert "CommandLine" in done.stderr
@@ -64,7 +64,7 @@ def test_another_malloc_beside_another_mlir_is_an_error():
     """A library that is bound to itself would free what the other `malloc` has allocated."""
     library = ctypes.util.find_library("jemalloc") or ctypes.util.find_library("tcmalloc_minimal")
     if library is None:
-        replaced = "import mlir_sdy.isolation as i; i._is_malloc_replaced = lambda: True\n"
+        replaced = "import mlir_sdy.isolation as i; i.is_malloc_replaced = lambda: True\n"
         done = run("-c", replaced + USE)
     else:
         done = run("-c", USE, LD_PRELOAD=library)

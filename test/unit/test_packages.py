@@ -180,4 +180,4 @@ def test_the_ranges_are_those_of_the_metadata():
     for extra in ("jax", "iree", "torch"):
         requirements = map(Requirement, project["optional-dependencies"][extra])
         wanted = {each.name: each.specifier for each in requirements}
-        assert packages._supported_versions(extra) == wanted
+        assert packages.supported_versions(extra) == wanted

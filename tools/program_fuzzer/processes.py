@@ -84,7 +84,7 @@ def _batch(cases: Sequence[int], sampler: Sampler) -> Iterator[Outcome]:
             if not data:
                 how = _end(child)
                 child = 0
-                yield Outcome(cases[done], _judged_crash(cases[done], sampler, stage, how))
+                yield Outcome(cases[done], judged_crash(cases[done], sampler, stage, how))
                 return
             *lines, buffer = (buffer + data).split(b"\n")
             for line in lines:
@@ -101,7 +101,7 @@ def _batch(cases: Sequence[int], sampler: Sampler) -> Iterator[Outcome]:
             os.waitpid(child, 0)
 
 
-def _judged_crash(case: int, sampler: Sampler, stage: str, how: str) -> str:
+def judged_crash(case: int, sampler: Sampler, stage: str, how: str) -> str:
     """Return the outcome of a case that ended its process.
 
     Crashes of the host's parser can't be excluded, but a guard has to report them.

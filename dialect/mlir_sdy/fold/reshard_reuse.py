@@ -37,18 +37,18 @@ def reuse_reshard(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> b
     3. Reshape its result to the type of the root, and apply the chain from the root to the operand
        to it.
     """
-    has_served = _serve_equal_ones(reshard, rewriter)
+    has_served = serve_equal_ones(reshard, rewriter)
     target = _carry_up(reshard)
     if target is None:
         return has_served
     for candidate in _reshards_of(target.root):
-        if _serves(candidate, reshard, target):
+        if serves(candidate, reshard, target):
             rewriter.replace_op(reshard, [_follow(candidate, target)])
             return True
     return has_served
 
 
-def _serve_equal_ones(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+def serve_equal_ones(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
     """Replace all later reshards of the same value to the same sharding by this one, at once.
 
     The pattern would replace each of them, but search all uses of the value each time. The shortcut
@@ -161,7 +161,7 @@ def _reshards_of(value: ir.Value) -> Iterator[ir.Operation]:
             yield from _reshards_of(user.results[0])
 
 
-def _serves(candidate: ir.Operation, reshard: ir.Operation, target: _Target) -> bool:
+def serves(candidate: ir.Operation, reshard: ir.Operation, target: _Target) -> bool:
     """Whether `candidate` is earlier in the block and places the data as the target does."""
     if candidate.block != reshard.block or not candidate.is_before_in_block(reshard):
         return False

@@ -167,6 +167,11 @@ def register_backend(registration: Registration) -> None:
     _REGISTRY[registration.name] = registration
 
 
+def unregister_backend(name: str) -> None:
+    """Remove the backend or engine of a name, if there is one."""
+    _REGISTRY.pop(name, None)
+
+
 for _each in (
     Registration(
         "interpreter",

@@ -61,7 +61,7 @@ def random_program(rng):
 
 
 def test_together_as_one_by_one(context, monkeypatch):
-    together = reshard_reuse._serve_equal_ones
+    together = reshard_reuse.serve_equal_ones
     served = 0
 
     def counted(reshard, rewriter):
@@ -74,7 +74,7 @@ def test_together_as_one_by_one(context, monkeypatch):
         text = random_program(random.Random(seed))
         printed = []
         for step in (counted, lambda *_: False):
-            monkeypatch.setattr(reshard_reuse, "_serve_equal_ones", step)
+            monkeypatch.setattr(reshard_reuse, "serve_equal_ones", step)
             module = parse(text, context)
             canonicalize(module)
             printed.append(asm(module))
@@ -86,14 +86,14 @@ def test_together_as_one_by_one(context, monkeypatch):
 def test_many_reshards_of_one_value(kinds, context, monkeypatch):
     """Not every one is compared with every other."""
     compared = 0
-    serves = reshard_reuse._serves
+    serves = reshard_reuse.serves
 
     def counted(*arguments):
         nonlocal compared
         compared += 1
         return serves(*arguments)
 
-    monkeypatch.setattr(reshard_reuse, "_serves", counted)
+    monkeypatch.setattr(reshard_reuse, "serves", counted)
     count = 500
     operations = []
     for index in range(count):
