@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from mlir_sdy.assembly.pieces import RewrittenText
+from mlir_sdy.assembly.rewritten_text import RewrittenText
 from mlir_sdy.assembly.source import BLANK, Cursor, Source, on_one_line
 from mlir_sdy.assembly.unverified import parse_unverified
 from mlir_sdy.diagnostics import Diagnostic, ParseError, SourceLocation

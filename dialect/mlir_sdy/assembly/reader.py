@@ -25,7 +25,7 @@ from mlir_sdy.assembly.op_syntax import (
     read_functional_type,
     read_operation,
 )
-from mlir_sdy.assembly.pieces import RewrittenText
+from mlir_sdy.assembly.rewritten_text import RewrittenText
 from mlir_sdy.assembly.source import STRING, Cursor, Source, end_of_brackets, on_one_line
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.ods import irdl_groups

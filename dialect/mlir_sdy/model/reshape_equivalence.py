@@ -99,10 +99,10 @@ def _placed_axes(
     for dim in reversed(range(sharding.rank)):
         size = shape[dim]
         axes = sharding.dim_shardings[dim].axes
-        pieces = mesh.axes_size(axes)
+        num_shards = mesh.axes_size(axes)
         # Of a lenient stride, `scale` holds the denominator; strict ones have a scale of 1.
-        stride = minor_size * (size * scale // pieces if lenient else -(-size // pieces))
-        prefix = math.prod(shape[:dim]) * pieces
+        stride = minor_size * (size * scale // num_shards if lenient else -(-size // num_shards))
+        prefix = math.prod(shape[:dim]) * num_shards
         for axis in reversed(axes):
             axis_size = axis.size(mesh)
             prefix //= axis_size

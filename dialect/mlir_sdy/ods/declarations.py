@@ -88,7 +88,7 @@ class FunctionalType:
 
 @dataclass(frozen=True, slots=True)
 class Custom:
-    """A piece of syntax that ODS can't express, written by hand under this name."""
+    """Syntax that ODS can't express, written by hand under this name."""
 
     name: str
     arguments: tuple[Directive, ...]

@@ -2,7 +2,7 @@
 """Builder functions of the shard dialect, one for each operation.
 
     with ir.InsertionPoint(block), ir.Location.unknown():
-        whole = all_gather(piece, "grid", 0, grid_axes=[1])
+        gathered = all_gather(local, "grid", 0, grid_axes=[1])
 
 Operations are built at the current insertion point. Types of results follow from the operands and
 the grid, which is looked up in the enclosing module. Each operation is verified; an invalid one is

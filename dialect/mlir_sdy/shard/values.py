@@ -225,12 +225,12 @@ class GridSharding:
             if not axes:
                 sizes.append(size)
                 continue
-            piece = grid.index_in_group(coordinates, axes)
+            shard = grid.index_in_group(coordinates, axes)
             if dim in offsets:
-                local = offsets[dim][piece + 1] - offsets[dim][piece]
+                local = offsets[dim][shard + 1] - offsets[dim][shard]
             else:
-                pieces = grid.axes_size(axes)
-                local = size // pieces + (piece >= pieces - size % pieces)
+                num_shards = grid.axes_size(axes)
+                local = size // num_shards + (shard >= num_shards - size % num_shards)
             sizes.append(local + sum(halos.get(dim, ())))
         return tuple(sizes)
 

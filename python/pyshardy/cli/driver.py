@@ -27,7 +27,7 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
 from pyshardy.cli.flags import FLAGS, Arguments
-from pyshardy.cli.split_input import SEPARATOR, Piece, near_misses, split_input
+from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load
@@ -82,7 +82,7 @@ class Driver:
         if Kind.of(data) is not Kind.TEXT:
             outputs = [self._output_for(data, context)]
         else:
-            outputs = [self._output_for(piece, context) for piece in self._pieces(data)]
+            outputs = [self._output_for(chunk, context) for chunk in self._chunks(data)]
         ok = None not in outputs
         if ok or self._arguments.output == "-":
             with self._timing.measure("Output"):
@@ -113,7 +113,7 @@ class Driver:
         with collect():  # the run repeats the warnings
             plan_pipeline(self._pipeline)
 
-    def _pieces(self, data: bytes) -> list[Piece]:
+    def _chunks(self, data: bytes) -> list[Chunk]:
         try:
             text = data.decode()
         except UnicodeDecodeError as broken:
@@ -132,20 +132,20 @@ class Driver:
             self._pipeline, self._verify_each = reproducer.pipeline, reproducer.verify_each
             self._check_pipeline()
         if not self._arguments.split_input_file:
-            return [Piece(text)]
+            return [Chunk(text)]
         for diagnostic in near_misses(text, self._filename):
             self._show(diagnostic)
         return split_input(text)
 
-    def _output_for(self, source: Piece | bytes, context: Context) -> bytes | None:
+    def _output_for(self, source: Chunk | bytes, context: Context) -> bytes | None:
         """Return the output for one module, or None after an unexpected failure."""
         if not self._arguments.verify_diagnostics:
             with redirect(self._show), host.diagnostics_emitted(context):
                 return self._transformed(source, context)
         verifier = DiagnosticVerifier(
-            source.text if isinstance(source, Piece) else "",
+            source.text if isinstance(source, Chunk) else "",
             self._filename,
-            first_line=source.first_line if isinstance(source, Piece) else 1,
+            first_line=source.first_line if isinstance(source, Chunk) else 1,
             only_expected=self._arguments.verify_diagnostics == "only-expected",
         )
         with redirect(verifier), host.diagnostics_emitted(context):
@@ -156,7 +156,7 @@ class Driver:
         self._expectations_failed |= bool(failures)
         return output or b""
 
-    def _transformed(self, source: Piece | bytes, context: Context) -> bytes | None:
+    def _transformed(self, source: Chunk | bytes, context: Context) -> bytes | None:
         try:
             with self._timing.measure("Parser"):
                 module = self._parsed(source, context)
@@ -183,8 +183,8 @@ class Driver:
                 traceback.print_exception(failure)
             return None
 
-    def _parsed(self, source: Piece | bytes, context: Context) -> ir.Module:
-        if isinstance(source, Piece):
+    def _parsed(self, source: Chunk | bytes, context: Context) -> ir.Module:
+        if isinstance(source, Chunk):
             return parse(source.text, context, self._filename, first_line=source.first_line)
         return load(source, context, self._filename)
 

@@ -16,24 +16,24 @@ _NEAR_MISS = re.compile(r"^//[ \t]*(?:-{3,})[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Chunk:
     """A part of a file; `first_line` is the number of its first line in the whole file."""
 
     text: str
     first_line: int = 1
 
 
-def split_input(text: str) -> list[Piece]:
+def split_input(text: str) -> list[Chunk]:
     """Return the parts between the separator lines; at least one, possibly empty."""
-    pieces: list[Piece] = []
+    chunks: list[Chunk] = []
     start, line = 0, 1
     for separator in _SEPARATOR_LINE.finditer(text):
-        piece = text[start : separator.start()]
-        pieces.append(Piece(piece, line))
-        line += piece.count("\n") + 1
+        chunk = text[start : separator.start()]
+        chunks.append(Chunk(chunk, line))
+        line += chunk.count("\n") + 1
         start = separator.end()
-    pieces.append(Piece(text[start:], line))
-    return pieces
+    chunks.append(Chunk(text[start:], line))
+    return chunks
 
 
 def near_misses(text: str, filename: str) -> Iterator[Diagnostic]:

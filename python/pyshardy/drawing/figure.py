@@ -110,13 +110,13 @@ def arrange(
     """
     rank = len(counts)
     most_tiles = _MOST_TILES if rank <= 2 else _MOST_TILES_OF_MANY
-    rows = _shown(_pieces(counts, rank - 2), most_tiles)
-    columns = _shown(_pieces(counts, rank - 1), most_tiles)
+    rows = _shown(_tile_indices(counts, rank - 2), most_tiles)
+    columns = _shown(_tile_indices(counts, rank - 1), most_tiles)
 
-    def labels(dim: int, pieces: Sequence[Index | None]) -> tuple[str, ...]:
+    def labels(dim: int, tiles: Sequence[Index | None]) -> tuple[str, ...]:
         if dim < 0:
-            return ("",) * len(pieces)
-        return tuple(LEFT_OUT if piece is None else label(dim, *piece) for piece in pieces)
+            return ("",) * len(tiles)
+        return tuple(LEFT_OUT if tile is None else label(dim, *tile) for tile in tiles)
 
     def panel(leading: Index) -> Panel:
         tiles = tuple(
@@ -131,7 +131,7 @@ def arrange(
 
     outer = itertools.product(*map(range, counts[: max(rank - 3, 0)]))
     panel_rows = _shown(list(outer), _MOST_PANELS)
-    panel_columns = _shown(_pieces(counts, rank - 3), _MOST_PANELS)
+    panel_columns = _shown(_tile_indices(counts, rank - 3), _MOST_PANELS)
     return tuple(
         tuple(
             None if row is None or column is None else panel((*row, *column))
@@ -141,7 +141,7 @@ def arrange(
     )
 
 
-def _pieces(counts: Sequence[int], dim: int) -> list[Index]:
+def _tile_indices(counts: Sequence[int], dim: int) -> list[Index]:
     """Return the indices of a dimension's shards; a single empty one if there is no dimension."""
     return [(at,) for at in range(counts[dim])] if dim >= 0 else [()]
 

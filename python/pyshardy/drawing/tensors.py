@@ -30,7 +30,7 @@ def tensor_figure(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> Figure:
     _check(sharding, shape, mesh)
     rank = len(shape)
     dim_axes = sharding.dim_axes or ((),) * rank
-    pieces = tuple(mesh.axes_size(axes) for axes in dim_axes)
+    num_shards = tuple(mesh.axes_size(axes) for axes in dim_axes)
     capacity = sharding.local_shape(shape, mesh)
     devices_at, slices_at = _holders(sharding, shape, mesh)
     labels = [dict[int, str]() for _ in shape]
@@ -43,9 +43,9 @@ def tensor_figure(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> Figure:
         sizes = tuple(part.stop - part.start for part in slices)
         is_empty = 0 in sizes and 0 not in capacity
         number = 0
-        for at, count in zip(index, pieces, strict=True):
+        for at, count in zip(index, num_shards, strict=True):
             number = number * count + at
-        color = shard_color(number, math.prod(pieces), darker=is_darker(index, pieces))
+        color = shard_color(number, math.prod(num_shards), darker=is_darker(index, num_shards))
         return Tile(
             devices=devices_at[index],
             color=color,
@@ -65,7 +65,7 @@ def tensor_figure(sharding: TensorSharding, shape: Shape, mesh: Mesh) -> Figure:
         subtitle=f"{by(shape)} over {count} device{'s' * (count > 1)}: {by(capacity)} on each",
         row_axis=_axis_label(rank - 2, dim_axes),
         column_axis=_axis_label(rank - 1, dim_axes),
-        panels=arrange(pieces, tile_at, lambda dim, at: labels[dim][at], title),
+        panels=arrange(num_shards, tile_at, lambda dim, at: labels[dim][at], title),
         captions=tuple(_captions(sharding, mesh)),
     )
 

@@ -3,7 +3,7 @@
 
 Collectives, custom calls that Python functions implement, and the calls and control flow that
 contain any are *driven*: the backend executes them. The operations between two driven ones are a
-*segment* (`Piece`), a separate program for one device. Its arguments are the values that it uses,
+*segment* (`Segment`), a separate program for one device. Its arguments are the values that it uses,
 and its results are the values used after it.
 """
 
@@ -37,7 +37,7 @@ CALLS = frozenset({"func.call"})
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Segment:
     """A segment of one block without communication, as a program.
 
     Attributes:
@@ -55,20 +55,20 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Driven:
+class DrivenOperation:
     """An operation that the backend executes."""
 
     operation: ir.Operation
 
 
-Step = Piece | Driven
+Step = Segment | DrivenOperation
 
 
-class Cutter:
+class ProgramSplitter:
     """Splits the blocks of one program.
 
     Args:
-        module: the program. It must outlive the cutter and not be changed.
+        module: the program. It must outlive the splitter and not be changed.
         implemented: the targets of the custom calls to drive.
     """
 
@@ -87,7 +87,7 @@ class Cutter:
         """Return the function `name` of the program."""
         return self._functions[name]
 
-    def cut(self, block: ir.Block) -> tuple[Step, ...]:
+    def split(self, block: ir.Block) -> tuple[Step, ...]:
         """Return the steps for the operations of a block without its terminator, in order.
 
         Raises:
@@ -105,7 +105,7 @@ class Cutter:
             if position > start:
                 steps.append(self._piece(operations[start:position], position, used_from))
             if operation is not terminator:
-                steps.append(Driven(operation))
+                steps.append(DrivenOperation(operation))
             start = position + 1
         return tuple(steps)
 
@@ -161,7 +161,7 @@ class Cutter:
 
     def _piece(
         self, operations: Sequence[ir.Operation], end: int, used_from: dict[ir.Value, int]
-    ) -> Piece:
+    ) -> Segment:
         """Return the operations as a program whose results are the values used from `end` on."""
         inside: set[ir.Value] = set()
         inputs: dict[ir.Value, None] = {}
@@ -178,7 +178,7 @@ class Cutter:
         device_ids = tuple(name for name in DEVICE_IDS if name in names)
         module = _outlined(operations, list(inputs), device_ids, outputs)
         self._add_callees(module)
-        return Piece(module, tuple(inputs), device_ids, tuple(outputs))
+        return Segment(module, tuple(inputs), device_ids, tuple(outputs))
 
     def _add_callees(self, module: ir.Module) -> None:
         """Copy the functions that `module` calls into it."""

@@ -115,8 +115,8 @@ def preferred_order(
                     and prefix_status(axes, known.axes) is not PrefixStatus.NOT
                 ):
                     largest, source = sizes[position], position
-        num_pieces = mesh.axes_size(axes) if is_elementwise else 0
-        return -largest, -num_pieces, source, factor
+        num_shards = mesh.axes_size(axes) if is_elementwise else 0
+        return -largest, -num_shards, source, factor
 
     return sorted(range(len(compatible)), key=key)
 

@@ -143,7 +143,7 @@ class RuleBuilder:
                 self.point_factor(dim, size, kind, blocked=blocked)
         return self
 
-    def whole_operands(self, *operands: int) -> RuleBuilder:
+    def replicated_operands(self, *operands: int) -> RuleBuilder:
         """Add a need-replication factor to each dimension of some operands.
 
         These are parameters of the operation that all devices need, such as sizes and offsets.

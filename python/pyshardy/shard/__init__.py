@@ -10,7 +10,7 @@
 |----------------------------|--------------------------------------------------------------|
 | `shardings_on_grids`       | shardings of an sdy program in the shard dialect             |
 | `refinement`               | meshes as grids, with an axis for each sub-axis              |
-| `pieces`                   | shard sizes of dimensions that don't divide evenly           |
+| `uneven_shards`            | shard sizes of dimensions that don't divide evenly           |
 | `origins`                  | attributes with the origin of operations in an sdy program   |
 | `lowering`                 | the lowering to StableHLO                                    |
 | `strides`, `gathering`     | grids and collectives for the conversion from StableHLO      |

@@ -19,8 +19,8 @@ from pyshardy.irtools.functions import has_body
 from pyshardy.irtools.stablehlo_views import function_type_of, symbol_name
 from pyshardy.shard.errors import SDY_TO_SHARD, refusal
 from pyshardy.shard.origins import ORIGINS
-from pyshardy.shard.pieces import with_offsets
 from pyshardy.shard.refinement import Refinement, refine
+from pyshardy.shard.uneven_shards import with_offsets
 
 HINTS = frozenset({"sdy.propagation_barrier", "sdy.sharding_group"})
 """Operations that only affect propagation."""

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_sdy.assembly import asm, parse
-from mlir_sdy.assembly.pieces import RewrittenText
+from mlir_sdy.assembly.rewritten_text import RewrittenText
 from mlir_sdy.assembly.source import (
     Cursor,
     Source,

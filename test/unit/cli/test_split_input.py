@@ -5,32 +5,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyshardy.cli.split_input import Piece, near_misses, split_input
+from pyshardy.cli.split_input import Chunk, near_misses, split_input
 
 
 @pytest.mark.parametrize(
-    ("text", "pieces"),
+    ("text", "chunks"),
     [
-        ("", [Piece("")]),
-        ("a\nb\n", [Piece("a\nb\n")]),
-        ("a\n// -----\nb\n", [Piece("a\n"), Piece("b\n", 3)]),
-        ("a\n\n// -----  \r\nb", [Piece("a\n\n"), Piece("b", 4)]),
-        ("// -----\n// -----", [Piece(""), Piece("", 2), Piece("", 3)]),
-        ("a // -----\n // -----\n// ------\n", [Piece("a // -----\n // -----\n// ------\n")]),
+        ("", [Chunk("")]),
+        ("a\nb\n", [Chunk("a\nb\n")]),
+        ("a\n// -----\nb\n", [Chunk("a\n"), Chunk("b\n", 3)]),
+        ("a\n\n// -----  \r\nb", [Chunk("a\n\n"), Chunk("b", 4)]),
+        ("// -----\n// -----", [Chunk(""), Chunk("", 2), Chunk("", 3)]),
+        ("a // -----\n // -----\n// ------\n", [Chunk("a // -----\n // -----\n// ------\n")]),
     ],
 )
-def test_pieces(text: str, pieces: list[Piece]):
-    assert split_input(text) == pieces
+def test_pieces(text: str, chunks: list[Chunk]):
+    assert split_input(text) == chunks
 
 
 @given(st.lists(st.sampled_from(["a", "", "// -----", "//-----"])).map("\n".join))
 def test_pieces_know_their_lines(text: str):
     lines = text.split("\n")
-    for piece in split_input(text):
-        own = piece.text.split("\n")
+    for chunk in split_input(text):
+        own = chunk.text.split("\n")
         if own[-1] == "":
             own.pop()
-        assert lines[piece.first_line - 1 :][: len(own)] == own
+        assert lines[chunk.first_line - 1 :][: len(own)] == own
 
 
 def test_near_misses_are_warned_of():

@@ -34,9 +34,9 @@ def scatter(
     arrays: dict[_Part, Array] = {}
     for part in parts_of(array.shape, sharding, mesh):
         if part not in arrays:
-            piece = array[_index(part)]
-            padding = [(0, size - has) for size, has in zip(local_shape, piece.shape, strict=True)]
-            arrays[part] = np.pad(piece, padding) if any(map(any, padding)) else piece
+            shard = array[_index(part)]
+            padding = [(0, size - has) for size, has in zip(local_shape, shard.shape, strict=True)]
+            arrays[part] = np.pad(shard, padding) if any(map(any, padding)) else shard
     return [arrays[part] for part in parts_of(array.shape, sharding, mesh)]
 
 
@@ -80,7 +80,7 @@ def parts_of(shape: tuple[int, ...], sharding: TensorSharding | None, mesh: Mesh
         return [tuple((0, size) for size in shape)] * mesh.total_size
     slices = device_slices(sharding, mesh, shape)
     return [
-        tuple((piece.start, piece.stop) for piece in slices[device])
+        tuple((shard.start, shard.stop) for shard in slices[device])
         for device in range(mesh.total_size)
     ]
 

@@ -19,7 +19,7 @@ Column = Sequence[Array]
 
 
 @runtime_checkable
-class HoldsColumns(Protocol):
+class ColumnExecutable(Protocol):
     """An executable that takes and returns columns, which may stay on the devices."""
 
     def run_columns(self, columns: Sequence[Column]) -> list[Column]:
@@ -89,7 +89,7 @@ def run_columns(executable: SpmdProgram, columns: Sequence[Column], size: int) -
         columns: for each argument a column.
         size: the number of processes.
     """
-    if isinstance(executable, HoldsColumns):
+    if isinstance(executable, ColumnExecutable):
         return executable.run_columns(columns)
     rows = [[column[process] for column in columns] for process in range(size)]
     return [list(column) for column in zip(*executable.run(rows), strict=True)]

@@ -32,7 +32,7 @@ from pyshardy.local_program.custom_calls import CUSTOM_CALL, described, take_pla
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Groups, Layout
-from pyshardy.local_program.segments import CALLS, COLLECTIVES, Cutter, Piece, Step
+from pyshardy.local_program.segments import CALLS, COLLECTIVES, ProgramSplitter, Segment, Step
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.rules import SHARDING_RULE
 
@@ -74,7 +74,7 @@ class LockstepProgram:
         take_plain_arrays(self._module, self._functions)
         self._engine = engine
         self._layout = layout
-        self._cutter = Cutter(self._module, self._functions)
+        self._splitter = ProgramSplitter(self._module, self._functions)
         self._steps: dict[ir.Block, tuple[_Step, ...]] = {}
 
     def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
@@ -92,7 +92,7 @@ class LockstepProgram:
     def _run_function(
         self, name: str, arguments: Sequence[Held], active: Active, held: dict[ir.Value, Held]
     ) -> list[Held]:
-        block = self._cutter.function(name).regions[0].blocks[0]
+        block = self._splitter.function(name).regions[0].blocks[0]
         return self._run_block(block, arguments, active, held)
 
     def _run_block(
@@ -106,7 +106,7 @@ class LockstepProgram:
         held.update(zip(block.arguments, arguments, strict=True))
         steps = self._steps.get(block)
         if steps is None:
-            steps = tuple(map(self._step, self._cutter.cut(block)))
+            steps = tuple(map(self._step, self._splitter.split(block)))
             self._steps[block] = steps
         for step in steps:
             step(active, held)
@@ -117,7 +117,7 @@ class LockstepProgram:
 
     def _step(self, step: Step) -> _Step:
         """Return the method that executes a step of a block."""
-        if isinstance(step, Piece):
+        if isinstance(step, Segment):
             return partial(self._run_piece, step, self._engine.compile(step.module))
         operation = step.operation
         if operation.name in COLLECTIVES:
@@ -131,22 +131,22 @@ class LockstepProgram:
         return partial(self._run_branches, operation)
 
     def _run_piece(
-        self, piece: Piece, program: Executable, active: Active, held: dict[ir.Value, Held]
+        self, segment: Segment, program: Executable, active: Active, held: dict[ir.Value, Held]
     ) -> None:
         # Processes with identical arrays get the same results, which are computed once.
         numbers: dict[tuple[object, ...], int] = {}
         batch: list[Arrays] = []
         chosen: list[int] = []
         for process in active:
-            arrays = [_present(held[value][process]) for value in piece.inputs]
-            ids = [self._device_id(name, process) for name in piece.device_ids]
+            arrays = [_present(held[value][process]) for value in segment.inputs]
+            ids = [self._device_id(name, process) for name in segment.device_ids]
             key = (*map(id, arrays), *ids)
             if key not in numbers:
                 numbers[key] = len(batch)
                 batch.append([*arrays, *(np.array(number, np.uint32) for number in ids)])
             chosen.append(numbers[key])
-        results = program.run(batch) if piece.outputs else []
-        for index, value in enumerate(piece.outputs):
+        results = program.run(batch) if segment.outputs else []
+        for index, value in enumerate(segment.outputs):
             column = self._nothing()
             for process, number in zip(active, chosen, strict=True):
                 column[process] = results[number][index]

@@ -141,12 +141,12 @@ class ShardingData:
     Attributes:
         text: its assembly.
         dims: for each dimension the names of its axes and sub-axes.
-        pieces: for each dimension the number of shards.
+        num_shards: for each dimension the number of shards.
     """
 
     text: str
     dims: tuple[tuple[str, ...], ...]
-    pieces: tuple[int, ...]
+    num_shards: tuple[int, ...]
 
 
 @dataclass(frozen=True)

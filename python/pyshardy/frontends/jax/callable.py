@@ -27,7 +27,7 @@ from pyshardy.frontends.jax.meshes import (
     partition_spec,
 )
 from pyshardy.frontends.jax.random_keys import with_keys, without_keys
-from pyshardy.frontends.jax.refined_mesh import NoGridError, RefinedMesh
+from pyshardy.frontends.jax.refined_mesh import RefinedMesh, RefinementError
 from pyshardy.frontends.jax.renumber_devices import renumber
 from pyshardy.frontends.jax.structure import Structure, structure_of
 from pyshardy.frontends.portable import serialize
@@ -99,10 +99,10 @@ class JaxProgram:
 
         self._inputs, self._outputs = tuple(inputs), tuple(outputs)
         self._structure = structure_of(module, arguments=len(inputs), results=len(outputs))
-        grid = _grid(mesh, [*inputs, *outputs])
-        self.mesh = cut_mesh(grid, _uncut_mesh(mesh, devices, self._structure))
+        refined = _refined_mesh(mesh, [*inputs, *outputs])
+        self.mesh = cut_mesh(refined, _uncut_mesh(mesh, devices, self._structure))
         in_specs, out_specs = (
-            tuple(_partition_spec(port, grid) for port in ports) for ports in (inputs, outputs)
+            tuple(_partition_spec(port, refined) for port in ports) for ports in (inputs, outputs)
         )
         shardings = [
             [jax.sharding.NamedSharding(self.mesh, spec) for spec in specs]
@@ -205,10 +205,10 @@ class JaxProgram:
         return self._structure.out_tree.unflatten(leaves)
 
 
-def _grid(mesh: Mesh, ports: Sequence[Port]) -> RefinedMesh:
+def _refined_mesh(mesh: Mesh, ports: Sequence[Port]) -> RefinedMesh:
     try:
         return RefinedMesh.of(mesh, [(port.sharding, port.mesh) for port in ports])
-    except NoGridError as refusal:
+    except RefinementError as refusal:
         message = f"no JAX mesh fits the shardings of all arguments and results: {refusal}"
         raise UsageError(error(message)) from None
 

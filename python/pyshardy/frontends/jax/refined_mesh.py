@@ -11,7 +11,7 @@ from mlir_sdy.model import AxisRef, Mesh, MeshAxis, TensorSharding
 from mlir_sdy.model.devices import sizes_and_widths
 
 
-class NoGridError(ValueError):
+class RefinementError(ValueError):
     """There is no such mesh; the message states the reason."""
 
 
@@ -45,14 +45,14 @@ class RefinedMesh:
         """Return the coarsest refinement of `mesh` for shardings, each with its mesh.
 
         Raises:
-            NoGridError: a mesh has another device order, or boundaries don't divide each other.
+            RefinementError: a mesh has another device order, or boundaries don't divide each other.
         """
         ends: set[int] = set()
         for sharding, counting in shardings:
             if sharding is None or sharding.has_no_axes:
                 continue
             if counting.devices != mesh.devices:
-                raise NoGridError(
+                raise RefinementError(
                     f"the sharding {sharding} has the device order of {counting}, but others that "
                     f"of {mesh}"
                 )
@@ -67,7 +67,7 @@ class RefinedMesh:
             cuts = [width * size, *inside, width]
             for upper, lower in itertools.pairwise(cuts):
                 if upper % lower:
-                    raise NoGridError(f"the axis {ref} of {mesh} cannot be split at {inside}")
+                    raise RefinementError(f"the axis {ref} of {mesh} cannot be split at {inside}")
                 part = AxisRef.sub(ref.name, width * size // upper, upper // lower)
                 axes.append(MeshAxis(_name(part) if inside else ref.name, upper // lower))
                 widths.append(lower)

@@ -37,8 +37,8 @@ from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.shard.errors import SHARD_TO_SDY, refusal
 from pyshardy.shard.origins import AXIS_NAMES, copy_other_attributes, origin_of
-from pyshardy.shard.pieces import offsets_rounded_up, uneven_dim
 from pyshardy.shard.refinement import Refinement, coarsen
+from pyshardy.shard.uneven_shards import offsets_rounded_up, uneven_dim
 
 
 def convert_shard_to_sdy(module: ir.Module) -> None:
@@ -285,14 +285,14 @@ def _without_equivalent(name: str) -> str:
 
 
 def _uneven(sharding: GridSharding, dim: int, size: int, refinement: Refinement) -> str:
-    pieces = refinement.grid.axes_size(sharding.split_axes[dim])
+    num_shards = refinement.grid.axes_size(sharding.split_axes[dim])
     if size < 0:
         return f"dimension {dim} has offsets ({sharding}), but its size is not known"
-    fix = f"pad it to {-(-size // pieces) * pieces}"
+    fix = f"pad it to {-(-size // num_shards) * num_shards}"
     if all(len(axes) <= 1 for axes in sharding.split_axes):
-        fix += f", or give it the offsets {list(offsets_rounded_up(size, pieces))}"
+        fix += f", or give it the offsets {list(offsets_rounded_up(size, num_shards))}"
     how = "with these offsets" if sharding.sharded_dims_offsets else "evenly"
     return (
-        f"dimension {dim} of size {size} is not divided into {pieces} shards {how} as in Shardy: "
-        f"{fix}"
+        f"dimension {dim} of size {size} is not divided into {num_shards} shards {how} as in "
+        f"Shardy: {fix}"
     )

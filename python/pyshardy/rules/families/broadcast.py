@@ -46,7 +46,7 @@ def dynamic_broadcast_in_dim_rule(op: OperationSignature) -> OpShardingRule:
             : (tensor<4xf32>, tensor<2xi32>) -> tensor<6x4xf32>
         // ([j], [k])->([i, j]) {i=6, j=4, k=2} need_replication={k}
     """
-    return _broadcast_in_dim(op).whole_operands(1).build()
+    return _broadcast_in_dim(op).replicated_operands(1).build()
 
 
 @sharding_rule("stablehlo.broadcast", reads=("broadcast_sizes",), beyond_shardy=True)

@@ -144,4 +144,4 @@ def dynamic_convolution_rule(op: OperationSignature) -> OpShardingRule:
     convolution.add_batch()
     convolution.add_features()
     convolution.add_whole_spatial()
-    return convolution.builder.whole_operands(2).build()
+    return convolution.builder.replicated_operands(2).build()

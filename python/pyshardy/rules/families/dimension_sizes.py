@@ -41,4 +41,4 @@ def dynamic_iota_rule(op: OperationSignature) -> OpShardingRule:
     for dim, size in enumerate(op.result_shape()):
         kind = NEED_REPLICATION if dim == op.integer("iota_dimension") else PASS_THROUGH
         builder.factor(size, (), (dim,), kind)
-    return builder.whole_operands(0).build()
+    return builder.replicated_operands(0).build()

@@ -209,7 +209,7 @@ def dynamic_gather_rule(op: OperationSignature) -> OpShardingRule:
         // ([k, j], [i, l], [m])->([i, j]) {i=5, j=6, k=20, l=1, m=2}
         //     reduction={k} need_replication={l, m}
     """
-    return _gather(op).whole_operands(2).build()
+    return _gather(op).replicated_operands(2).build()
 
 
 def _body_reduces(operation: ir.Operation) -> bool:

@@ -61,7 +61,7 @@ def ragged_dot_rule(op: OperationSignature) -> OpShardingRule:
         builder.factor(lhs[left], (left, right), kind=kind)
     for dim in groups:
         builder.factor(rhs[dim], (None, dim), kind=NEED_REPLICATION)
-    return builder.whole_operands(2).build()
+    return builder.replicated_operands(2).build()
 
 
 def _dims(numbers: str, name: str) -> tuple[int, ...]:

@@ -38,4 +38,4 @@ def rng_rule(op: OperationSignature) -> OpShardingRule:
     builder = RuleBuilder(op)
     for dim, size in enumerate(op.result_shape()):
         builder.factor(size, (), (dim,))
-    return builder.whole_operands(2).build()
+    return builder.replicated_operands(2).build()

@@ -54,7 +54,7 @@ def dynamic_reshape_rule(op: OperationSignature) -> OpShardingRule | None:
         stablehlo.dynamic_reshape %a, %b : (tensor<18xf32>, tensor<2xi32>) -> tensor<3x6xf32>
         // ([ij], [k])->([i, j]) {i=3, j=6, k=2} need_replication={k}
     """
-    return None if 0 in op.operand_shape() else _reshape(op).whole_operands(1).build()
+    return None if 0 in op.operand_shape() else _reshape(op).replicated_operands(1).build()
 
 
 def _reshape(

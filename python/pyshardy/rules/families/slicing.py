@@ -87,7 +87,7 @@ def real_dynamic_slice_rule(op: OperationSignature) -> OpShardingRule:
         changes = size != result_size
         kind = NEED_REPLICATION if changes else PASS_THROUGH
         builder.factor(size, (dim,), (dim,), kind, blocked=changes)
-    return builder.whole_operands(1, 2, 3).build()
+    return builder.replicated_operands(1, 2, 3).build()
 
 
 def _cut_somewhere(op: OperationSignature) -> RuleBuilder:
@@ -149,4 +149,4 @@ def dynamic_pad_rule(op: OperationSignature) -> OpShardingRule:
         else:
             builder.factor(size, (dim,), kind=NEED_REPLICATION)
             builder.factor(result_size, (), (dim,), NEED_REPLICATION)
-    return builder.whole_operands(2, 3, 4).build()
+    return builder.replicated_operands(2, 3, 4).build()

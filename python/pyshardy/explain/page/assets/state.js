@@ -72,7 +72,7 @@ function shardingOf(number) {
 }
 
 function localShape(value, sharding) {
-  return value.shape.map((size, dim) => Math.ceil(size / (sharding.pieces[dim] ?? 1)));
+  return value.shape.map((size, dim) => Math.ceil(size / (sharding.num_shards[dim] ?? 1)));
 }
 function localBytes(value, sharding) {
   return localShape(value, sharding).reduce((product, size) => product * size, value.element_bytes);
