@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -350,16 +350,34 @@ def run_unpartitioned(
         ExecutionError: the run failed.
         PassError: it has no unsharded form; see `unsharded`.
     """
+    return compile_unpartitioned(module, backend, options)(inputs)
+
+
+def compile_unpartitioned(
+    module: ir.Module, backend: str = "interpreter", options: CompileOptions | None = None
+) -> Callable[[Sequence[npt.ArrayLike]], list[Array]]:
+    """Compile the unpartitioned program for one device, to run it several times.
+
+    The arguments and errors are those of `run_unpartitioned`.
+
+    Returns:
+        A function from the arrays of the arguments to those of the results.
+    """
     plain = unsharded(_entered_at_main(module))
     entry = _main(plain)
     options = _with_callbacks(options or CompileOptions(), plain)
     arguments, results = _signature(entry)
-    arrays = _fitting(inputs, list(zip(_argument_names(entry), arguments, strict=True)))
-    outputs = spmd_program(backend, plain, Layout(1, 1), options).run([arrays])[0]
-    return [
-        array.astype(spec.result_dtype, copy=False)
-        for array, spec in zip(outputs, results, strict=True)
-    ]
+    ports = list(zip(_argument_names(entry), arguments, strict=True))
+    program = spmd_program(backend, plain, Layout(1, 1), options)
+
+    def run(inputs: Sequence[npt.ArrayLike]) -> list[Array]:
+        outputs = program.run([_fitting(inputs, ports)])[0]
+        return [
+            array.astype(spec.result_dtype, copy=False)
+            for array, spec in zip(outputs, results, strict=True)
+        ]
+
+    return run
 
 
 def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pyshardy.backends.arrays.comparison import Difference
+from pyshardy.backends.arrays.comparison import Difference, Verdict, overall
 from pyshardy.cli.run_profile import Measurement
 from pyshardy.program import Collective, PartitionedProgram, Port
 
@@ -67,11 +67,10 @@ class Report:
         self._print("Outputs", self._ports("output", self.program.outputs, differences))
         if differences is None:
             return
-        wrong = sum(not difference.is_small for difference in differences)
-        if wrong:
-            self._line(f"\nFAILED: {wrong} of {len(differences)} results differ", "bold red")
-        else:
-            self._line("\nOK: the results match those of the unpartitioned program", "bold green")
+        for line in _uncompared(self.program.outputs, differences):
+            self._line(f"\n{line}", "yellow")
+        text, style = _conclusion(differences)
+        self._line(f"\n{text}", style)
 
     def print_profile(self, measurements: Sequence[Measurement]) -> None:
         """Print the time of each stage, and the bytes that each device holds and sends."""
@@ -105,7 +104,7 @@ class Report:
         for heading in (what, "global", "sharding", "on each device"):
             table.add_column(heading, overflow="fold")
         if differences is not None:
-            for heading in ("largest difference", "relative", "allowed"):
+            for heading in ("largest difference", "relative", "rounding", "allowed"):
                 table.add_column(heading, justify="right")
             table.add_column("")
         for index, port in enumerate(ports):
@@ -114,8 +113,10 @@ class Report:
             verdict: list[Text] = []
             if differences is not None:
                 found = differences[index]
-                cells += [f"{found.absolute:.3g}", f"{found.relative:.3g}", f"{found.tolerance:g}"]
-                verdict = [Text("OK", "green") if found.is_small else Text("FAILED", "red")]
+                noise = "-" if found.noise is None else f"{found.noise:.2g}"
+                cells += [f"{found.absolute:.3g}", f"{found.relative:.3g}", noise]
+                cells.append(f"{found.tolerance:g}")
+                verdict = [Text(found.verdict.value, _STYLES[found.verdict])]
             table.add_row(*map(Text, cells), *verdict)
         return table
 
@@ -125,6 +126,39 @@ class Report:
 
     def _line(self, text: str, style: str = "") -> None:
         self._console.print(Text(text, style), soft_wrap=True)
+
+
+_STYLES = {Verdict.OK: "green", Verdict.FAILED: "red", Verdict.INCONCLUSIVE: "yellow"}
+
+
+def _uncompared(ports: Sequence[Port], differences: Sequence[Difference]) -> Iterator[str]:
+    """Yield a line for each result with values that are not finite numbers on both sides."""
+    for port, found in zip(ports, differences, strict=True):
+        counts = ((found.num_nan, "NaN"), (found.num_infinite, "infinite"))
+        kinds = " and ".join(
+            f"{count:,} of {found.size:,} values {kind}" for count, kind in counts if count
+        )
+        if kinds:
+            rest = f"{found.num_compared:,} compared" if found.num_compared else "nothing compared"
+            yield f"{port.name}: {kinds}: {rest}"
+
+
+def _conclusion(differences: Sequence[Difference]) -> tuple[str, str]:
+    """Return the last line of a comparison, and its style."""
+    verdict = overall(differences)
+    style = f"bold {_STYLES[verdict]}"
+    if verdict is Verdict.OK:
+        return "OK: the results match those of the unpartitioned program", style
+    if verdict is Verdict.FAILED:
+        wrong = sum(each.verdict is Verdict.FAILED for each in differences)
+        return f"FAILED: {wrong} of {len(differences)} results differ", style
+    if not any(each.num_compared for each in differences):
+        return "inconclusive: no value could be compared; use other inputs by --inputs", style
+    noise = max(each.noise or 0.0 for each in differences if each.verdict is verdict)
+    return (
+        f"inconclusive: rounding alone gives {noise:.2g} here; use other inputs by --inputs",
+        style,
+    )
 
 
 def _table() -> Table:

@@ -4,12 +4,27 @@
 Sharding a sum changes the order of its terms and thereby its rounding. Floating-point results are
 therefore compared by their largest difference relative to the largest value of the array; integers
 and booleans must be equal.
+
+The tolerance of an element type suits short programs. A deep one may amplify rounding far beyond
+it, so the noise is measured: the relative difference that moving all inputs by one unit in the last
+place makes. With tolerance t and noise n, a relative difference d is judged as follows:
+
+1. Nothing compared, as all values are NaN or infinite on both sides: inconclusive.
+2. d <= t: OK.
+3. d <= 10 n and d <= 0.01: OK, since rounding explains it.
+4. d <= 10 n: inconclusive, since rounding would hide an error of this size.
+5. Otherwise: failed.
+
+Examples with t = 1e-5: d = 3e-4 and n = 1e-4 is OK by 3; d = 0.8 and n = 1.2 is inconclusive by 4;
+d = 0.8 and n = 1e-6 has failed by 5.
 """
 
 from __future__ import annotations
 
+import enum
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +43,21 @@ _NARROW_FLOAT_TOLERANCE = 0.25
 _FLOAT = re.compile(r"(?:bf|f)\d|complex<")
 
 
+_NOISE_FACTOR = 10
+"""The noise is measured for one set of rounding errors; others may be several times larger."""
+
+_MOST_EXPLAINED = 0.01
+"""The largest relative difference that noise can excuse."""
+
+
+class Verdict(enum.Enum):
+    """The outcome of a comparison."""
+
+    OK = "OK"
+    FAILED = "FAILED"
+    INCONCLUSIVE = "inconclusive"
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """The difference of two arrays.
@@ -37,16 +67,79 @@ class Difference:
             or is not a number.
         relative: the same, divided by the largest finite value of the second array.
         tolerance: the largest relative difference at which they count as equal.
+        size: the number of elements.
+        num_nan: the number of elements that are not a number in both.
+        num_infinite: the number of elements that are the same infinity in both.
+        noise: the relative difference by rounding alone; None if it wasn't measured.
     """
 
     absolute: float
     relative: float
     tolerance: float
+    size: int
+    num_nan: int = 0
+    num_infinite: int = 0
+    noise: float | None = None
+
+    def with_noise(self, noise: float) -> Difference:
+        """Return the same difference with the measured noise."""
+        return replace(self, noise=noise)
+
+    @property
+    def num_compared(self) -> int:
+        """The number of elements that have been compared as numbers."""
+        return self.size - self.num_nan - self.num_infinite
 
     @property
     def is_small(self) -> bool:
-        """Whether the arrays count as equal."""
+        """Whether the difference is within the tolerance."""
         return self.relative <= self.tolerance
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict by the rules above."""
+        if self.size and not self.num_compared:
+            return Verdict.INCONCLUSIVE
+        if self.is_small:
+            return Verdict.OK
+        if self.relative > _NOISE_FACTOR * (self.noise or 0.0):
+            return Verdict.FAILED
+        return Verdict.OK if self.relative <= _MOST_EXPLAINED else Verdict.INCONCLUSIVE
+
+
+def overall(differences: Sequence[Difference]) -> Verdict:
+    """Return the verdict on a program: failed or inconclusive if that holds for any result.
+
+    Results of which nothing is compared count only if no other result is compared either.
+    """
+    compared = [each for each in differences if each.num_compared or not each.size]
+    verdicts = {each.verdict for each in compared or differences}
+    if Verdict.FAILED in verdicts:
+        return Verdict.FAILED
+    return Verdict.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts else Verdict.OK
+
+
+def with_last_places_moved(arrays: Sequence[Array], seed: int = 0) -> list[Array]:
+    """Return arrays whose floating-point elements are moved by one unit in the last place.
+
+    Each is moved at random, up or down; zeros stay zeros. Other elements stay as they are.
+    """
+    generator = np.random.default_rng(seed)
+    return [_moved(array, generator) for array in arrays]
+
+
+def _moved(array: Array, generator: np.random.Generator) -> Array:
+    if array.dtype.kind == "c":
+        parts = _moved(array.real, generator), _moved(array.imag, generator)
+        return np.asarray(np.add(parts[0], np.multiply(1j, parts[1])), array.dtype)
+    if array.dtype.kind in "biu" or array.size == 0:
+        return array
+    towards = np.where(generator.integers(0, 2, array.shape), -np.inf, np.inf).astype(array.dtype)
+    try:
+        moved = np.nextafter(array, towards)
+    except TypeError:  # not defined for this small type
+        return array
+    return np.where(array == 0, array, moved).astype(array.dtype)
 
 
 def default_tolerance(spec: TensorSpec) -> float:
@@ -98,18 +191,22 @@ def compare(
     if spec.dtype.kind in "bui":
         differs = found != expected
         if not differs.any():
-            return Difference(0.0, 0.0, allowed)
+            return Difference(0.0, 0.0, allowed, found.size)
         distance = abs(found[differs].astype(object) - expected[differs].astype(object))
         absolute = float(max(distance))
-        return Difference(absolute, absolute / max(float(np.abs(expected).max()), 1.0), allowed)
+        relative = absolute / max(float(np.abs(expected).max()), 1.0)
+        return Difference(absolute, relative, allowed, found.size)
     wide = np.complex128 if spec.is_complex else np.float64
     left, right = found.astype(wide), expected.astype(wide)
     finite = np.isfinite(right)
-    same = (left == right) | (np.isnan(left) & np.isnan(right))
+    both_nan = np.isnan(left) & np.isnan(right)
+    same = (left == right) | both_nan
+    num_nan = int(both_nan.sum())
+    num_infinite = int((same & ~both_nan & ~finite).sum())
     if not (same | (finite & np.isfinite(left))).all():
-        return Difference(np.inf, np.inf, allowed)
+        return Difference(np.inf, np.inf, allowed, found.size, num_nan, num_infinite)
     distance = np.abs(np.where(same, 0, left) - np.where(same, 0, right))
     absolute = float(distance.max(initial=0.0))
     scale = float(np.abs(right[finite]).max(initial=0.0))
     relative = absolute if absolute == 0.0 or scale == 0.0 else absolute / scale
-    return Difference(absolute, relative, allowed)
+    return Difference(absolute, relative, allowed, found.size, num_nan, num_infinite)
