@@ -46,6 +46,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     from pyshardy.cli.run_profile import Profile  # noqa: PLC0415
     from pyshardy.cli.run_report import Report  # noqa: PLC0415
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
+    from pyshardy.irtools.shardings import any_sharding  # noqa: PLC0415
     from pyshardy.rules import load_rules  # noqa: PLC0415
 
     for path in arguments.load_rules:
@@ -71,7 +72,13 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         if arguments.inputs
         else random_inputs([port.spec for port in ports], arguments.seed)
     )
-    report = _begun_report(program, filename, print_module=arguments.print_module, kind=Report)
+    report = _begun_report(
+        program,
+        filename,
+        is_annotated=any_sharding(original, lambda each: not each.is_fully_replicated),
+        print_module=arguments.print_module,
+        kind=Report,
+    )
     with _activity(f"running on {program.mesh.total_size} devices"):
         outputs = profile.run(
             "on all devices", lambda: program.run(inputs, arguments.backend, options)
@@ -135,9 +142,22 @@ def _partitioned(
 
 
 def _begun_report(
-    program: PartitionedProgram, filename: str, *, print_module: bool, kind: type[Report]
+    program: PartitionedProgram,
+    filename: str,
+    *,
+    is_annotated: bool,
+    print_module: bool,
+    kind: type[Report],
 ) -> Report:
-    """Create the report, and print the part that is known before the program runs."""
+    """Create the report, and print the part that is known before the program runs.
+
+    Args:
+        program: the partitioned program.
+        filename: its file.
+        is_annotated: whether the program has shardings; those that don't divide are dropped.
+        print_module: whether to print the module first.
+        kind: the class of the report.
+    """
     if print_module:
         from mlir_sdy.assembly import asm  # noqa: PLC0415
 
@@ -145,7 +165,7 @@ def _begun_report(
     report = kind(program, filename)
     report.print_inputs()
     report.print_collectives()
-    if not any(
+    if not is_annotated and not any(
         port.sharding is not None and not port.sharding.is_fully_replicated
         for port in (*program.inputs, *program.outputs)
     ):

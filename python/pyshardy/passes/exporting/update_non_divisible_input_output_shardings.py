@@ -16,7 +16,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.host import ir
+from mlir_sdy.diagnostics import emit, warning
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import (
@@ -30,7 +31,7 @@ from mlir_sdy.values import (
     set_result_shardings_of,
 )
 from pyshardy.irtools.analyses import preserves
-from pyshardy.irtools.functions import functions_of, has_static_shape, is_private
+from pyshardy.irtools.functions import functions_of, has_body, has_static_shape, is_private
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 
@@ -46,6 +47,9 @@ def update_non_divisible_input_output_shardings(
     These are the arguments and results of functions, the results of calls, and the operands and
     results of manual computations. For the operands and results inside of the body, the local shape
     must be divisible by the axes that are not manual. Values of dynamic shape are skipped.
+
+    Each such argument and result of a public function is warned about: its value is held, and often
+    computed, by more devices than its sharding says.
 
     Args:
         module: the module, which is changed in place.
@@ -63,12 +67,52 @@ def update_non_divisible_input_output_shardings(
         if symbol_name(function) in kept:
             continue
         function_type = function_type_of(function)
-        changed = _changed(argument_shardings(function), function_type.inputs, meshes)
+        declared = argument_shardings(function)
+        changed = _changed(declared, function_type.inputs, meshes)
         if changed:
+            _warn(function, "argument", declared, changed, function_type.inputs, meshes)
             set_argument_shardings(function, changed, cache)
-        changed = _changed(result_shardings(function), function_type.results, meshes)
+        declared = result_shardings(function)
+        changed = _changed(declared, function_type.results, meshes)
         if changed:
+            _warn(function, "result", declared, changed, function_type.results, meshes)
             set_result_shardings(function, changed, cache)
+
+
+def _warn(
+    function: ir.Operation,
+    kind: str,
+    declared: Sequence[TensorSharding | None],
+    changed: Mapping[int, TensorSharding],
+    types: Sequence[ir.Type],
+    meshes: Mapping[str, Mesh],
+) -> None:
+    """Warn about the axes that arguments or results of a public function lose."""
+    if is_private(function):
+        return
+    for index, new in changed.items():
+        old = declared[index]
+        mesh = None if old is None else mesh_of(old, meshes)
+        if old is None or mesh is None:
+            continue
+        place = function.location
+        if kind == "argument" and has_body(function):
+            place = function.regions[0].blocks[0].arguments[index].location
+        for dim, size in enumerate(ir.RankedTensorType(types[index]).shape):
+            before, after = old.dim_axes[dim], new.dim_axes[dim]
+            if before == after:
+                continue
+            instead = f"sharded by {_listed(after)} instead" if after else "left unsharded"
+            message = (
+                f"{kind} {index} of @{symbol_name(function)}: {mesh.axes_size(before)} shards "
+                f"along {_listed(before)} don't divide dimension {dim} of size {size} evenly, so "
+                f"it is {instead}"
+            )
+            emit(warning(message, location_of(place)))
+
+
+def _listed(axes: Iterable[AxisRef]) -> str:
+    return "{" + ", ".join(map(str, axes)) + "}"
 
 
 def trim_shardings_of(
