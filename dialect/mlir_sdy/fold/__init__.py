@@ -70,7 +70,7 @@ def apply_patterns(
     def callback(pattern: Pattern) -> Callable[[ir.OpView, rewrite.PatternRewriter], bool]:
         def match_and_rewrite(view: ir.OpView, rewriter: rewrite.PatternRewriter) -> bool:
             nonlocal applied
-            matched = pattern.rewrite(view.operation, rewriter)
+            matched = pattern.rewrite(view, rewriter)
             applied |= matched
             return not matched  # for the host, False is success
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import attribute_of, value_of
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.fold.pattern import Pattern, is_used
 from mlir_sdy.host import ir, rewrite
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue, common_mesh
@@ -18,14 +19,15 @@ from mlir_sdy.values import manual_axes
 _OWN = frozenset({"in_shardings", "out_shardings", "manual_axes", OPERAND_SIZES, RESULT_SIZES})
 
 
-def drop_unused_inputs(computation: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+def drop_unused_inputs(
+    computation: sdy.ManualComputationOp, rewriter: rewrite.PatternRewriter
+) -> bool:
     """Unused arguments of the body are erased, with their operands and shardings."""
     body = computation.regions[0].blocks[0]
     used = [is_used(argument) for argument in body.arguments]
     if all(used):
         return False
-    attributes = computation.attributes
-    in_shardings = value_of(attributes["in_shardings"]).shardings
+    in_shardings = value_of(computation.in_shardings).shardings
     with rewriter.ip, computation.location:
         smaller = sdy.ManualComputationOp(
             [result.type for result in computation.results],
@@ -35,21 +37,23 @@ def drop_unused_inputs(computation: ir.Operation, rewriter: rewrite.PatternRewri
                     tuple(each for each, kept in zip(in_shardings, used, strict=True) if kept)
                 )
             ),
-            attributes["out_shardings"],
-            attributes["manual_axes"],
+            computation.out_shardings,
+            computation.manual_axes,
         ).operation
-    for name in attributes:
+    for name, attribute in computation.attributes.items():
         if name not in _OWN:
-            smaller.attributes[name] = attributes[name]
+            set_discardable(smaller, name, attribute)
     body.append_to(smaller.regions[0])
     for index in reversed(range(len(used))):
         if not used[index]:
             body.erase_argument(index)
-    rewriter.replace_op(computation, smaller)
+    rewriter.replace_op(computation.operation, smaller)
     return True
 
 
-def inline_on_one_device(computation: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+def inline_on_one_device(
+    computation: sdy.ManualComputationOp, rewriter: rewrite.PatternRewriter
+) -> bool:
     """A computation is inlined if its manual axes have one device.
 
     1. A computation without values whose body is empty is erased, for any manual axes.
@@ -57,25 +61,28 @@ def inline_on_one_device(computation: ir.Operation, rewriter: rewrite.PatternRew
        shardings of operands and results are dropped.
     """
     in_shardings, out_shardings = (
-        value_of(computation.attributes[name]).shardings
-        for name in ("in_shardings", "out_shardings")
+        value_of(attribute).shardings
+        for attribute in (computation.in_shardings, computation.out_shardings)
     )
     body = computation.regions[0].blocks[0]
     if in_shardings or out_shardings:
-        axes = manual_axes(computation)
-        if axes and _devices_along(axes, computation, (*in_shardings, *out_shardings)) != 1:
+        axes = manual_axes(computation.operation)
+        if (
+            axes
+            and _devices_along(axes, computation.operation, (*in_shardings, *out_shardings)) != 1
+        ):
             return False
     # The moved operations are in the block before, and their outside uses are those of the results.
     *inner, terminator = [view.operation for view in body.operations]
     for argument, operand in zip(body.arguments, computation.operands, strict=True):
         argument.replace_all_uses_with(operand)
     for operation in inner:
-        operation.move_before(computation)
+        operation.move_before(computation.operation)
     returned = list(terminator.operands)
     if returned:
-        rewriter.replace_op(computation, returned)
+        rewriter.replace_op(computation.operation, returned)
     else:
-        rewriter.erase_op(computation)
+        rewriter.erase_op(computation.operation)
     return True
 
 
@@ -91,6 +98,6 @@ def _devices_along(
 
 
 PATTERNS = (
-    Pattern("sdy.manual_computation", drop_unused_inputs),
-    Pattern("sdy.manual_computation", inline_on_one_device),
+    Pattern(sdy.ManualComputationOp, drop_unused_inputs),
+    Pattern(sdy.ManualComputationOp, inline_on_one_device),
 )

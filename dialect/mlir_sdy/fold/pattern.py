@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any, TypeVar
 
 from mlir_sdy.host import ir, rewrite
 
-Rewrite = Callable[[ir.Operation, rewrite.PatternRewriter], bool]
+_Class = TypeVar("_Class", bound=ir.OpView)
+
+Rewrite = Callable[[Any, rewrite.PatternRewriter], bool]
+"""A function that takes an operation as an object of its class."""
 
 RESHARD = "sdy-reshard"
 """The label of patterns that merge reshards."""
@@ -23,15 +27,20 @@ class Pattern:
     """A rewrite pattern that simplifies an operation.
 
     Attributes:
-        root: the name of the operation.
-        rewrite: a function that, if the pattern matches an operation, rewrites it and returns
-            True. Operations must be replaced and erased through the rewriter.
+        op_class: the class of the operation.
+        rewrite: a function that, if the pattern matches an operation of the class, rewrites it and
+            returns True. Operations must be replaced and erased through the rewriter.
         label: the name of its group in options of passes; empty without one.
     """
 
-    root: str
+    op_class: type[ir.OpView]
     rewrite: Rewrite
     label: str = ""
+
+    @property
+    def root(self) -> str:
+        """The name of the operation."""
+        return self.op_class.OPERATION_NAME
 
     @property
     def name(self) -> str:
@@ -45,6 +54,12 @@ def producer(value: ir.Value, name: str) -> ir.Operation | None:
         return None
     operation = value.owner.operation
     return operation if operation.name == name else None
+
+
+def producer_of_class(value: ir.Value, op_class: type[_Class]) -> _Class | None:
+    """Return the operation that defines `value` as an object of its class; None for another one."""
+    owner = value.owner
+    return owner if isinstance(owner, op_class) else None
 
 
 def is_used(value: ir.Value) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
-from mlir_sdy.fold.pattern import COLLECTIVE, Pattern, producer
-from mlir_sdy.host import ir, rewrite
+from mlir_sdy.fold.pattern import COLLECTIVE, Pattern, producer_of_class
+from mlir_sdy.host import rewrite
 from mlir_sdy.model import (
     AxisRef,
     AxisRefList,
@@ -23,7 +23,7 @@ from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding
 
 
-def slice_of_reduce(all_slice: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+def slice_of_reduce(all_slice: sdy.AllSliceOp, rewriter: rewrite.PatternRewriter) -> bool:
     """`all_slice(all_reduce(x, R), S)` becomes a reduce-scatter of `x`, and a slice of the rest.
 
     1. Every user of the all-reduce is a slice along the same axes in the same block; the matched
@@ -32,48 +32,49 @@ def slice_of_reduce(all_slice: ir.Operation, rewriter: rewrite.PatternRewriter) 
        reduction axes, compared as written. All reduction axes must be used.
     3. The remaining slicing axes, if there are any, become a slice.
     """
-    reduce = producer(all_slice.operands[0], "sdy.all_reduce")
-    module = enclosing_module(all_slice)
+    reduce = producer_of_class(all_slice.tensor, sdy.AllReduceOp)
+    module = enclosing_module(all_slice.operation)
     if reduce is None or module is None:
         return False
     slices = _slices_alike(reduce, all_slice)
     split = _split(
-        [axes.value for axes in value_of(all_slice.attributes["slicing_axes"])],
-        value_of(reduce.attributes["reduction_axes"]).value,
+        [axes.value for axes in value_of(all_slice.slicing_axes)],
+        value_of(reduce.reduction_axes).value,
     )
     if slices is None or split is None:
         return False
-    mesh = mesh_of(value_of(reduce.attributes["out_sharding"]), meshes_of(module))
+    mesh = mesh_of(value_of(reduce.out_sharding), meshes_of(module))
     if mesh is None:
         return False
     scattered, rest = split
     cache = AttributeCache(all_slice.context)
     with rewriter.ip, all_slice.location:
         result = sdy.reduce_scatter(
-            reduce.operands[0],
+            reduce.tensor,
             cache[_lists(scattered)],
             cache[_scattered_sharding(reduce, all_slice, scattered, mesh)],
-            reduction_op=reduce.attributes.get("reduction_op"),
+            reduction_op=reduce.operation.attributes.get("reduction_op"),
         )
         if any(rest):
-            out_sharding = all_slice.attributes["out_sharding"]
-            result = sdy.all_slice(result, cache[_lists(rest)], out_sharding)
+            result = sdy.all_slice(result, cache[_lists(rest)], all_slice.out_sharding)
     for each in slices:
-        rewriter.replace_op(each, [result])
-    rewriter.erase_op(reduce)
+        rewriter.replace_op(each.operation, [result])
+    rewriter.erase_op(reduce.operation)
     return True
 
 
-def _slices_alike(reduce: ir.Operation, first: ir.Operation) -> list[ir.Operation] | None:
+def _slices_alike(reduce: sdy.AllReduceOp, first: sdy.AllSliceOp) -> list[sdy.AllSliceOp] | None:
     """Return the users of `reduce` if all are slices equal to `first`, the first in the block."""
-    users = [use.owner.operation for use in reduce.results[0].uses]
-    for user in users:
-        if user.name != "sdy.all_slice" or user.block != first.block:
+    users: list[sdy.AllSliceOp] = []
+    for use in reduce.result.uses:
+        user = use.owner
+        if not isinstance(user, sdy.AllSliceOp) or user.operation.block != first.operation.block:
             return None
-        if user.attributes["slicing_axes"] != first.attributes["slicing_axes"]:
+        if user.slicing_axes != first.slicing_axes:
             return None
-        if user.is_before_in_block(first):
+        if user.operation.is_before_in_block(first.operation):
             return None
+        users.append(user)
     return users
 
 
@@ -95,13 +96,13 @@ def _split(
 
 
 def _scattered_sharding(
-    reduce: ir.Operation, all_slice: ir.Operation, scattered: list[AxisTuple], mesh: Mesh
+    reduce: sdy.AllReduceOp, all_slice: sdy.AllSliceOp, scattered: list[AxisTuple], mesh: Mesh
 ) -> TensorSharding:
-    source = get_sharding(reduce.operands[0])
+    source = get_sharding(reduce.tensor)
     given = ((),) * len(scattered) if source is None else source.dim_axes
     dims = [slice_axes(axes, new, mesh) for axes, new in zip(given, scattered, strict=True)]
-    reduced = value_of(reduce.attributes["out_sharding"])
-    sliced = value_of(all_slice.attributes["out_sharding"])
+    reduced = value_of(reduce.out_sharding)
+    sliced = value_of(all_slice.out_sharding)
     return replace(
         TensorSharding.from_axes(reduced.mesh_or_ref, dims, sliced.unreduced_axes),
         replicated_axes=sliced.replicated_axes,
@@ -113,4 +114,4 @@ def _lists(axes_per_dim: list[AxisTuple]) -> ListOfAxisRefLists:
     return ListOfAxisRefLists(tuple(map(AxisRefList, axes_per_dim)))
 
 
-PATTERNS = (Pattern("sdy.all_slice", slice_of_reduce, COLLECTIVE),)
+PATTERNS = (Pattern(sdy.AllSliceOp, slice_of_reduce, COLLECTIVE),)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
 from mlir_sdy.effects import is_removable
 from mlir_sdy.fold.pattern import Pattern, producer
@@ -27,7 +28,7 @@ _SEARCHED = 1000
 """Largest number of operations visited in the search for a live use of a reshard."""
 
 
-def reuse_reshard(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+def reuse_reshard(reshard: sdy.ReshardOp, rewriter: rewrite.PatternRewriter) -> bool:
     """A reshard becomes reshapes and transposes of an earlier reshard with the same data placement.
 
     1. Walk up from the operand through reshapes and transposes to the *root*, and convert the
@@ -43,34 +44,34 @@ def reuse_reshard(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> b
         return has_served
     for candidate in _reshards_of(target.root):
         if serves(candidate, reshard, target):
-            rewriter.replace_op(reshard, [_follow(candidate, target)])
+            rewriter.replace_op(reshard.operation, [_follow(candidate, target)])
             return True
     return has_served
 
 
-def serve_equal_ones(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+def serve_equal_ones(reshard: sdy.ReshardOp, rewriter: rewrite.PatternRewriter) -> bool:
     """Replace all later reshards of the same value to the same sharding by this one, at once.
 
     The pattern would replace each of them, but search all uses of the value each time. The shortcut
     is taken only if no other pattern can apply to them before: the value is neither a reshape nor
     reshaped, and this reshard keeps a use that is not a reshard.
     """
-    value = reshard.operands[0]
+    value = reshard.input
     if producer(value, _RESHAPE) or producer(value, _TRANSPOSE):
         return False
-    sharding, block = reshard.attributes["sharding"], reshard.block
+    sharding, block = reshard.sharding, reshard.operation.block
     equal: list[ir.Operation] = []
     for use in value.uses:
-        user = use.owner.operation
-        if user.name == _RESHAPE:
+        user = use.owner
+        if user.operation.name == _RESHAPE:
             return False
         if (
-            user.name == "sdy.reshard"
-            and user.attributes["sharding"] == sharding
-            and user.block == block
-            and reshard.is_before_in_block(user)
+            isinstance(user, sdy.ReshardOp)
+            and user.sharding == sharding
+            and user.operation.block == block
+            and reshard.operation.is_before_in_block(user.operation)
         ):
-            equal.append(user)
+            equal.append(user.operation)
     if not equal or not _keeps_a_use(reshard):
         return False
     for later in equal:
@@ -78,12 +79,12 @@ def serve_equal_ones(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -
     return True
 
 
-def _keeps_a_use(reshard: ir.Operation) -> bool:
+def _keeps_a_use(reshard: sdy.ReshardOp) -> bool:
     """Whether a reshard has a live use other than reshards.
 
     The search is limited to some operations; beyond them the result is False.
     """
-    users = (use.owner.operation for use in reshard.results[0].uses)
+    users = (use.owner.operation for use in reshard.result.uses)
     pending = [user for user in users if user.name != "sdy.reshard"]
     for _ in range(_SEARCHED):
         if not pending:
@@ -112,15 +113,15 @@ class _Target:
     type: ir.Type
 
 
-def _carry_up(reshard: ir.Operation) -> _Target | None:
+def _carry_up(reshard: sdy.ReshardOp) -> _Target | None:
     """Convert the sharding of a reshard up the chain.
 
     A transpose permutes the sharding; a reshape of equal rank keeps it, and one of another rank
     ends the conversion. None if there is a transpose above that, which would change the order of
     data.
     """
-    root: ir.Value = reshard.operands[0]
-    sharding, sharded_type = value_of(reshard.attributes["sharding"]), root.type
+    root: ir.Value = reshard.input
+    sharding, sharded_type = value_of(reshard.sharding), root.type
     chain: list[ir.Operation] = []
     carries_on = True
     while not isinstance(root, ir.BlockArgument):
@@ -151,32 +152,33 @@ def _permuted(sharding: TensorSharding, permutation: list[int]) -> TensorShardin
     return sharding.with_dims(tuple(dims))
 
 
-def _reshards_of(value: ir.Value) -> Iterator[ir.Operation]:
+def _reshards_of(value: ir.Value) -> Iterator[sdy.ReshardOp]:
     """Return the reshards of a value and of its reshapes."""
     for use in value.uses:
-        user = use.owner.operation
-        if user.name == "sdy.reshard":
+        user = use.owner
+        if isinstance(user, sdy.ReshardOp):
             yield user
-        elif user.name == _RESHAPE:
+        elif user.operation.name == _RESHAPE:
             yield from _reshards_of(user.results[0])
 
 
-def serves(candidate: ir.Operation, reshard: ir.Operation, target: _Target) -> bool:
+def serves(candidate: sdy.ReshardOp, reshard: sdy.ReshardOp, target: _Target) -> bool:
     """Whether `candidate` is earlier in the block and places the data as the target does."""
-    if candidate.block != reshard.block or not candidate.is_before_in_block(reshard):
+    earlier, later = candidate.operation, reshard.operation
+    if earlier.block != later.block or not earlier.is_before_in_block(later):
         return False
-    sharding = value_of(candidate.attributes["sharding"])
+    sharding = value_of(candidate.sharding)
     if (
         sharding.unreduced_axes != target.sharding.unreduced_axes
         or sharding.reduction_kind is not target.sharding.reduction_kind
     ):
         return False
-    given_type = candidate.results[0].type
+    given_type = candidate.result.type
     # Shardy compares with the type of the reshard, to which a sharding converted through a
     # transpose does not apply. Requiring both gives its merges as far as they are correct.
     return all(
-        _place_alike(sharding, given_type, target.sharding, target_type, reshard)
-        for target_type in {target.type, reshard.results[0].type}
+        _place_alike(sharding, given_type, target.sharding, target_type, later)
+        for target_type in {target.type, reshard.result.type}
     )
 
 
@@ -208,9 +210,9 @@ def _static_shape(value_type: ir.Type) -> Shape | None:
     return None
 
 
-def _follow(candidate: ir.Operation, target: _Target) -> ir.Value:
+def _follow(candidate: sdy.ReshardOp, target: _Target) -> ir.Value:
     """Apply the chain from the root to the operand to the result of `candidate` instead."""
-    value = candidate.results[0]
+    value: ir.Value = candidate.result
     if value.type != target.root.type:
         reshape = ir.Operation.create(
             _RESHAPE,
@@ -227,4 +229,4 @@ def _follow(candidate: ir.Operation, target: _Target) -> ir.Value:
     return value
 
 
-PATTERNS = (Pattern("sdy.reshard", reuse_reshard),)
+PATTERNS = (Pattern(sdy.ReshardOp, reuse_reshard),)

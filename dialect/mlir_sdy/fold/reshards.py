@@ -4,23 +4,23 @@
 from __future__ import annotations
 
 from mlir_sdy import sdy
-from mlir_sdy.fold.pattern import RESHARD, Pattern, has_one_use, producer
-from mlir_sdy.host import ir, rewrite
+from mlir_sdy.fold.pattern import RESHARD, Pattern, has_one_use, producer_of_class
+from mlir_sdy.host import rewrite
 
 
-def merge_reshards(reshard: ir.Operation, rewriter: rewrite.PatternRewriter) -> bool:
+def merge_reshards(reshard: sdy.ReshardOp, rewriter: rewrite.PatternRewriter) -> bool:
     """`reshard(reshard(x, s1), s2)` becomes `reshard(x, s2)`.
 
     Only if the inner one has no other use. Otherwise it is kept, and resharding from `s1` is
     usually cheaper.
     """
-    inner = producer(reshard.operands[0], "sdy.reshard")
-    if inner is None or not has_one_use(inner.results[0]):
+    inner = producer_of_class(reshard.input, sdy.ReshardOp)
+    if inner is None or not has_one_use(inner.result):
         return False
     with rewriter.ip, reshard.location:
-        merged = sdy.ReshardOp(inner.operands[0], reshard.attributes["sharding"])
+        merged = sdy.ReshardOp(inner.input, reshard.sharding)
     rewriter.replace_op(reshard, merged)
     return True
 
 
-PATTERNS = (Pattern("sdy.reshard", merge_reshards, RESHARD),)
+PATTERNS = (Pattern(sdy.ReshardOp, merge_reshards, RESHARD),)
