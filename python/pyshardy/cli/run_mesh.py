@@ -64,9 +64,5 @@ def give_mesh(module: ir.Module, name: str | None, mesh: Mesh) -> None:
         view_as(sdy.MeshOp, declared).mesh = attribute
     else:
         with module.context, ir.Location.unknown():
-            ir.Operation.create(
-                "sdy.mesh",
-                attributes={"sym_name": ir.StringAttr.get(name), "mesh": attribute},
-                ip=ir.InsertionPoint.at_block_begin(module.body),
-            )
+            sdy.mesh(name, attribute, ip=ir.InsertionPoint.at_block_begin(module.body))
     verify(module)

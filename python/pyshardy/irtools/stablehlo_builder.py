@@ -76,7 +76,7 @@ class StablehloBuilder:
 
     def iota(self, tensor: ir.Type, dim: int) -> ir.Value:
         """Build the positions along a dimension."""
-        attributes = {"iota_dimension": _i64(dim)}
+        attributes = {"iota_dimension": i64_attribute(dim)}
         return self.create("stablehlo.iota", (), (tensor,), attributes).result
 
     # --- Elementwise operations -------------------------------------------------------------
@@ -168,7 +168,7 @@ class StablehloBuilder:
             return values[0]
         shape = list(shape_of(values[0].type))
         shape[dim] = sum(shape_of(value.type)[dim] for value in values)
-        attributes = {"dimension": _i64(dim)}
+        attributes = {"dimension": i64_attribute(dim)}
         result = with_shape(values[0].type, shape)
         return self.create("stablehlo.concatenate", values, (result,), attributes).result
 
@@ -333,5 +333,6 @@ def _arrays(values: Mapping[str, Sequence[int]]) -> dict[str, ir.Attribute]:
     return {name: ir.DenseI64ArrayAttr.get(list(each)) for name, each in values.items()}
 
 
-def _i64(number: int) -> ir.Attribute:
+def i64_attribute(number: int) -> ir.Attribute:
+    """Return an integer attribute of type i64."""
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)

@@ -130,15 +130,8 @@ def _constrain(
         else:
             place = ir.InsertionPoint.after(value.owner)
         opened = TensorSharding.fully_open(rank_of(value.type), first.mesh_or_ref)
-        constraint = ir.Operation.create(
-            "sdy.sharding_constraint",
-            results=[value.type],
-            operands=[value],
-            attributes={"sharding": cache[opened]},
-            loc=value.location,
-            ip=place,
-        )
-        value.replace_all_uses_except(constraint.results[0], constraint)
+        constraint = sdy.ShardingConstraintOp(value, cache[opened], loc=value.location, ip=place)
+        value.replace_all_uses_except(constraint.result, constraint.operation)
 
 
 def _owner(value: ir.Value) -> ir.Operation:

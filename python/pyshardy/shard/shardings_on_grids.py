@@ -17,6 +17,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.functions import has_body
 from pyshardy.irtools.stablehlo_views import function_type_of, symbol_name
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.shard.errors import SDY_TO_SHARD, refusal
 from pyshardy.shard.origins import ORIGINS
 from pyshardy.shard.refinement import Refinement, refine
@@ -63,7 +64,7 @@ class ShardingsOnGrids:
 
     def on_grid(self, sharding: TensorSharding, value_type: ir.Type) -> GridSharding:
         """Return a sharding of the module on its grid, for tensors of a type."""
-        return self._converted[sharding][_shape(value_type)]
+        return self._converted[sharding][_shape_or_unknown(value_type)]
 
     # --- Checks -------------------------------------------------------------------------------
 
@@ -153,7 +154,7 @@ class ShardingsOnGrids:
         mesh = sharding.mesh_or_ref
         assert isinstance(mesh, str), "inlined meshes are refused"
         refinement = self.refinements[mesh]
-        shape = _shape(value_type)
+        shape = _shape_or_unknown(value_type)
         plain = GridSharding(mesh, tuple(map(refinement.grid_axes, sharding.dim_axes)))
         found = with_offsets(plain, shape, refinement.grid)
         if found is None:
@@ -170,8 +171,6 @@ def says_nothing(sharding: TensorSharding) -> bool:
     return sharding.is_fully_replicated_and_open and sharding.rank > 0 and sharding.has_no_axes
 
 
-def _shape(value_type: ir.Type) -> tuple[int, ...]:
-    if not isinstance(value_type, ir.RankedTensorType):
-        return ()
-    dynamic = ir.ShapedType.get_dynamic_size()
-    return tuple(-1 if size == dynamic else size for size in value_type.shape)
+def _shape_or_unknown(value_type: ir.Type) -> tuple[int, ...]:
+    """Return the sizes of a type, -1 where they are dynamic."""
+    return tuple(max(size, -1) for size in shape_of(value_type))

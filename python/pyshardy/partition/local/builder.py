@@ -21,7 +21,7 @@ from mlir_sdy.model import (
 )
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.replica_groups import groups_along
-from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 from pyshardy.partition.op_facts.neutral_elements import neutral_elements
@@ -243,7 +243,7 @@ class LocalBuilder(StablehloBuilder):
         shape = list(shape_of(value.type))
         shape[dim] *= mesh.axes_size(axes)
         attributes = {
-            "all_gather_dim": _i64(dim),
+            "all_gather_dim": i64_attribute(dim),
             **self.group_attributes(mesh, axes, flattened_ids=True),
         }
         result = with_shape(value.type, shape)
@@ -258,9 +258,9 @@ class LocalBuilder(StablehloBuilder):
         shape[split] //= count
         shape[concat] *= count
         attributes = {
-            "split_dimension": _i64(split),
-            "concat_dimension": _i64(concat),
-            "split_count": _i64(count),
+            "split_dimension": i64_attribute(split),
+            "concat_dimension": i64_attribute(concat),
+            "split_count": i64_attribute(count),
             **self.group_attributes(mesh, axes, flattened_ids=False),
         }
         result = with_shape(value.type, shape)
@@ -282,7 +282,7 @@ class LocalBuilder(StablehloBuilder):
         shape = list(shape_of(value.type))
         shape[dim] //= mesh.axes_size(axes)
         attributes = {
-            "scatter_dimension": _i64(dim),
+            "scatter_dimension": i64_attribute(dim),
             **self.group_attributes(mesh, axes, flattened_ids=True),
         }
         result = with_shape(value.type, shape)
@@ -310,7 +310,3 @@ class LocalBuilder(StablehloBuilder):
         }
         name = "stablehlo.collective_permute"
         return self.create(name, (value,), (value.type,), attributes).result
-
-
-def _i64(number: int) -> ir.Attribute:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)

@@ -8,6 +8,7 @@ import math
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.irtools.stablehlo_builder import i64_attribute
 from pyshardy.irtools.stablehlo_views import SortView, TopKView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
@@ -74,7 +75,7 @@ def _top_k(value: ir.Value, count: int, builder: LocalBuilder) -> tuple[ir.Value
     shape = [*tensor.shape[:-1], count]
     integer = ir.IntegerType.get_signless(32)
     types = [ir.RankedTensorType.get(shape, each) for each in (tensor.element_type, integer)]
-    attributes = {TopKView.k.name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)}
+    attributes = {TopKView.k.name: i64_attribute(count)}
     found = builder.create("chlo.top_k", (value,), types, attributes)
     return found.results[0], found.results[1]
 

@@ -19,21 +19,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import (
     COMPUTATIONS,
     DATA_FLOW_OPERATIONS,
-    OWN_SHARDING,
     body_argument_shardings,
     edge_operation,
     result_shardings_of,
 )
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.walks import operations_named
-
-_EDGE = "sdy.data_flow_edge"
 
 
 def add_data_flow_edges(module: ir.Module) -> None:
@@ -71,12 +69,6 @@ def _add(
     for index, owner in enumerate(owners):
         if not has_static_shape(owner.type) or edge_operation(owner) is not None:
             continue
-        edge = ir.Operation.create(
-            _EDGE,
-            results=[owner.type],
-            operands=[owner],
-            attributes={OWN_SHARDING[_EDGE]: cache[shardings[index]]} if shardings else {},
-            loc=owner.location,
-            ip=place,
-        )
-        owner.replace_all_uses_except(edge.results[0], edge)
+        sharding = cache[shardings[index]] if shardings else None
+        edge = sdy.DataFlowEdgeOp(owner, sharding=sharding, loc=owner.location, ip=place)
+        owner.replace_all_uses_except(edge.result, edge.operation)

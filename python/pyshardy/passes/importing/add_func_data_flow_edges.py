@@ -20,7 +20,9 @@ After:
 
 from __future__ import annotations
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings_of
@@ -77,15 +79,8 @@ def _add_edge(
 ) -> None:
     if not has_static_shape(value.type):
         return
-    attributes: dict[str, ir.Attribute] = {}
+    edge = sdy.FuncDataFlowEdgeOp(value, loc=value.location, ip=place)
     if sharding is not None:
-        attributes[SHARDING] = cache[TensorShardingPerValue((sharding,))]
-    edge = ir.Operation.create(
-        "sdy.func_data_flow_edge",
-        results=[value.type],
-        operands=[value],
-        attributes=attributes,
-        loc=value.location,
-        ip=place,
-    )
-    value.replace_all_uses_except(edge.results[0], edge)
+        attribute = cache[TensorShardingPerValue((sharding,))]
+        set_discardable(edge.operation, SHARDING, attribute)
+    value.replace_all_uses_except(edge.result, edge.operation)

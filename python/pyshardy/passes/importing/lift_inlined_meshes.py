@@ -114,17 +114,9 @@ class _Lifting:
             place = ir.InsertionPoint.after(self._operations[-1])
         else:
             place = ir.InsertionPoint.at_block_begin(self._module.body)
-        context = self._module.context
-        operation = ir.Operation.create(
-            "sdy.mesh",
-            attributes={
-                "sym_name": ir.StringAttr.get(name, context),
-                "mesh": self._cache[mesh],
-            },
-            loc=self._module.operation.location,
-            ip=place,
-        )
-        self._operations.append(operation)
+        location = self._module.operation.location
+        declared = sdy.mesh(name, self._cache[mesh], loc=location, ip=place)
+        self._operations.append(declared.operation)
         return name
 
     def _base_name(self, mesh: Mesh) -> str:

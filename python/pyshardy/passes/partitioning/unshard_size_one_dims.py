@@ -21,6 +21,7 @@ from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
@@ -140,12 +141,8 @@ def _take_dynamically(
 def _constants(numbers: Sequence[int]) -> list[ir.Value]:
     """Build scalars at the current insertion point."""
     return [
-        ir.Operation.create(
-            "sdy.constant",
-            results=[ir.RankedTensorType.get([], ir.IntegerType.get_signless(64))],
-            attributes={"value": ir.DenseElementsAttr.get(np.array(number, np.int64))},
-        ).results[0]
-        for number in numbers
+        sdy.constant(literal, results=[literal.type])
+        for literal in (ir.DenseElementsAttr.get(np.array(each, np.int64)) for each in numbers)
     ]
 
 
