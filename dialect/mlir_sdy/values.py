@@ -19,7 +19,7 @@ Shardings are plain values of `mlir_sdy.model`. To write many of them, pass one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from mlir_sdy.attributes import AttributeCache, attribute_of, value_of
@@ -31,7 +31,7 @@ from mlir_sdy.model import (
     erase_manual_axes,
 )
 from mlir_sdy.ods.tables import OPERATIONS
-from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 
 SHARDING = "sdy.sharding"
 """The discardable attribute that holds shardings."""
@@ -181,14 +181,14 @@ def result_shardings_of(operation: ir.Operation) -> tuple[TensorSharding, ...]:
     return _list(operation.attributes, "out_shardings" if name in COMPUTATIONS else SHARDING)
 
 
-def result_sharding_attribute(operation: ir.Operation, name: str) -> ir.Attribute | None:
+def result_sharding_attribute(operation: ir.Operation, own: str | None) -> ir.Attribute | None:
     """Return the attribute that holds the shardings of an operation's results, or None.
 
     Args:
         operation: an operation other than `sdy.manual_computation` and `sdy.named_computation`.
-        name: its name.
+        own: the entry of `OWN_SHARDING` for the operation.
     """
-    return operation.attributes.get(OWN_SHARDING.get(name, SHARDING))
+    return operation.attributes.get(own or SHARDING)
 
 
 def set_result_shardings_of(
@@ -388,6 +388,24 @@ SHARDING_ENTRIES = {
     **dict.fromkeys(COMPUTATIONS, ("in_shardings", "out_shardings")),
 }
 """The inherent attributes that hold shardings, by operation."""
+
+
+def sharded_operations(
+    root: ir.Operation | ir.OpView, *, leaving_out: Collection[str] = SCALAR_BODIES
+) -> Iterator[tuple[ir.Operation, str, Hashable]]:
+    """Yield the operations with `sdy.sharding` in `root`, with their names and a key.
+
+    The key is equal for operations whose results have the same types and shardings.
+
+    Args:
+        root: the operation to begin with.
+        leaving_out: the names of operations whose regions are skipped.
+    """
+    for operation, name in named_operations_in(root, leaving_out=leaving_out):
+        attribute = operation.attributes.get(SHARDING)
+        if attribute is not None:
+            types = [identity(result.type) for result in operation.results]
+            yield operation, name, (identity(attribute), *types)
 
 
 def sharding_attributes(operation: ir.Operation) -> list[ir.Attribute]:

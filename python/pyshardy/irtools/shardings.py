@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding
-from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
     SHARDING,
     SHARDING_ENTRIES,
     argument_shardings,
     result_shardings,
+    sharded_operations,
     sharding_attributes,
 )
 from pyshardy.irtools.analyses import module_analysis
@@ -23,24 +23,6 @@ from pyshardy.irtools.walks import operations_named, values_of_attribute
 
 MODULE_SHARDING_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
 """The attributes of a local module that hold the shardings of the global `@main`."""
-
-
-def sharded_operations(
-    root: ir.Operation | ir.OpView, *, leaving_out: Collection[str] = SCALAR_BODIES
-) -> Iterator[tuple[ir.Operation, str, Hashable]]:
-    """Yield the operations with `sdy.sharding` in `root`, with their names and a key.
-
-    The key is equal for operations whose results have the same types and shardings.
-
-    Args:
-        root: the operation to begin with.
-        leaving_out: the names of operations whose regions are skipped.
-    """
-    for operation, name in named_operations_in(root, leaving_out=leaving_out):
-        attribute = get_discardable(operation, SHARDING)
-        if attribute is not None:
-            types = [identity(result.type) for result in operation.results]
-            yield operation, name, (identity(attribute), *types)
 
 
 class ResultKind(NamedTuple):

@@ -54,7 +54,7 @@ class ShardingCache(dict[ir.Value, TensorSharding | None]):
         own = OWN_SHARDING.get(name)
         if own is None and name in READ_APART:
             return [self[result] for result in results]
-        attribute = result_sharding_attribute(operation, name)
+        attribute = result_sharding_attribute(operation, own)
         if attribute is None:
             shardings = (None,) * len(results)
         elif own is not None:

@@ -29,9 +29,14 @@ from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
-from mlir_sdy.values import DATA_FLOW_OPERATIONS, argument_shardings, get_sharding, result_shardings
+from mlir_sdy.values import (
+    DATA_FLOW_OPERATIONS,
+    argument_shardings,
+    get_sharding,
+    result_shardings,
+    sharded_operations,
+)
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.shardings import sharded_operations
 from pyshardy.irtools.stablehlo_views import ConstantView, function_type_of
 from pyshardy.irtools.tensor_types import (
     Shape,

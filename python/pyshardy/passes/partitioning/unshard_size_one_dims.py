@@ -32,8 +32,9 @@ from mlir_sdy.values import (
     get_sharding,
     result_shardings_of,
     set_result_shardings_of,
+    sharded_operations,
 )
-from pyshardy.irtools.shardings import result_kinds, sharded_operations
+from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import SliceView
 from pyshardy.irtools.tensor_types import shape_of

@@ -21,10 +21,10 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
-from mlir_sdy.values import get_sharding, set_result_shardings_of
+from mlir_sdy.values import get_sharding, set_result_shardings_of, sharded_operations
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
-from pyshardy.irtools.shardings import result_kinds, sharded_operations
+from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.tensor_types import element_bytes
 from pyshardy.partition.resharding.cost import reshard_cost, work_cost
 from pyshardy.rules import ShardingRuleLookup
