@@ -20,7 +20,7 @@ import numpy as np
 from mlir_sdy.host import ir
 from mlir_sdy.shard import building
 from pyshardy.irtools.stablehlo_views import AllGatherView, AllToAllView, ReduceScatterView
-from pyshardy.irtools.tensor_types import element_type_of
+from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.local_program.process_groups import Groups
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.strides import axes_apart
@@ -42,7 +42,7 @@ def held_by(
     axes = axes_apart(pairs, grid)
     if not axes:
         return [value] * len(members[0])
-    shape = list(ir.RankedTensorType(value.type).shape)
+    shape = list(shape_of(value.type))
     every = building.all_gather(builder.reshape(value, [1, *shape]), name, 0, grid_axes=axes)
     found: list[ir.Value] = []
     for column in zip(*members, strict=True):

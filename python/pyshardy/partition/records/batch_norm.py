@@ -11,7 +11,7 @@ import numpy as np
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, OpShardingRule
 from pyshardy.irtools.stablehlo_views import BatchNormView
-from pyshardy.irtools.tensor_types import element_type_of
+from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.local.arithmetic import neutral
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.conversions import retype_only
@@ -44,7 +44,7 @@ class _Features:
     def __init__(
         self, data: ir.Value, dim: int, axes: Sequence[AxisRef], mesh: Mesh, builder: LocalBuilder
     ):
-        self.shape = tuple(ir.RankedTensorType(data.type).shape)
+        self.shape = shape_of(data.type)
         self.dim = dim
         self.axes = axes
         self.mesh = mesh

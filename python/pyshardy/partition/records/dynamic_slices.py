@@ -50,8 +50,7 @@ def _dynamic_slice_rule(operation: ir.Operation, _: OpShardingRule) -> OpShardin
         // ([i, j], [], [])->([i, k]) {i=4, j=6, k=2} reduction={j} need_replication={k}
     """
     sizes, lengths = (
-        tuple(ir.RankedTensorType(value.type).shape)
-        for value in (operation.operands[0], operation.results[0])
+        shape_of(value.type) for value in (operation.operands[0], operation.results[0])
     )
     builder = RuleBuilder(signature_of(operation))
     for dim, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
@@ -71,9 +70,7 @@ def _dynamic_update_slice_rule(operation: ir.Operation, _: OpShardingRule) -> Op
             : (tensor<4x6xf32>, tensor<4x2xf32>, tensor<i32>, tensor<i32>) -> tensor<4x6xf32>
         // ([i, j], [i, k], [], [])->([i, j]) {i=4, j=6, k=2} need_replication={k}
     """
-    sizes, update_sizes = (
-        tuple(ir.RankedTensorType(value.type).shape) for value in list(operation.operands)[:2]
-    )
+    sizes, update_sizes = (shape_of(value.type) for value in list(operation.operands)[:2])
     builder = RuleBuilder(signature_of(operation))
     for dim, (size, update_size) in enumerate(zip(sizes, update_sizes, strict=True)):
         if size == update_size:

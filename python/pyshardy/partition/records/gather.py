@@ -7,6 +7,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh
 from pyshardy.cost.op_work import taking_work
 from pyshardy.irtools.stablehlo_views import GatherView
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.arithmetic import all_along, is_first, value_where
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
@@ -41,7 +42,7 @@ def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     if not partial:
         return
     mesh = builder.mesh_of(sharding)
-    sizes = tuple(ir.RankedTensorType(operation.operands[0].type).shape)
+    sizes = shape_of(operation.operands[0].type)
     lengths = GatherView(operation).slice_sizes
     indexed: list[int] = list(numbers.start_index_map)
     mask: ir.Value | None = None

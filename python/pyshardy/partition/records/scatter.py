@@ -12,6 +12,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, OpShardingRule, TensorSharding
 from pyshardy.cost.op_work import counted_work, num_elements
 from pyshardy.irtools.stablehlo_views import ScatterView
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.arithmetic import is_first, value_where
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.completing import all_reduce_product
@@ -97,7 +98,7 @@ def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     inserted = {dim: axes_of(of_inputs, dim) for dim in inserted_dims if axes_of(of_inputs, dim)}
     indexed: list[int] = list(numbers.scattered_dims_to_operand_dims)
     if not inserted.keys().isdisjoint(indexed):
-        sizes = tuple(ir.RankedTensorType(operation.operands[0].type).shape)
+        sizes = shape_of(operation.operands[0].type)
         components = [_component(sizes[dim], inserted.get(dim, ()), mesh) for dim in indexed]
         indices = Indices(operation.operands[count], numbers.index_vector_dim)
         if _is_single(operation.operands[count], len(indexed)):

@@ -30,7 +30,7 @@ from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import trip_count
-from pyshardy.irtools.tensor_types import element_bytes
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.op_facts.completion import reduced_axes
 from pyshardy.partition.op_facts.invariant_computations import hoist_what_is_sent
@@ -137,7 +137,7 @@ class _Hoisting:
                 continue
             if _is_in(value, loop) and not _is_unchanged(value, loop):
                 continue
-            shapes = [tuple(ir.RankedTensorType(each.type).shape) for each in (value, result)]
+            shapes = [shape_of(each.type) for each in (value, result)]
             taken = [
                 dim for dim, sizes in enumerate(zip(*shapes, strict=True)) if sizes[0] != sizes[1]
             ]
@@ -227,7 +227,7 @@ class _Hoisting:
         if given is None or mesh is None or not has_static_shape(value.type):
             return 0
         ends: list[AxesPerDim] = []
-        shape = tuple(ir.RankedTensorType(value.type).shape)
+        shape = shape_of(value.type)
         whole: AxesPerDim = ((),) * len(shape)
         for sharding in (source, target):
             ends.append(whole)
@@ -243,7 +243,7 @@ class _Hoisting:
         mesh = None if sharding is None else mesh_of(sharding, self.meshes)
         if sharding is None or mesh is None or not has_static_shape(value.type):
             return 0
-        shape = tuple(ir.RankedTensorType(value.type).shape)
+        shape = shape_of(value.type)
         return local_elements(shape, sharding.dim_axes, mesh) * element_bytes(value.type)
 
 

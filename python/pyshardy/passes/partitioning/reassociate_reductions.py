@@ -44,7 +44,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.tensor_types import element_bytes
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.op_facts.accumulations import accumulation
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
@@ -238,7 +238,7 @@ class _Reassociation:
         """Return the bytes of a value on each device."""
         sharding = get_sharding(value)
         mesh = None if sharding is None else mesh_of(sharding, self.meshes)
-        shape = tuple(ir.RankedTensorType(value.type).shape)
+        shape = shape_of(value.type)
         if sharding is not None and mesh is not None:
             shape = sharding.local_shape(shape, mesh)
         count = 1

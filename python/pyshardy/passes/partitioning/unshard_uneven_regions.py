@@ -25,7 +25,7 @@ from mlir_sdy.values import get_sharding, set_result_shardings_of, sharded_opera
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.shardings import result_kinds
-from pyshardy.irtools.tensor_types import element_bytes
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.resharding.cost import reshard_cost, work_cost
 from pyshardy.rules import ShardingRuleLookup
 
@@ -125,7 +125,7 @@ class _Region:
                     continue
                 mesh = mesh_of(sharding, self.meshes)
                 assert mesh is not None, "the verifier refuses shardings without a mesh"
-                shape = tuple(ir.RankedTensorType(result.type).shape)
+                shape = shape_of(result.type)
                 kept = self._without_axes(result, sharding).dim_axes
                 cost += reshard_cost(
                     shape, element_bytes(result.type), sharding.dim_axes, kept, mesh

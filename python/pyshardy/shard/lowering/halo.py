@@ -11,6 +11,7 @@ import numpy as np
 from mlir_sdy.host import ir
 from mlir_sdy.shard.reading import grid_of, integers, split_axes
 from mlir_sdy.shard.values import DYNAMIC, Axes, Grid
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.registry import lowers
@@ -55,7 +56,7 @@ def lower_update_halo(operation: ir.Operation, builder: GridBuilder) -> ir.Value
     dims = [dim for dim, axes in enumerate(axes_of_dims) if axes]
     halos = dict(zip(dims, zip(sizes[::2], sizes[1::2], strict=True), strict=True))
     value = operation.operands[0]
-    shape = list(ir.RankedTensorType(value.type).shape)
+    shape = list(shape_of(value.type))
     starts, extents = [0] * len(shape), list(shape)
     for dim, (low, high) in halos.items():
         starts[dim], extents[dim] = low, shape[dim] - low - high

@@ -20,7 +20,7 @@ from mlir_sdy.model import AxisRef, Mesh
 from mlir_sdy.shard import building
 from mlir_sdy.shard.values import Axes, Grid, ReductionKind
 from pyshardy.irtools.symbols import FreshNames
-from pyshardy.irtools.tensor_types import with_shape
+from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.shard.lowering.builder import GridBuilder, Pairs
 from pyshardy.shard.lowering.device_values import DeviceValues
 from pyshardy.shard.lowering.mpi_elements import in_elements, moved_type, reduced_type
@@ -108,7 +108,7 @@ class MpiBuilder(GridBuilder):
         for sender, receiver in pairs:
             source[receiver] = grid.index_in_group(grid.coordinates(sender), axes)
             gets[receiver] = True
-        shape = list(ir.RankedTensorType(value.type).shape)
+        shape = list(shape_of(value.type))
         taken = self.piece(self._gathered(value, name, axes), 0, source, 1)
         return self.select_on_devices(gets, self.reshape(taken, shape), self.splat(value.type, 0))
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.shard.reading import index_list, integer
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import GridBuilder
 from pyshardy.shard.lowering.device_values import Known
@@ -23,7 +24,7 @@ def lower_broadcast(operation: ir.Operation, builder: GridBuilder) -> ir.Value:
     value = operation.operands[0]
     if not axes:
         return value
-    shape = list(ir.RankedTensorType(value.type).shape)
+    shape = list(shape_of(value.type))
     everybody = builder.all_gather(builder.reshape(value, [1, *shape]), 0, refs, mesh)
     chosen = builder.piece(everybody, 0, root_index(operation, builder), 1)
     return builder.reshape(chosen, shape)
