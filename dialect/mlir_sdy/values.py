@@ -181,6 +181,16 @@ def result_shardings_of(operation: ir.Operation) -> tuple[TensorSharding, ...]:
     return _list(operation.attributes, "out_shardings" if name in COMPUTATIONS else SHARDING)
 
 
+def result_sharding_attribute(operation: ir.Operation, name: str) -> ir.Attribute | None:
+    """Return the attribute that holds the shardings of an operation's results, or None.
+
+    Args:
+        operation: an operation other than `sdy.manual_computation` and `sdy.named_computation`.
+        name: its name.
+    """
+    return operation.attributes.get(OWN_SHARDING.get(name, SHARDING))
+
+
 def set_result_shardings_of(
     operation: ir.Operation,
     shardings: Mapping[int, TensorSharding],

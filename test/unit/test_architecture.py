@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Imports go one way, one module names the host, and tools start without it."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -177,3 +178,39 @@ import sys, pyshardy
 print("LOADED", *(name for name in {HEAVY!r} if name in sys.modules))
 """
     assert not loaded_by(program)
+
+
+BY_NAME = ("pyshardy.irtools.stablehlo_views", "pyshardy.irtools.stablehlo_builder")
+"""The modules of pyshardy that look up attributes of operations by their names."""
+
+
+def is_attributes(node):
+    """Whether a node of the syntax tree is the attributes of something, such as an operation."""
+    return isinstance(node, ast.Attribute) and node.attr == "attributes"
+
+
+def looks_up_attributes(node):
+    """Whether a node reads, writes or tests an attribute by its name, or prepares to do so."""
+    match node:
+        case ast.Subscript(value=value):
+            return is_attributes(value)
+        case ast.Attribute(value=value, attr="get"):
+            return is_attributes(value)
+        case ast.Compare(ops=ops, comparators=[*others]):
+            by_name = any(isinstance(each, ast.In | ast.NotIn) for each in ops)
+            return by_name and any(map(is_attributes, others))
+        case ast.Assign(value=value):
+            return any(map(is_attributes, getattr(value, "elts", [value])))
+        case _:
+            return False
+
+
+def test_attributes_are_looked_up_by_views():
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for module, path in SOURCES.items()
+        if module.startswith("pyshardy") and not module.startswith(BY_NAME)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if looks_up_attributes(node)
+    ]
+    assert not found, "use a view of irtools/stablehlo_views, or mlir_sdy.discardable"

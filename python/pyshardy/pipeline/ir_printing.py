@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
 from mlir_sdy.assembly import asm
+from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 from pyshardy.pipeline.instrumentation import Instrumentation
 from pyshardy.pipeline.nesting import operations_at
 from pyshardy.pipeline.plan import Step
@@ -94,5 +95,5 @@ def _plain_text(operation: ir.OpView) -> str:
 
 
 def _symbol(operation: ir.OpView) -> str:
-    attributes = operation.operation.attributes
-    return f": @{attributes['sym_name'].value}" if "sym_name" in attributes else ""
+    is_symbol = FunctionView.sym_name.is_in(operation.operation)
+    return f": @{symbol_name(operation.operation)}" if is_symbol else ""

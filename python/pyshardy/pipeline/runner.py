@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from mlir_sdy import host
 from mlir_sdy.diagnostics import Diagnostic, SdyError, error, nesting_error
+from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify, verify_shardings
@@ -212,9 +213,9 @@ def _put_back(module: ir.Module, before: ir.Operation) -> ir.Module:
 def _move_contents(source: ir.Operation, target: ir.Operation) -> None:
     """Move the attributes and the body of a module to another one with an empty body."""
     for name in list(target.attributes):
-        del target.attributes[name]
+        remove_discardable(target, name)
     for name, attribute in source.attributes.items():
-        target.attributes[name] = attribute
+        set_discardable(target, name, attribute)
     body = target.regions[0].blocks[0]
     for operation in list(source.regions[0].blocks[0].operations):
         body.append(operation)

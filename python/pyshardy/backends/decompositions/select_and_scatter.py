@@ -12,7 +12,7 @@ import numpy as np
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor, array, mapped, where
-from pyshardy.irtools.stablehlo_views import SelectAndScatterView
+from pyshardy.irtools.stablehlo_views import WindowsView
 from pyshardy.local_program.tensor_spec import Array
 
 
@@ -27,10 +27,10 @@ def decompose_select_and_scatter(operation: ir.Operation) -> list[Tensor]:
     """
     operand, source, initial = map(Tensor, operation.operands)
     rank = operand.rank
-    view = SelectAndScatterView(operation)
+    view = WindowsView(operation)
     window = view.window_dimensions or (1,) * rank
     strides = view.window_strides or (1,) * rank
-    padding = _padding(view.padding, rank)
+    padding = view.padding or [(0, 0)] * rank
     size = math.prod(operand.shape)
     places = array(_padded(np.arange(size).reshape(operand.shape), padding))
     low, high = [list(side) for side in zip(*padding, strict=True)]
@@ -80,9 +80,3 @@ def _padded(places: Array, padding: Sequence[tuple[int, int]]) -> Array:
     )
     around = [(max(0, low), max(0, high)) for low, high in padding]
     return np.pad(places[kept], around, constant_values=-1)
-
-
-def _padding(attribute: ir.Attribute | None, rank: int) -> list[tuple[int, int]]:
-    if attribute is None:
-        return [(0, 0)] * rank
-    return [(low, high) for low, high in np.array(attribute).reshape(rank, 2).tolist()]

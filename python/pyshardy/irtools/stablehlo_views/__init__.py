@@ -14,7 +14,13 @@ from pyshardy.irtools.stablehlo_views.collectives import (
     ReduceScatterView,
 )
 from pyshardy.irtools.stablehlo_views.elementwise import CmpiView, CompareView, ConstantView
-from pyshardy.irtools.stablehlo_views.fields import Field, OperationView, attribute_named
+from pyshardy.irtools.stablehlo_views.fields import (
+    Field,
+    FieldValues,
+    OperationView,
+    attribute_named,
+    set_fields,
+)
 from pyshardy.irtools.stablehlo_views.functions import (
     INTERFACE,
     CallView,
@@ -51,10 +57,9 @@ from pyshardy.irtools.stablehlo_views.linear_algebra import (
 from pyshardy.irtools.stablehlo_views.reductions import (
     BatchNormView,
     ReduceView,
-    ReduceWindowView,
-    SelectAndScatterView,
     SortView,
     TopKView,
+    WindowsView,
 )
 
 __all__ = [
@@ -78,6 +83,7 @@ __all__ = [
     "DynamicSliceView",
     "FftView",
     "Field",
+    "FieldValues",
     "FunctionView",
     "GatherView",
     "IotaView",
@@ -86,19 +92,19 @@ __all__ = [
     "PadView",
     "ReduceScatterView",
     "ReduceView",
-    "ReduceWindowView",
     "ReverseView",
     "ScatterView",
-    "SelectAndScatterView",
     "SliceView",
     "SortView",
     "TopKView",
     "TransposeView",
     "TriangularSolveView",
     "TupleElementView",
+    "WindowsView",
     "attribute_named",
     "callee_of",
     "function_type_of",
+    "set_fields",
     "symbol_name",
     "target_of",
 ]

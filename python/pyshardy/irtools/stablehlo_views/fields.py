@@ -7,8 +7,10 @@ it looks up this attribute only, at each access: calls into the bindings dominat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, overload
+
+import numpy as np
 
 from mlir_sdy.host import ir
 
@@ -165,6 +167,36 @@ class Integers(Field[tuple[int, ...]]):
         return ir.DenseI64ArrayAttr.get(list(value), context)
 
 
+class PerDimension(Integers):
+    """A `DenseI64ArrayAttr` with a number for each dimension; empty if the operation lacks it."""
+
+    __slots__ = ()
+
+    def of(self, operation: ir.Operation) -> tuple[int, ...]:
+        """Return the integers of an operation."""
+        attribute = operation.attributes.get(self.name)
+        return () if attribute is None else tuple(attribute)
+
+
+class Paddings(Field[Sequence[tuple[int, int]]]):
+    """A `DenseElementsAttr` of type `tensor<?x2xi64>`, as pairs; empty if the operation lacks it.
+
+    A pair has the numbers of elements before and after a dimension.
+    """
+
+    __slots__ = ()
+
+    def of(self, operation: ir.Operation) -> list[tuple[int, int]]:
+        """Return the pairs of an operation."""
+        numbers: list[int] = list(operation.attributes.get(self.name, ()))
+        return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+    def build(self, value: Sequence[tuple[int, int]], context: ir.Context) -> ir.Attribute:
+        """Return the elements."""
+        pairs = np.array(list(value), np.int64).reshape(-1, 2)
+        return ir.DenseElementsAttr.get(pairs, context=context)
+
+
 class Number(Field[float]):
     """A `FloatAttr`, as a float."""
 
@@ -287,6 +319,16 @@ class DimensionNumbers(Field[Value]):
         """Return the attribute."""
         del context
         return value
+
+
+FieldValues = Mapping[Field[Any], Any]
+"""New values of attributes of an operation."""
+
+
+def set_fields(operation: ir.Operation, values: FieldValues) -> None:
+    """Set attributes of an operation."""
+    for field, value in values.items():
+        field.set_on(operation, value)
 
 
 def attribute_named(operation: ir.Operation, name: str) -> ir.Attribute | None:

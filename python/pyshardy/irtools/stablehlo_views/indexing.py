@@ -43,6 +43,11 @@ class PadView(OperationView):
     edge_padding_high = Integers("edge_padding_high")
     interior_padding = Integers("interior_padding")
 
+    @property
+    def amounts(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Return the padding before, after and between the elements of each dimension."""
+        return self.edge_padding_low, self.edge_padding_high, self.interior_padding
+
 
 class DynamicSliceView(OperationView):
     """A `stablehlo.dynamic_slice`.

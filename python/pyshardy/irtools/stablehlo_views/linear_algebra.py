@@ -11,8 +11,8 @@ from pyshardy.irtools.stablehlo_views.fields import (
     Integer,
     Integers,
     OperationView,
-    OptionalField,
-    Raw,
+    Paddings,
+    PerDimension,
 )
 
 
@@ -35,10 +35,11 @@ class ConvolutionView(OperationView):
         dimension_numbers: the roles of the dimensions.
         feature_group_count: the number of groups of features.
         batch_group_count: the number of groups of the batch.
-        window_strides: the distances of windows; may be missing, for 1.
-        lhs_dilation: the distances of the elements of the operand; may be missing, for 1.
-        rhs_dilation: the distances of the elements of the kernel; may be missing, for 1.
-        padding: the elements before and after each dimension, `tensor<?x2xi64>`; may be missing.
+        window_strides: the distances of windows; empty for 1.
+        lhs_dilation: the distances of the elements of the operand; empty for 1.
+        rhs_dilation: the distances of the elements of the kernel; empty for 1.
+        padding: the elements before and after each dimension; empty for 0.
+        window_reversal: whether the kernel is reversed along each dimension; empty for no.
     """
 
     __slots__ = ()
@@ -46,10 +47,11 @@ class ConvolutionView(OperationView):
     dimension_numbers = DimensionNumbers("dimension_numbers", stablehlo.ConvDimensionNumbers)
     feature_group_count = Integer("feature_group_count")
     batch_group_count = Integer("batch_group_count")
-    window_strides = OptionalField(Integers("window_strides"))
-    lhs_dilation = OptionalField(Integers("lhs_dilation"))
-    rhs_dilation = OptionalField(Integers("rhs_dilation"))
-    padding = OptionalField(Raw("padding"))
+    window_strides = PerDimension("window_strides")
+    lhs_dilation = PerDimension("lhs_dilation")
+    rhs_dilation = PerDimension("rhs_dilation")
+    padding = Paddings("padding")
+    window_reversal = PerDimension("window_reversal")
 
 
 class TriangularSolveView(OperationView):

@@ -9,8 +9,8 @@ from pyshardy.irtools.stablehlo_views.fields import (
     Integers,
     Number,
     OperationView,
-    OptionalField,
-    Raw,
+    Paddings,
+    PerDimension,
 )
 
 
@@ -26,40 +26,24 @@ class ReduceView(OperationView):
     dimensions = Integers("dimensions")
 
 
-class ReduceWindowView(OperationView):
-    """A `stablehlo.reduce_window`.
+class WindowsView(OperationView):
+    """A `stablehlo.reduce_window` or a `stablehlo.select_and_scatter`, which has no dilations.
 
     Attributes:
-        window_dimensions: the sizes of a window.
-        window_strides: the distances of windows; may be missing, for 1.
-        base_dilations: the distances of the elements of the operand; may be missing, for 1.
-        window_dilations: the distances of the elements of a window; may be missing, for 1.
-        padding: the elements before and after each dimension, `tensor<?x2xi64>`; may be missing.
+        window_dimensions: the sizes of a window; empty for 1.
+        window_strides: the distances of windows; empty for 1.
+        base_dilations: the distances of the elements of the operand; empty for 1.
+        window_dilations: the distances of the elements of a window; empty for 1.
+        padding: the elements before and after each dimension; empty for 0.
     """
 
     __slots__ = ()
 
-    window_dimensions = Integers("window_dimensions")
-    window_strides = OptionalField(Integers("window_strides"))
-    base_dilations = OptionalField(Integers("base_dilations"))
-    window_dilations = OptionalField(Integers("window_dilations"))
-    padding = OptionalField(Raw("padding"))
-
-
-class SelectAndScatterView(OperationView):
-    """A `stablehlo.select_and_scatter`.
-
-    Attributes:
-        window_dimensions: the sizes of a window; may be missing, for 1.
-        window_strides: the distances of windows; may be missing, for 1.
-        padding: the elements before and after each dimension, `tensor<?x2xi64>`; may be missing.
-    """
-
-    __slots__ = ()
-
-    window_dimensions = OptionalField(Integers("window_dimensions"))
-    window_strides = OptionalField(Integers("window_strides"))
-    padding = OptionalField(Raw("padding"))
+    window_dimensions = PerDimension("window_dimensions")
+    window_strides = PerDimension("window_strides")
+    base_dilations = PerDimension("base_dilations")
+    window_dilations = PerDimension("window_dilations")
+    padding = Paddings("padding")
 
 
 class SortView(OperationView):

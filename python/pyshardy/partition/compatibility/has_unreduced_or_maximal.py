@@ -15,6 +15,7 @@ from mlir_sdy.values import (
     SHARDING,
     argument_shardings,
     result_shardings,
+    sharding_attributes,
 )
 from pyshardy.irtools.walks import operations_named, values_of_attribute
 from pyshardy.partition.compatibility.single_device import is_on_single_device
@@ -40,7 +41,7 @@ def has_special_shardings(
     else:
         shardings += chain.from_iterable(lists)
     for operation in operations_named(_HOLDERS, function):
-        attributes += map(operation.attributes.get, _HOLDERS[operation.name])
+        attributes += sharding_attributes(operation)
     for attribute in attributes:
         if attribute is not None:
             value = value_of(attribute)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
 from mlir_sdy.values import get_sharding
@@ -196,7 +197,7 @@ def is_compatible_already(
     for operand in operation.operands:
         if known[operand] is not sharding:
             return False
-    return SHARDING_RULE not in operation.attributes
+    return not has_discardable(operation, SHARDING_RULE)
 
 
 def _needs_full_version(operation: ir.Operation) -> bool:

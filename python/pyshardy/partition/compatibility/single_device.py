@@ -19,6 +19,7 @@ from mlir_sdy.values import (
     result_shardings_of,
     set_result_shardings_of,
 )
+from pyshardy.irtools.stablehlo_views import function_type_of, target_of
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 
 _CALLBACKS_ON_SHARDS = frozenset(
@@ -32,7 +33,7 @@ def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
     Raises:
         PassError: an argument or a result is.
     """
-    signature = function.attributes["function_type"].value
+    signature = function_type_of(function)
     for kind, types, shardings in (
         ("argument", signature.inputs, argument_shardings(function)),
         ("result", signature.results, result_shardings(function)),
@@ -107,8 +108,7 @@ def runs_on_shards(operation: ir.Operation) -> bool:
     JAX annotates it with a single device nevertheless.
     """
     return (
-        operation.name == "stablehlo.custom_call"
-        and operation.attributes["call_target_name"].value in _CALLBACKS_ON_SHARDS
+        operation.name == "stablehlo.custom_call" and target_of(operation) in _CALLBACKS_ON_SHARDS
     )
 
 

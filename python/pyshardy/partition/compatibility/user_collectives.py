@@ -16,8 +16,8 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.symbols import enclosing_module
-from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS, REPLICA_GROUPS
-from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
+from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
+from pyshardy.irtools.stablehlo_views import CollectiveView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 
 _MANUAL = "sdy.manual_computation"
@@ -75,11 +75,11 @@ def _is_called_by_devices(function: ir.Operation) -> bool:
 
 
 def _is_among_single_devices(collective: ir.Operation) -> bool:
-    attributes = collective.attributes
+    view = CollectiveView(collective)
     if collective.name == _PERMUTE:
-        pairs = list(attributes[_PAIRS])
+        pairs = list(view.source_target_pairs)
         return bool(pairs) and pairs[::2] == pairs[1::2]
-    groups = attributes[REPLICA_GROUPS]
+    groups = view.replica_groups
     if stablehlo.ReplicaGroupMeshAxesAttr.isinstance(groups):
         return not len(stablehlo.ReplicaGroupMeshAxesAttr(groups).axes)
     return ir.RankedTensorType(groups.type).shape[1] == 1

@@ -16,13 +16,9 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.stablehlo_views import WindowsView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
-from pyshardy.partition.halo.attributes import (
-    integers,
-    integers_attribute,
-    paddings,
-    paddings_attribute,
-)
+from pyshardy.partition.halo.attributes import paddings, per_dim
 from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.exchange_plan import ExchangePlan
 from pyshardy.partition.halo.form import Body, ExchangeForm
@@ -89,9 +85,10 @@ class CumulativeForm(ExchangeForm):
     ) -> ir.Value:
         """Build a reduction of a value by windows of another size."""
         rank = len(shape_of(value.type))
-        windows = integers(self.operation, "window_dimensions", rank)
+        view = WindowsView(self.operation)
+        windows = per_dim(view.window_dimensions, rank)
         windows[self._dim] = window
-        around = paddings(self.operation, rank)
+        around = paddings(view.padding, rank)
         around[self._dim] = padding
         shape = list(shape_of(value.type))
         shape[self._dim] = length
@@ -99,10 +96,7 @@ class CumulativeForm(ExchangeForm):
             self.operation,
             body,
             (value, body.values[1]),
-            {
-                "window_dimensions": integers_attribute(windows),
-                "padding": paddings_attribute(around),
-            },
+            {WindowsView.window_dimensions: windows, WindowsView.padding: around},
             (with_shape(value.type, shape),),
         ).results[0]
 
@@ -131,10 +125,12 @@ def cumulative_form(operation: ir.Operation, rule: OpShardingRule) -> Cumulative
     if not is_neutral(operation.operands[1], combine):
         return None
     rank = len(shape)
-    for name in ("window_strides", "window_dilations", "base_dilations"):
-        if any(number != 1 for number in integers(operation, name, rank)):
+    view = WindowsView(operation)
+    for numbers in (view.window_strides, view.window_dilations, view.base_dilations):
+        if any(number != 1 for number in numbers):
             return None
-    windows, around = integers(operation, "window_dimensions", rank), paddings(operation, rank)
+    windows = per_dim(view.window_dimensions, rank)
+    around = paddings(view.padding, rank)
     dims = [dim for dim in range(rank) if windows[dim] != 1]
     if len(dims) != 1 or any(any(around[dim]) for dim in range(rank) if dim != dims[0]):
         return None

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.values import SHARDING
+from pyshardy.irtools.stablehlo_views import FieldValues, set_fields
 from pyshardy.partition.halo.form import Body
 from pyshardy.partition.op_facts.record import record_of
 
@@ -15,7 +17,7 @@ def local_copy(
     operation: ir.Operation,
     body: Body,
     operands: Sequence[ir.Value],
-    attributes: Mapping[str, ir.Attribute],
+    attributes: FieldValues,
     result_types: Sequence[ir.Type] | None = None,
 ) -> ir.Operation:
     """Build an operation on other operands, with some attributes replaced.
@@ -32,10 +34,8 @@ def local_copy(
     copy = operation.clone(ip=ir.InsertionPoint.current).operation
     for index, operand in enumerate(operands):
         copy.operands[index] = operand
-    for name, attribute in attributes.items():
-        copy.attributes[name] = attribute
-    if SHARDING in copy.attributes:
-        del copy.attributes[SHARDING]
+    set_fields(copy, attributes)
+    remove_discardable(copy, SHARDING)
     for result, result_type in zip(copy.results, result_types or body.result_types, strict=True):
         result.set_type(result_type)
     fit_sizes = record_of(copy.name).fit_sizes

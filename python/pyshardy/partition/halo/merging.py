@@ -11,21 +11,21 @@ becomes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.halo.attributes import (
-    integers,
-    integers_attribute,
-    paddings,
-    paddings_attribute,
+from pyshardy.irtools.stablehlo_views import (
+    FieldValues,
+    PadView,
+    SliceView,
+    WindowsView,
+    set_fields,
 )
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.halo.attributes import paddings, per_dim
 
 _WINDOWS = "stablehlo.reduce_window"
-_START, _LIMIT, _STRIDE = "start_indices", "limit_indices", "strides"
-_LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,7 @@ def _merge(operation: ir.Operation, given: set[ir.Value]) -> bool:
     attributes = None if cut is None else merge(operation, cut)
     if attributes is None:
         return False
-    for name, attribute in attributes.items():
-        operation.attributes[name] = attribute
+    set_fields(operation, attributes)
     for index, each in enumerate(slices):
         assert each is not None, "there is a cut"
         operation.operands[index] = each.operands[0]
@@ -102,30 +101,26 @@ def _slice_of(value: ir.Value) -> ir.Operation | None:
 
 
 def _cut_of(operation: ir.Operation) -> _Cut | None:
-    attributes = operation.attributes
-    if any(stride != 1 for stride in attributes[_STRIDE]):
+    view = SliceView(operation)
+    if any(stride != 1 for stride in view.strides):
         return None
     sizes = shape_of(operation.operands[0].type)
-    limits = zip(sizes, attributes[_LIMIT], strict=True)
-    return _Cut(tuple(attributes[_START]), tuple(size - limit for size, limit in limits))
+    limits = zip(sizes, view.limit_indices, strict=True)
+    return _Cut(view.start_indices, tuple(size - limit for size, limit in limits))
 
 
-_Merge = Callable[[ir.Operation, _Cut], Mapping[str, ir.Attribute] | None]
+_Merge = Callable[[ir.Operation, _Cut], FieldValues | None]
 
 
-def _merge_slice(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attribute]:
-    attributes = operation.attributes
+def _merge_slice(operation: ir.Operation, cut: _Cut) -> FieldValues:
     return {
-        name: integers_attribute(
-            [number + before for number, before in zip(attributes[name], cut.before, strict=True)]
-        )
-        for name in (_START, _LIMIT)
+        bound: [at + before for at, before in zip(bound.of(operation), cut.before, strict=True)]
+        for bound in (SliceView.start_indices, SliceView.limit_indices)
     }
 
 
-def _merge_pad(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attribute] | None:
-    low, high, interior = (list(operation.attributes[name]) for name in (_LOW, _HIGH, _INTERIOR))
-    columns = zip(low, high, interior, cut.before, cut.behind, strict=True)
+def _merge_pad(operation: ir.Operation, cut: _Cut) -> FieldValues | None:
+    columns = zip(*PadView(operation).amounts, cut.before, cut.behind, strict=True)
     merged = [
         _merged_padding((before, behind), between + 1, cuts)
         for before, behind, between, *cuts in columns
@@ -134,21 +129,22 @@ def _merge_pad(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attribute]
     if len(edges) < len(merged):
         return None
     return {
-        _LOW: integers_attribute([before for before, _ in edges]),
-        _HIGH: integers_attribute([behind for _, behind in edges]),
+        PadView.edge_padding_low: [before for before, _ in edges],
+        PadView.edge_padding_high: [behind for _, behind in edges],
     }
 
 
-def _merge_windows(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attribute] | None:
+def _merge_windows(operation: ir.Operation, cut: _Cut) -> FieldValues | None:
     """Return the attributes for windows over an uncut operand; None if impossible."""
     rank = len(cut.before)
-    dilations = integers(operation, "base_dilations", rank)
-    strides = integers(operation, "window_strides", rank)
-    windows = integers(operation, "window_dimensions", rank)
-    window_dilations = integers(operation, "window_dilations", rank)
+    view = WindowsView(operation)
+    dilations = per_dim(view.base_dilations, rank)
+    strides = per_dim(view.window_strides, rank)
+    windows = per_dim(view.window_dimensions, rank)
+    window_dilations = per_dim(view.window_dilations, rank)
     sizes = shape_of(operation.operands[0].type)
     edges: list[tuple[int, int]] = []
-    for dim, padding in enumerate(paddings(operation, rank)):
+    for dim, padding in enumerate(paddings(view.padding, rank)):
         dilation = dilations[dim]
         merged = _merged_padding(padding, dilation, (cut.before[dim], cut.behind[dim]))
         if merged is None:
@@ -159,7 +155,7 @@ def _merge_windows(operation: ir.Operation, cut: _Cut) -> Mapping[str, ir.Attrib
         if length < reach + strides[dim]:
             unused = 0  # IREE takes a single window to be as large as the dimension
         edges.append((merged[0], max(merged[1], min(0, merged[1] + unused))))
-    return {"padding": paddings_attribute(edges)}
+    return {WindowsView.padding: edges}
 
 
 def _merged_padding(

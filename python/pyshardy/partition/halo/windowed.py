@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
+from pyshardy.irtools.stablehlo_views import FieldValues
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
@@ -113,7 +114,7 @@ class LocalDim:
     dilation: int = 1
 
 
-WriteAttributes = Callable[[Mapping[int, LocalDim]], Mapping[str, ir.Attribute]]
+WriteAttributes = Callable[[Mapping[int, LocalDim]], FieldValues]
 """Builds the attributes of the local operation from the local dimensions by factor."""
 
 FillingFunction = Callable[[Body, int], FillValue]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
+from pyshardy.irtools.stablehlo_views import ReduceView
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.resharding.cost import collective_cost
@@ -60,7 +61,7 @@ def reduce_again(
             for result, initial in zip(results, initial_values, strict=True)
         ]
         again = operation.clone().operation
-        again.attributes["dimensions"] = ir.DenseI64ArrayAttr.get([0])
+        ReduceView(again).dimensions = (0,)
         operands = [*(stack for _, stack in stacks), *initial_values]
         for index, operand in enumerate(operands):
             again.operands[index] = operand

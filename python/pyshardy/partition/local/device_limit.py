@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
+from mlir_sdy.op_classes import view_as
 
 MOST_DEVICES = 1 << 18
 """The limit. Collectives list the devices of their groups, so time and memory grow with it."""
@@ -21,7 +23,7 @@ def check_number_of_devices(module: ir.Module | ir.Operation) -> None:
     for view in module.operation.regions[0].blocks[0].operations:
         operation = view.operation
         if operation.name == "sdy.mesh":
-            mesh: Mesh = value_of(operation.attributes["mesh"])
+            mesh: Mesh = value_of(view_as(sdy.MeshOp, operation).mesh)
             if mesh.total_size > MOST_DEVICES:
                 message = (
                     f"'sdy.mesh' op has {mesh.total_size} devices, but programs can be made for at "

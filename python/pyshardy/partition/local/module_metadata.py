@@ -15,11 +15,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mlir_sdy.attributes import attribute_of
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue, mesh_of
 from mlir_sdy.values import argument_shardings, rank_of, result_shardings
 from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.shardings import MODULE_SHARDING_METADATA
+from pyshardy.irtools.stablehlo_views import function_type_of, symbol_name
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 
 
@@ -29,19 +31,19 @@ def write_module_metadata(module: ir.Module, meshes: Mapping[str, Mesh]) -> None
     1. Shardings hold their meshes, as the declarations of meshes are dropped later.
     2. A value without a sharding is replicated on the mesh of the function, or on an empty one.
     """
-    main = next((f for f in functions_of(module) if f.attributes["sym_name"].value == "main"), None)
+    main = next((f for f in functions_of(module) if symbol_name(f) == "main"), None)
     if main is None or not has_body(main):
         return
     mesh_name = device_mesh_of(main, meshes)
     default = Mesh() if mesh_name is None else meshes[mesh_name]
-    signature = main.attributes["function_type"].value
+    signature = function_type_of(main)
     lists = (
         _complete(argument_shardings(main), signature.inputs, meshes, default),
         _complete(result_shardings(main), signature.results, meshes, default),
     )
     for name, shardings in zip(MODULE_SHARDING_METADATA, lists, strict=True):
         attribute = attribute_of(TensorShardingPerValue(shardings), module.context)
-        module.operation.attributes[name] = attribute
+        set_discardable(module.operation, name, attribute)
 
 
 def _complete(

@@ -21,6 +21,7 @@ from mlir_sdy.values import (
     get_sharding,
     result_shardings,
 )
+from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.partition.compatibility.compatible_shardings import Shardings
 from pyshardy.partition.compatibility.one_mesh import is_change_of_mesh
 from pyshardy.partition.compatibility.signature_memo import SignatureMemo
@@ -198,7 +199,7 @@ class LocalChecks:
                     )
 
     def _callee(self, call: ir.Operation) -> ir.Operation:
-        return self._symbols[call.attributes["callee"].value].operation
+        return self._symbols[callee_of(call)].operation
 
     def _sources(self, operation: ir.Operation) -> Iterator[Source]:
         if operation.name in DATA_FLOW_OPERATIONS:

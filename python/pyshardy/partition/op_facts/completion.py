@@ -15,7 +15,7 @@ would be added up twice. Without such a collective, the results have to be compl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
@@ -30,6 +30,7 @@ from mlir_sdy.model import (
     set_difference,
     sort_and_merge,
 )
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import behind_barriers, get_sharding, rank_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.compatible_shardings import majority_mesh
@@ -58,7 +59,7 @@ def drop_completing_collectives(
         if not completed_axes(value.owner.operation, rules, meshes):
             continue
         if collective.name == "sdy.reduce_scatter":
-            target = collective.attributes["out_sharding"]
+            target = view_as(sdy.ReduceScatterOp, collective).out_sharding
             place = ir.InsertionPoint(collective)
             value = sdy.reshard(value, target, loc=collective.location, ip=place)
         collective.results[0].replace_all_uses_with(value)
@@ -98,10 +99,11 @@ def completed_axes(
 
 def reduction_kind(collective: ir.Operation) -> ReductionOp:
     """Return the kind of reduction of a collective of the dialect."""
-    attributes = collective.attributes
-    if "reduction_op" in attributes:
-        return ReductionOp(attributes["reduction_op"].value)
-    return ReductionOp.SUM
+    view = collective.opview
+    if not isinstance(view, sdy.AllReduceOp | sdy.ReduceScatterOp):
+        return ReductionOp.SUM
+    kind: Any = view.reduction_op
+    return ReductionOp(kind.value)
 
 
 class PartialResults(NamedTuple):
@@ -307,8 +309,9 @@ def _projected(
 def reduced_axes(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> AxisTuple:
     """Return the axes along which an `sdy.all_reduce` or `sdy.reduce_scatter` reduces."""
     if collective.name == "sdy.all_reduce":
-        return value_of(collective.attributes["reduction_axes"]).value
-    lists = value_of(collective.attributes["reduce_scatter_axes"]).value
-    reference = value_of(collective.attributes["out_sharding"]).mesh_or_ref
+        return value_of(view_as(sdy.AllReduceOp, collective).reduction_axes).value
+    scatter = view_as(sdy.ReduceScatterOp, collective)
+    lists = value_of(scatter.reduce_scatter_axes).value
+    reference = value_of(scatter.out_sharding).mesh_or_ref
     mesh = meshes[reference] if isinstance(reference, str) else reference
     return sort_and_merge([axis for axes in lists for axis in axes.value], mesh)

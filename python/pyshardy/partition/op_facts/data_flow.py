@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from mlir_sdy import sdy
+from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, complete_shardings, erase_manual_axes
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import (
     COMPUTATIONS,
     argument_shardings,
@@ -17,6 +20,7 @@ from mlir_sdy.values import (
     result_shardings,
     result_shardings_of,
 )
+from pyshardy.irtools.stablehlo_views import function_type_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ def sources_of_call(
     call: ir.Operation, callee: ir.Operation, meshes: Mapping[str, Mesh]
 ) -> Iterator[Source]:
     """Yield the operands of a call, with the shardings of the callee's arguments."""
-    types = callee.attributes["function_type"].value.inputs
+    types = function_type_of(callee).inputs
     inside = complete_shardings(argument_shardings(callee), map(rank_of, types), meshes) or ()
     yield from _sources(call, _padded(inside, len(types)))
 
@@ -81,7 +85,7 @@ def sources_of_function(function: ir.Operation) -> Iterator[Source]:
 def body_operand_shardings(operation: ir.Operation) -> list[TensorSharding | None]:
     """Return the shardings of the operands of a computation, outside of its body."""
     if operation.name == "sdy.manual_computation":
-        shardings = operation.attributes["in_shardings"].value.shardings
+        shardings = value_of(view_as(sdy.ManualComputationOp, operation).in_shardings).shardings
     else:
         shardings = body_argument_shardings(operation)
     return _padded(shardings, len(operation.operands))

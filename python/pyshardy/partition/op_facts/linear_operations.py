@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
+from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.partition.op_facts.record import Linearity, record_of
 from pyshardy.partition.op_facts.reduction_bodies import is_boolean
 
@@ -95,7 +96,7 @@ def is_zero(value: ir.Value) -> bool:
         return is_zero(operation.operands[0])
     if operation.name not in ("sdy.constant", "stablehlo.constant"):
         return False
-    elements = operation.attributes["value"]
+    elements = ConstantView(operation).value
     if not isinstance(elements, ir.DenseElementsAttr) or not elements.is_splat:
         return False
     element = elements.get_splat_value()

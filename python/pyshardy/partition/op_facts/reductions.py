@@ -13,6 +13,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp
 from mlir_sdy.values import result_shardings_of
 from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.partition.op_facts.neutral_elements import neutral_element
 from pyshardy.partition.op_facts.record import Completion, record_of
 from pyshardy.partition.op_facts.reduction_bodies import (
@@ -96,7 +97,7 @@ def is_neutral(value: ir.Value, name: str) -> bool:
         producer = defining_operation(producer.operands[0])
     if producer is None or producer.name not in ("stablehlo.constant", "sdy.constant"):
         return False
-    literal = producer.attributes["value"]
+    literal = ConstantView(producer).value
     if not isinstance(literal, ir.DenseElementsAttr) or not literal.is_splat:
         return False
     number = literal.get_splat_value()
@@ -114,7 +115,7 @@ def is_positive_zero(value: ir.Value) -> bool:
     while producer is not None and producer.name == "stablehlo.broadcast_in_dim":
         producer = defining_operation(producer.operands[0])
     assert producer is not None, "it is a constant"
-    number = producer.attributes["value"].get_splat_value()
+    number = ConstantView(producer).value.get_splat_value()
     return not isinstance(number, ir.FloatAttr) or math.copysign(1, number.value) > 0
 
 

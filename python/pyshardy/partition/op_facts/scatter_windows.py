@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.host import ir
+from pyshardy.irtools.stablehlo_views import ScatterView
 
 
 def window_dims(operation: ir.Operation) -> dict[int, int]:
     """Return the dimension of the updates for each dimension of the inputs that windows have."""
-    numbers: Any = stablehlo.ScatterDimensionNumbers(
-        operation.attributes["scatter_dimension_numbers"]
-    )
+    numbers = ScatterView(operation).scatter_dimension_numbers
     left_out = {*numbers.inserted_window_dims, *numbers.input_batching_dims}
     rank = ir.RankedTensorType(operation.operands[0].type).rank
     dims = [dim for dim in range(rank) if dim not in left_out]

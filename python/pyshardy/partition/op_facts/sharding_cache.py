@@ -12,9 +12,9 @@ from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     OWN_SHARDING,
-    SHARDING,
     behind_barriers,
     get_sharding,
+    result_sharding_attribute,
 )
 
 READ_APART = DATA_FLOW_OPERATIONS | OPERATIONS.keys()
@@ -54,7 +54,7 @@ class ShardingCache(dict[ir.Value, TensorSharding | None]):
         own = OWN_SHARDING.get(name)
         if own is None and name in READ_APART:
             return [self[result] for result in results]
-        attribute = operation.attributes.get(own or SHARDING)
+        attribute = result_sharding_attribute(operation, name)
         if attribute is None:
             shardings = (None,) * len(results)
         elif own is not None:

@@ -8,10 +8,10 @@ its indices are clamped to the unpadded dimension before the padding is added.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding
+from pyshardy.irtools.stablehlo_views import GatherView
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.padding.builder import PaddingBuilder
@@ -52,8 +52,8 @@ def clamp_starts(
 
 def clamp_vectors(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder) -> None:
     """Clamp the indices of a gather, whose components are along one dimension."""
-    numbers: Any = stablehlo.GatherDimensionNumbers(operation.attributes["dimension_numbers"])
-    slice_sizes: tuple[int, ...] = tuple(operation.attributes["slice_sizes"])
+    numbers = GatherView(operation).dimension_numbers
+    slice_sizes = GatherView(operation).slice_sizes
     padded = shape_of(operation.operands[0].type)
     indexed: list[int] = list(numbers.start_index_map)
     if all(padded[dim] in (sizes[dim], slice_sizes[dim]) for dim in indexed):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, are_remarks_wanted, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
@@ -23,16 +23,17 @@ from mlir_sdy.model import (
     ListOfAxisRefLists,
     Mesh,
     OpShardingRule,
+    ReductionOp,
     TensorSharding,
     mesh_of,
     set_difference,
-    sort_and_merge,
 )
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.irtools.tensor_types import padded_shape_of, shape_of
 from pyshardy.partition.compatibility.remarks import remark_on_gathering
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
-from pyshardy.partition.op_facts.completion import COMPLETING
+from pyshardy.partition.op_facts.completion import COMPLETING, reduced_axes, reduction_kind
 from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.padding.neutral import neutral_values
 from pyshardy.partition.padding.trailing_resize import factors_in_place
@@ -209,10 +210,8 @@ def _reduce_less(
     with reduction.location, ir.InsertionPoint(reduction):
         value = reduced_operand(reduction, complete, cache, meshes)
         if reduction.name == "sdy.reduce_scatter":
-            attributes = reduction.attributes
-            value = sdy.all_slice(
-                value, attributes["reduce_scatter_axes"], attributes["out_sharding"]
-            )
+            scatter = view_as(sdy.ReduceScatterOp, reduction)
+            value = sdy.all_slice(value, scatter.reduce_scatter_axes, scatter.out_sharding)
     reduction.results[0].replace_all_uses_with(value)
     reduction.erase()
 
@@ -228,18 +227,13 @@ def reduced_operand(
     mesh = None if target is None else mesh_of(target, meshes)
     assert target is not None, "a collective has a sharding"
     assert mesh is not None, "the verifier refuses shardings without a mesh"
-    attributes = reduction.attributes
-    if reduction.name == "sdy.all_reduce":
-        axes = value_of(attributes["reduction_axes"]).value
-    else:
-        lists = value_of(attributes["reduce_scatter_axes"]).value
-        axes = sort_and_merge([axis for refs in lists for axis in refs.value], mesh)
-    rest = set_difference(axes, complete, mesh)
+    rest = set_difference(reduced_axes(reduction, meshes), complete, mesh)
     if not rest:
         return value
     sharding = get_sharding(value) or TensorSharding.fully_closed(target.rank, target.mesh_or_ref)
-    kind = attributes.get("reduction_op")
-    return sdy.all_reduce(value, cache[AxisRefList(rest)], cache[sharding], reduction_op=kind)
+    kind = reduction_kind(reduction)
+    stated = None if kind is ReductionOp.SUM else kind
+    return sdy.all_reduce(value, cache[AxisRefList(rest)], cache[sharding], reduction_op=stated)
 
 
 def _check_reductions(operation: ir.Operation, reduced: set[int]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, OpShardingRule
+from pyshardy.irtools.stablehlo_views import BatchNormView
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.partition.local.arithmetic import neutral
 from pyshardy.partition.local.builder import LocalBuilder
@@ -90,12 +91,12 @@ def convert_batch_norm_training(operation: ir.Operation, builder: LocalBuilder) 
     mean, variance = (
         builder.convert(each, element_type_of(scale.type)) for each in (mean, variance)
     )
-    names = ("epsilon", "feature_index")
+    kept = (BatchNormView.epsilon.name, BatchNormView.feature_index.name)
     normalised = builder.create(
         "stablehlo.batch_norm_inference",
         (data, scale, offset, mean, variance),
         (operation.results[0].type,),
-        {name: operation.attributes[name] for name in names},
+        {name: each for name, each in operation.attributes.items() if name in kept},
     ).result
     _replace(operation, (normalised, mean, variance))
 
@@ -121,7 +122,7 @@ def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> N
     centred = combine("subtract", data, features.spread(mean))
     total = features.sum(gradient)
     weighted = features.sum(combine("multiply", gradient, centred))
-    epsilon = features.number(variance, operation.attributes["epsilon"].value)
+    epsilon = features.number(variance, BatchNormView(operation).epsilon)
     variance = combine("add", variance, epsilon)
     deviation = builder.unary("sqrt", variance)
     inner = combine("multiply", gradient, features.number(gradient, features.count))
@@ -142,7 +143,7 @@ def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> N
 def _features(operation: ir.Operation, builder: LocalBuilder) -> _Features | None:
     """Return the features of a batch that is sharded along another dimension; else None."""
     data = operation.operands[0]
-    feature: int = operation.attributes["feature_index"].value
+    feature = BatchNormView(operation).feature_index
     sharding = sharding_of(data)
     if sharding is None:
         return None

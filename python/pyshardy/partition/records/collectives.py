@@ -7,10 +7,12 @@ import functools
 import math
 from collections.abc import Sequence
 
+from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ReductionOp, ordered_refs, shard_index
-from mlir_sdy.values import get_sharding
+from mlir_sdy.op_classes import view_as
+from mlir_sdy.values import get_sharding, result_shardings_of
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
 from pyshardy.partition.op_facts.completion import reduction_kind
@@ -54,7 +56,7 @@ def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
 
     With a single dimension, it is gathered directly.
     """
-    axes_per_dim = _axis_lists(operation.attributes["gathering_axes"])
+    axes_per_dim = _axis_lists(view_as(sdy.AllGatherOp, operation).gathering_axes)
     mesh = _result_mesh(operation, builder)
     value = operation.operands[0]
     gathered = [dim for dim, axes in enumerate(axes_per_dim) if axes]
@@ -73,7 +75,7 @@ def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
 @moves_elements
 def convert_all_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Slice the local operand at the device's position along the slicing axes; no communication."""
-    axes_per_dim = _axis_lists(operation.attributes["slicing_axes"])
+    axes_per_dim = _axis_lists(view_as(sdy.AllSliceOp, operation).slicing_axes)
     mesh = _result_mesh(operation, builder)
     _replace(operation, builder.slice_shard(operation.operands[0], mesh, axes_per_dim))
 
@@ -81,7 +83,7 @@ def convert_all_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
 @moves_elements
 def convert_all_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     """All-reduce the local operand over the reduction axes."""
-    axes = value_of(operation.attributes["reduction_axes"]).value
+    axes = value_of(view_as(sdy.AllReduceOp, operation).reduction_axes).value
     mesh = _result_mesh(operation, builder)
     reduction = REDUCTION_OPERATIONS[reduction_kind(operation)]
     _replace(operation, builder.all_reduce(operation.operands[0], reduction, axes, mesh))
@@ -94,7 +96,7 @@ def convert_reduce_scatter(operation: ir.Operation, builder: LocalBuilder) -> No
     With `combined_reduce_scatter`, several are scattered at once: their parts are moved to the
     front (`_split_to_front`), where they are one dimension that is scattered over all axes.
     """
-    axes_per_dim = _axis_lists(operation.attributes["reduce_scatter_axes"])
+    axes_per_dim = _axis_lists(view_as(sdy.ReduceScatterOp, operation).reduce_scatter_axes)
     mesh = _result_mesh(operation, builder)
     reduction = REDUCTION_OPERATIONS[reduction_kind(operation)]
     value = operation.operands[0]
@@ -124,7 +126,8 @@ def convert_all_to_all(operation: ir.Operation, builder: LocalBuilder) -> None:
     """
     mesh = _result_mesh(operation, builder)
     value = operation.operands[0]
-    params = sorted(value_of(operation.attributes["params"]).value, key=lambda each: each.tgt_dim)
+    moves = value_of(view_as(sdy.AllToAllOp, operation).params).value
+    params = sorted(moves, key=lambda each: each.tgt_dim)
     if len(params) == 1:
         (param,) = params
         value = builder.all_to_all(value, param.tgt_dim, param.src_dim, param.axes, mesh)
@@ -241,7 +244,7 @@ def permute_pairs(
 @moves_elements
 def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Keep the value on the first device along the axes only; others get the identity."""
-    axes = value_of(operation.attributes["axes"]).value
+    axes = value_of(view_as(sdy.ReplicatedToUnreducedOp, operation).axes).value
     value = operation.operands[0]
     if axes:
         tensor = ir.RankedTensorType(value.type)
@@ -258,7 +261,7 @@ def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder)
 
     That tensor includes the padding of the last shards, which is sliced off afterwards.
     """
-    axes_per_dim = _axis_lists(operation.attributes["axes"])
+    axes_per_dim = _axis_lists(view_as(sdy.ShardedToUnreducedOp, operation).axes)
     mesh = _result_mesh(operation, builder)
     value, result = operation.operands[0], ir.RankedTensorType(operation.results[0].type)
     starts = [
@@ -276,7 +279,7 @@ def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder)
 
 
 def _reduction_kind(operation: ir.Operation) -> ReductionOp:
-    return value_of(operation.attributes["out_sharding"]).reduction_kind
+    return result_shardings_of(operation)[0].reduction_kind
 
 
 def _all_axes(axes_per_dim: Sequence[AxisTuple]) -> AxisTuple:
@@ -288,7 +291,7 @@ def _axis_lists(attribute: ir.Attribute) -> list[AxisTuple]:
 
 
 def _result_mesh(operation: ir.Operation, builder: LocalBuilder) -> Mesh:
-    return builder.mesh_of(value_of(operation.attributes["out_sharding"]))
+    return builder.mesh_of(result_shardings_of(operation)[0])
 
 
 def _replace(operation: ir.Operation, value: ir.Value) -> None:

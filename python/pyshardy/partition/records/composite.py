@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import enclosing_module
 from pyshardy.cost.op_work import no_work
+from pyshardy.irtools.stablehlo_views import CompositeView, ConstantView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.op_facts.record import PartitionRecord
@@ -21,7 +22,7 @@ def convert_composite(operation: ir.Operation, builder: LocalBuilder) -> None:
     """
     module = enclosing_module(operation)
     assert module is not None, "a rule has looked into the function"
-    name = operation.attributes["decomposition"].value
+    name = CompositeView(operation).decomposition
     body = ir.SymbolTable(module)[name].operation.regions[0].blocks[0]
     shape = next(shape for result in operation.results if (shape := shape_of(result.type)))
     values: dict[ir.Value, ir.Value] = {
@@ -49,8 +50,8 @@ def _local_copy(
         )
         for result in original.results
     ]
-    if "value" in original.attributes:
-        number = original.attributes["value"].get_splat_value()
+    if ConstantView.value.is_in(original):
+        number = ConstantView(original).value.get_splat_value()
         splat = builder.literal(ir.DenseElementsAttr.get_splat(types[0], number))
         return splat.owner.operation
     copy = original.clone().operation

@@ -21,6 +21,7 @@ from mlir_sdy.model import FactorType, OpShardingRule, ReductionOp
 from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.cost.op_work import moving_work
 from pyshardy.irtools.defining_ops import defining_operation
+from pyshardy.irtools.stablehlo_views import ConcatenateView, SliceView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
@@ -46,7 +47,7 @@ class ConcatenateForm(ExchangeForm):
 
     def __init__(self, operation: ir.Operation, rule: OpShardingRule):
         self.operation = operation
-        self._dim: int = operation.attributes["dimension"].value
+        self._dim = ConcatenateView(operation).dimension
         self._size = shape_of(operation.results[0].type)[self._dim]
         self._sources: list[ir.Value] = []
         self._parts = self._find_parts()
@@ -114,9 +115,10 @@ def _origin(operand: ir.Value, dim: int) -> tuple[ir.Value, int]:
     takes_others = all(size == taken for at, (size, taken) in enumerate(shapes) if at != dim)
     shardings = get_sharding(source), get_sharding(value)
     axes = [() if sharding is None else sharding.dim_axes for sharding in shardings]
-    if producer.attributes["strides"][dim] != 1 or not takes_others or axes[0] != axes[1]:
+    view = SliceView(producer)
+    if view.strides[dim] != 1 or not takes_others or axes[0] != axes[1]:
         return value, 0
-    return source, producer.attributes["start_indices"][dim]
+    return source, view.start_indices[dim]
 
 
 def _linearity(operation: ir.Operation, _: ReductionOp) -> Linearity:

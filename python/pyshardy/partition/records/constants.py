@@ -6,13 +6,14 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from mlir_sdy.values import get_sharding
 from pyshardy.cost.op_work import moving_work, no_work
+from pyshardy.irtools.stablehlo_views import ConstantView, IotaView
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.op_facts.record import PartitionRecord
 
 
 def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Convert a constant: a shard of a splat is a smaller constant, any other one a slice."""
-    literal = operation.attributes["value"]
+    literal = ConstantView(operation).value
     result = operation.results[0]
     local_type = ir.RankedTensorType(result.type)
     # The elements of a quantized constant are its storage integers.
@@ -39,7 +40,7 @@ def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Convert an iota: along a sharded dimension, shards begin at the offset of the device."""
     result = operation.results[0]
     sharding = get_sharding(result)
-    dim: int = operation.attributes["iota_dimension"].value
+    dim = IotaView(operation).iota_dimension
     if sharding is None or not sharding.dim_shardings[dim].axes:
         return
     mesh = builder.mesh_of(sharding)

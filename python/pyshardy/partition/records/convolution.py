@@ -18,18 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.irtools.stablehlo_views import ConvolutionView, FieldValues
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.halo.attributes import (
-    integers,
-    integers_attribute,
-    paddings,
-    paddings_attribute,
-)
+from pyshardy.partition.halo.attributes import paddings, per_dim
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, zero_filling
@@ -90,26 +85,23 @@ def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedF
         whole = {rest: each.dims[rest]}
         rule = with_factor(rule, whole, each.sizes[rest], FactorType.NEED_REPLICATION)
 
-    def local_attributes(local_dims: Mapping[int, LocalDim]) -> Mapping[str, ir.Attribute]:
-        padding = paddings(operation, len(spatial))
+    def local_attributes(local_dims: Mapping[int, LocalDim]) -> FieldValues:
+        padding = paddings(ConvolutionView(operation).padding, len(spatial))
         dilations = [each.input_dilation for each in spatial]
         for index, factor in enumerate(factors):
             if factor in local_dims:
                 local = local_dims[factor]
                 padding[index] = local.low, local.high
                 dilations[index] = local.dilation
-        return {
-            "padding": paddings_attribute(padding),
-            "lhs_dilation": integers_attribute(dilations),
-        }
+        return {ConvolutionView.padding: padding, ConvolutionView.lhs_dilation: dilations}
 
     dims = {factor: each.windowed for factor, each in zip(factors, spatial, strict=True)}
     return WindowedForm(operation, rule, dims, range(1), zero_filling, local_attributes)
 
 
 def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:
-    attributes = operation.attributes
-    numbers: Any = stablehlo.ConvDimensionNumbers(attributes["dimension_numbers"])
+    view = ConvolutionView(operation)
+    numbers = view.dimension_numbers
     values = *operation.operands, operation.results[0]
     shapes = [shape_of(value.type) for value in values]
     places: list[tuple[int, int, int]] = list(
@@ -121,11 +113,11 @@ def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:
         )
     )
     count = len(places)
-    padding = paddings(operation, count)
-    strides = integers(operation, "window_strides", count)
-    input_dilations = integers(operation, "lhs_dilation", count)
-    kernel_dilations = integers(operation, "rhs_dilation", count)
-    reversals = integers(operation, "window_reversal", count, default=0)
+    padding = paddings(view.padding, count)
+    strides = per_dim(view.window_strides, count)
+    input_dilations = per_dim(view.lhs_dilation, count)
+    kernel_dilations = per_dim(view.rhs_dilation, count)
+    reversals = per_dim(view.window_reversal, count, default=0)
     for index, dims in enumerate(places):
         yield _Spatial(
             dims,
@@ -140,7 +132,7 @@ def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:
 
 def _spatial_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
     """Yield the factors of spatial dimensions, whose windows overlap several shards."""
-    numbers: Any = stablehlo.ConvDimensionNumbers(operation.attributes["dimension_numbers"])
+    numbers = ConvolutionView(operation).dimension_numbers
     for tensor, dims in (
         (0, numbers.input_spatial_dimensions),
         (1, numbers.kernel_spatial_dimensions),
@@ -152,32 +144,30 @@ def _spatial_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[
 
 def fit_convolution(operation: ir.Operation) -> None:
     """Set the number of groups, as a device may have only some of them."""
-    attributes = operation.attributes
-    numbers: Any = stablehlo.ConvDimensionNumbers(attributes["dimension_numbers"])
+    numbers = ConvolutionView(operation).dimension_numbers
     lhs, kernel, result = (
         shape_of(value.type) for value in (*operation.operands, operation.results[0])
     )
-    groups: dict[str, tuple[int, int]] = {
-        "feature_group_count": (
+    groups = {
+        ConvolutionView.feature_group_count: (
             lhs[numbers.input_feature_dimension],
             kernel[numbers.kernel_input_feature_dimension],
         ),
-        "batch_group_count": (
+        ConvolutionView.batch_group_count: (
             lhs[numbers.input_batch_dimension],
             result[numbers.output_batch_dimension],
         ),
     }
-    integer = ir.IntegerType.get_signless(64)
-    for name, (size, size_of_group) in groups.items():
+    for count, (size, size_of_group) in groups.items():
         if size_of_group:  # empty groups are not sharded
-            attributes[name] = ir.IntegerAttr.get(integer, size // size_of_group)
+            count.set_on(operation, size // size_of_group)
 
 
 def _num_operations(operation: ir.Operation) -> int:
     """Return 2 for each element of the result and of the kernel, per feature."""
-    numbers: Any = stablehlo.ConvDimensionNumbers(operation.attributes["dimension_numbers"])
+    numbers = ConvolutionView(operation).dimension_numbers
     kernel = shape_of(operation.operands[1].type)
-    features_dim: int = numbers.kernel_output_feature_dimension
+    features_dim = numbers.kernel_output_feature_dimension
     num_features = max(kernel[features_dim], 1)
     return 2 * num_elements(operation.results[0]) * (math.prod(kernel) // num_features)
 

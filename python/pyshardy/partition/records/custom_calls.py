@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
+from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.blocked_factors import factors_of
 from pyshardy.partition.op_facts.record import PartitionRecord
@@ -62,7 +63,7 @@ def _dims_of_calls(operation: ir.Operation) -> Iterable[int]:
     2. Dimensions along which elements move.
     3. Dimensions that are searched.
     """
-    target = operation.attributes["call_target_name"].value
+    target = target_of(operation)
     is_known = target in CHECKED_TARGETS
     if not (is_known or target.startswith("_SPMDInternalOp_")):
         return ()

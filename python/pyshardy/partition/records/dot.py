@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.host import ir
 from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.irtools.stablehlo_views import DotView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.linear_operations import multiplicative
@@ -23,7 +23,7 @@ def zeros_for_all_operands(operation: ir.Operation) -> dict[int, Neutral]:
 
 def _num_operations(operation: ir.Operation) -> int:
     """Return 2 for each element of the result and of the contracted dimensions."""
-    numbers: Any = stablehlo.DotDimensionNumbers(operation.attributes["dot_dimension_numbers"])
+    numbers = DotView(operation).dot_dimension_numbers
     shape = shape_of(operation.operands[0].type)
     dims: list[int] = list(numbers.lhs_contracting_dimensions)
     return 2 * math.prod(shape[dim] for dim in dims) * num_elements(operation.results[0])

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import Work, nbytes_of, taking_work
+from pyshardy.irtools.stablehlo_views import DynamicSliceView
 from pyshardy.irtools.tensor_types import Shape, shape_of
 from pyshardy.partition.local.arithmetic import neutral, value_where
 from pyshardy.partition.local.builder import LocalBuilder
@@ -243,7 +244,7 @@ def _is_in_slice(builder: LocalBuilder, window: Window, dim: int, shape: Sequenc
 def fit_dynamic_slice(operation: ir.Operation) -> None:
     """Set the sizes of a dynamic slice to those of its result."""
     sizes = shape_of(operation.results[0].type)
-    operation.attributes["slice_sizes"] = ir.DenseI64ArrayAttr.get(list(sizes))
+    DynamicSliceView(operation).slice_sizes = sizes
 
 
 # --- Padding ------------------------------------------------------------------------------------

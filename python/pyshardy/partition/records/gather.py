@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh
 from pyshardy.cost.op_work import taking_work
+from pyshardy.irtools.stablehlo_views import GatherView
 from pyshardy.partition.local.arithmetic import all_along, is_first, value_where
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.indices import Component, Indices, indices_into_shard
@@ -28,9 +27,9 @@ def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     4. Slices in other shards are zeros: the all-reduce after the operation adds the results of all
        devices.
     """
-    whole_lengths: tuple[int, ...] = tuple(operation.attributes["slice_sizes"])
+    whole_lengths = GatherView(operation).slice_sizes
     fit_gather(operation)
-    numbers: Any = stablehlo.GatherDimensionNumbers(operation.attributes["dimension_numbers"])
+    numbers = GatherView(operation).dimension_numbers
     sharding = sharding_of(operation.operands[0])
     if sharding is None:
         return
@@ -43,7 +42,7 @@ def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
         return
     mesh = builder.mesh_of(sharding)
     sizes = tuple(ir.RankedTensorType(operation.operands[0].type).shape)
-    lengths: tuple[int, ...] = tuple(operation.attributes["slice_sizes"])
+    lengths = GatherView(operation).slice_sizes
     indexed: list[int] = list(numbers.start_index_map)
     mask: ir.Value | None = None
     if not partial.keys().isdisjoint(indexed):
@@ -92,16 +91,15 @@ def _mask_result(
 
 def fit_gather(operation: ir.Operation) -> None:
     """Set the sizes of slices to those of the result's offset dimensions."""
-    attributes = operation.attributes
-    numbers: Any = stablehlo.GatherDimensionNumbers(attributes["dimension_numbers"])
+    view = GatherView(operation)
+    numbers = view.dimension_numbers
     result = ir.RankedTensorType(operation.results[0].type).shape
     without_offset = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
     offsets = iter(numbers.offset_dims)
-    sizes: list[int] = [
+    view.slice_sizes = tuple(
         size if dim in without_offset else result[next(offsets)]
-        for dim, size in enumerate(attributes["slice_sizes"])
-    ]
-    attributes["slice_sizes"] = ir.DenseI64ArrayAttr.get(sizes)
+        for dim, size in enumerate(view.slice_sizes)
+    )
 
 
 def no_neutral_values(_: ir.Operation) -> dict[int, Neutral]:

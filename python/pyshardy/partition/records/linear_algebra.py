@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from pyshardy.irtools.stablehlo_views import TriangularSolveView
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import PartitionRecord
 
@@ -23,7 +24,7 @@ def _triangular_solve_rule(operation: ir.Operation, rule: OpShardingRule) -> OpS
         // ([i, j, l], [i, j, k])->([i, l, k]) {i=4, j=3, k=5, l=3} need_replication={j, l}
     """
     dims = rule.operand_mappings[1].dim_mappings
-    separate = dims[-1 if operation.attributes["left_side"].value else -2].factor_indices
+    separate = dims[-1 if TriangularSolveView(operation).left_side else -2].factor_indices
     needed = tuple(each for each in rule.need_replication_factors if each not in separate)
     return replace(rule, need_replication_factors=needed)
 

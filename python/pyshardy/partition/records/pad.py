@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import moving_work
+from pyshardy.irtools.stablehlo_views import FieldValues, PadView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
-from pyshardy.partition.halo.attributes import integers_attribute
 from pyshardy.partition.halo.form import Body
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window
@@ -27,33 +27,33 @@ from pyshardy.partition.op_facts.record import ContentShape, PaddingMask, Partit
 from pyshardy.partition.op_facts.reductions import is_positive_zero
 from pyshardy.partition.padding.trailing_resize import does_nothing
 
-_LOW, _HIGH, _INTERIOR = "edge_padding_low", "edge_padding_high", "interior_padding"
-
 
 def pad_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
     """Return the exchange of a pad, also with negative padding."""
-    attributes = operation.attributes
-    amounts = {name: list(attributes[name]) for name in (_LOW, _HIGH, _INTERIOR)}
+    amounts = PadView(operation).amounts
     operand, result = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)
-    padded = [dim for dim, of_dim in enumerate(zip(*amounts.values(), strict=True)) if any(of_dim)]
+    padded = [dim for dim, of_dim in enumerate(zip(*amounts, strict=True)) if any(of_dim)]
     dim_of = {rule.operand_mappings[0].dim_mappings[dim].factor_indices[0]: dim for dim in padded}
     dims = {
         factor: WindowedDim(
             dim,
             operand[dim],
-            Window(amounts[_LOW][dim], dilation=amounts[_INTERIOR][dim] + 1),
+            Window(amounts[0][dim], dilation=amounts[2][dim] + 1),
             result[dim],
         )
         for factor, dim in dim_of.items()
     }
 
-    def local_attributes(local_dims: Mapping[int, LocalDim]) -> Mapping[str, ir.Attribute]:
-        low, high, interior = map(list, amounts.values())
+    def local_attributes(local_dims: Mapping[int, LocalDim]) -> FieldValues:
+        low, high, interior = map(list, amounts)
         for factor, local in local_dims.items():
             dim = dim_of[factor]
             low[dim], high[dim], interior[dim] = local.low, local.high, local.dilation - 1
-        written = zip(amounts, (low, high, interior), strict=True)
-        return {name: integers_attribute(of_dims) for name, of_dims in written}
+        return {
+            PadView.edge_padding_low: low,
+            PadView.edge_padding_high: high,
+            PadView.interior_padding: interior,
+        }
 
     # A device that receives nothing gets zeros, which need not be overwritten.
     filling = zero_filling if is_positive_zero(operation.operands[1]) else operand_filling(1)
@@ -71,8 +71,7 @@ class _PadForm(WindowedForm):
             is_even = windowed.size % num_shards == windowed.count % num_shards == 0
             if not is_even or not self.sends_nothing(factor, num_shards):
                 return super().build(body)
-        attributes = self.operation.attributes
-        low, high, interior = (list(attributes[name]) for name in (_LOW, _HIGH, _INTERIOR))
+        low, high, interior = map(list, PadView(self.operation).amounts)
         begins: dict[int, ir.Value] = {}
         for factor, device_axis in body.device_axes.items():
             window, dim = self.dims[factor].window, self.dims[factor].dim
@@ -94,10 +93,7 @@ class _PadForm(WindowedForm):
             self.operation,
             body,
             body.values,
-            {
-                _LOW: integers_attribute(low),
-                _HIGH: integers_attribute(high),
-            },
+            {PadView.edge_padding_low: low, PadView.edge_padding_high: high},
             (with_shape(body.result_types[0], tuple(padded)),),
         )
         value: ir.Value = local.results[0]
@@ -113,7 +109,7 @@ class _PadForm(WindowedForm):
 
 def _padded_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
     """Yield the factors of dimensions with any padding, positive or negative."""
-    for dim, of_dim in enumerate(zip(*_amounts(operation), strict=True)):
+    for dim, of_dim in enumerate(zip(*PadView(operation).amounts, strict=True)):
         if any(of_dim):
             yield from factors_of(rule, 0, dim)
 
@@ -125,7 +121,7 @@ def _linear_operands(operation: ir.Operation) -> tuple[int, ...]:
 
 def fit_pad(operation: ir.Operation) -> None:
     """Add the difference of the sizes to the padding at the end."""
-    low, _, interior = _amounts(operation)
+    low, _, interior = PadView(operation).amounts
     columns = zip(
         shape_of(operation.operands[0].type),
         shape_of(operation.results[0].type),
@@ -137,7 +133,7 @@ def fit_pad(operation: ir.Operation) -> None:
         wanted - before - size - max(size - 1, 0) * between
         for size, wanted, before, between in columns
     ]
-    operation.attributes[_HIGH] = integers_attribute(high)
+    PadView(operation).edge_padding_high = tuple(high)
 
 
 def _masks(operation: ir.Operation, content_shape: ContentShape) -> Iterator[PaddingMask]:
@@ -151,13 +147,8 @@ def _resized_at_end(operation: ir.Operation) -> list[bool]:
     """Return for each dimension whether it is only padded at its end."""
     return [
         before == between == 0 and behind >= 0
-        for before, behind, between in zip(*_amounts(operation), strict=True)
+        for before, behind, between in zip(*PadView(operation).amounts, strict=True)
     ]
-
-
-def _amounts(operation: ir.Operation) -> tuple[list[int], ...]:
-    """Return the padding before, after and between the elements of each dimension."""
-    return tuple(list(operation.attributes[name]) for name in (_LOW, _HIGH, _INTERIOR))
 
 
 RECORDS = {

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from mlir_sdy.discardable import has_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, OpShardingRule, TensorSharding, set_difference
 from mlir_sdy.values import get_sharding, result_shardings_of
@@ -28,7 +29,7 @@ UNSAFE_RNG = "sdy.rng_bit_generator_unsafe"
 def allow_unsafe_rng(root: ir.Module) -> None:
     """Let each shard of a `stablehlo.rng_bit_generator` generate its own bits."""
     for operation in operations_named({_RNG_BITS}, root):
-        operation.attributes[UNSAFE_RNG] = ir.UnitAttr.get(operation.context)
+        set_discardable(operation, UNSAFE_RNG, ir.UnitAttr.get(operation.context))
 
 
 def _factors_of_bits(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
@@ -36,7 +37,7 @@ def _factors_of_bits(operation: ir.Operation, rule: OpShardingRule) -> Iterator[
 
     Devices have the same state: each would generate the bits of the first shard.
     """
-    if UNSAFE_RNG in operation.attributes:
+    if has_discardable(operation, UNSAFE_RNG):
         return
     for dim in range(ir.RankedTensorType(operation.results[1].type).rank):
         yield from factors_of(rule, 2, dim)
@@ -87,8 +88,8 @@ def convert_rng_bit_generator(operation: ir.Operation, builder: LocalBuilder) ->
     1. The index of the shard, mixed, is added to each word of the state.
     2. The new state is that of the first shard; an all-reduce broadcasts it to the others.
     """
-    if UNSAFE_RNG in operation.attributes:
-        del operation.attributes[UNSAFE_RNG]
+    if has_discardable(operation, UNSAFE_RNG):
+        remove_discardable(operation, UNSAFE_RNG)
     sharding = result_shardings_of(operation)[1]
     mesh = builder.mesh_of(sharding)
     axes = tuple(axis for dim in sharding.dim_axes for axis in dim)

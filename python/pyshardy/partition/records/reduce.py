@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import ReductionOp, TensorSharding
 from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.irtools.stablehlo_views import ReduceView
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.partition.local.arithmetic import is_first, neutral, value_where
 from pyshardy.partition.local.builder import REDUCTION_OPERATIONS, LocalBuilder
@@ -34,7 +35,7 @@ def _reduces_unsharded_dims(
     operation: ir.Operation, shardings: Sequence[TensorSharding | None]
 ) -> bool:
     """Whether no reduced dimension is sharded."""
-    dims: tuple[int, ...] = tuple(operation.attributes["dimensions"])
+    dims = ReduceView(operation).dimensions
     reduced = shardings[: len(operation.results)]
     return not any(
         sharding.dim_axes[dim] for sharding in reduced if sharding is not None for dim in dims
@@ -56,7 +57,7 @@ def convert_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     shardings = [sharding_of(operand) for operand in operation.operands[:count]]
     sharding = next((given for given in shardings if given is not None), None)
     assert sharding is not None, "it is not converted unless one is sharded"
-    dims: tuple[int, ...] = tuple(operation.attributes["dimensions"])
+    dims = ReduceView(operation).dimensions
     axes = [axis for dim in dims for axis in sharding.dim_axes[dim]]
     mesh = builder.mesh_of(sharding)
     names = combining_operations(operation.regions[0].blocks[0])

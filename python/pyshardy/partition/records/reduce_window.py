@@ -9,13 +9,9 @@ from collections.abc import Iterator, Mapping
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.irtools.stablehlo_views import FieldValues, WindowsView
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.halo.attributes import (
-    integers,
-    integers_attribute,
-    paddings,
-    paddings_attribute,
-)
+from pyshardy.partition.halo.attributes import paddings, per_dim
 from pyshardy.partition.halo.cumulative import cumulative_form
 from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.halo.window import Window
@@ -43,16 +39,13 @@ def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> Exchang
         for factor, dim in dim_of.items()
     }
 
-    def local_attributes(local_dims: Mapping[int, LocalDim]) -> Mapping[str, ir.Attribute]:
-        padding = paddings(operation, len(windows))
+    def local_attributes(local_dims: Mapping[int, LocalDim]) -> FieldValues:
+        padding = paddings(WindowsView(operation).padding, len(windows))
         dilations = [window.dilation for window in windows]
         for factor, local in local_dims.items():
             padding[dim_of[factor]] = local.low, local.high
             dilations[dim_of[factor]] = local.dilation
-        return {
-            "padding": paddings_attribute(padding),
-            "base_dilations": integers_attribute(dilations),
-        }
+        return {WindowsView.padding: padding, WindowsView.base_dilations: dilations}
 
     return WindowedForm(
         operation, rule, dims, range(num_inputs), operand_filling(num_inputs), local_attributes
@@ -61,13 +54,15 @@ def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> Exchang
 
 def windows_of(operation: ir.Operation) -> list[Window]:
     """Return the windows over each dimension."""
-    rank = len(operation.attributes["window_dimensions"])
+    view = WindowsView(operation)
+    sizes = view.window_dimensions
+    rank = len(sizes)
     columns = zip(
-        paddings(operation, rank),
-        integers(operation, "window_strides", rank),
-        integers(operation, "window_dimensions", rank),
-        integers(operation, "window_dilations", rank),
-        integers(operation, "base_dilations", rank),
+        paddings(view.padding, rank),
+        per_dim(view.window_strides, rank),
+        sizes,
+        per_dim(view.window_dilations, rank),
+        per_dim(view.base_dilations, rank),
         strict=True,
     )
     return [
@@ -78,15 +73,14 @@ def windows_of(operation: ir.Operation) -> list[Window]:
 
 def _dilated_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
     """Yield the factors of dimensions with holes between elements."""
-    rank = len(shape_of(operation.operands[0].type))
-    for dim, dilation in enumerate(integers(operation, "base_dilations", rank)):
+    for dim, dilation in enumerate(WindowsView(operation).base_dilations):
         if dilation != 1:
             yield from factors_of(rule, 0, dim)
 
 
 def _num_operations(operation: ir.Operation) -> int:
     """Return 1 for each element of the results and of a window."""
-    window = math.prod(operation.attributes["window_dimensions"])
+    window = math.prod(WindowsView(operation).window_dimensions)
     return window * sum(map(num_elements, operation.results))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import moving_work, no_work
+from pyshardy.irtools.stablehlo_views import LeadingBroadcastView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.local.conversions import fit_only, retype_only
 from pyshardy.partition.op_facts.linear_operations import first_operand, moving
@@ -31,7 +32,7 @@ def fit_broadcast(operation: ir.Operation) -> None:
     """Set the sizes of the added dimensions to those of the result."""
     result = shape_of(operation.results[0].type)
     added = len(result) - len(shape_of(operation.operands[0].type))
-    operation.attributes["broadcast_sizes"] = ir.DenseI64ArrayAttr.get(list(result[:added]))
+    LeadingBroadcastView(operation).broadcast_sizes = result[:added]
 
 
 _MOVING = PartitionRecord(linearity=moving(0), local_form=retype_only, work=moving_work)

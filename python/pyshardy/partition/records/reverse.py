@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import moving_work
+from pyshardy.irtools.stablehlo_views import ReverseView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.emit_exchange import emit_exchange
@@ -32,7 +33,7 @@ class ReverseForm(ExchangeForm):
         self.operation = operation
         self.rule = rule
         mappings = rule.operand_mappings[0].dim_mappings
-        dims: list[int] = list(operation.attributes["dimensions"])
+        dims = ReverseView(operation).dimensions
         self._dims = {mappings[dim].factor_indices[0]: dim for dim in dims}
         self.factors = frozenset(self._dims)
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, OpShardingRule, TensorSharding
 from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.irtools.stablehlo_views import ScatterView
 from pyshardy.partition.local.arithmetic import is_first, value_where
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.completing import all_reduce_product
@@ -54,9 +55,7 @@ def _factors_of_indexed_windows(operation: ir.Operation, rule: OpShardingRule) -
 
     Windows that extend beyond the end are skipped; a gather moves them back instead.
     """
-    numbers: Any = stablehlo.ScatterDimensionNumbers(
-        operation.attributes["scatter_dimension_numbers"]
-    )
+    numbers = ScatterView(operation).scatter_dimension_numbers
     indexed = {*numbers.scattered_dims_to_operand_dims} - {*numbers.inserted_window_dims}
     for dim in indexed - single_element_dims(operation).keys():
         yield from factors_of(rule, 0, dim)
@@ -80,9 +79,7 @@ def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
        the inputs even if indices are out of bounds.
     """
     count = len(operation.results)
-    numbers: Any = stablehlo.ScatterDimensionNumbers(
-        operation.attributes["scatter_dimension_numbers"]
-    )
+    numbers = ScatterView(operation).scatter_dimension_numbers
     of_inputs = sharding_of(operation.operands[0])
     of_updates = sharding_of(operation.operands[count + 1])
     mesh = next(

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule
 from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.irtools.stablehlo_views import CompareView, FieldValues, WindowsView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
-from pyshardy.partition.halo.attributes import paddings, paddings_attribute
+from pyshardy.partition.halo.attributes import paddings
 from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
@@ -211,7 +212,7 @@ class SelectAndScatterForm(ExchangeForm):
         operand, source, initial = body.values
         zero = FillValue(lambda: body.zero(body.values[_SOURCE]), PaddingContents.ZERO)
         outside = self._filling(body, operand)
-        padding = paddings(self.operation, len(self._windows))
+        padding = paddings(WindowsView(self.operation).padding, len(self._windows))
         sharded = list[tuple[int, WindowsInto, DeviceAxis]]()
         for dim, windows, device_axis in self._sharded(body):
             if windows.are_aligned:
@@ -224,7 +225,7 @@ class SelectAndScatterForm(ExchangeForm):
             source = emit_exchange(windows.plan_of_source(), {0: source}, dim, device_axis, zero)
             padding[dim] = 0, 0
         operands = operand, source, initial
-        attributes = {"padding": paddings_attribute(padding)}
+        attributes: FieldValues = {WindowsView.padding: padding}
         (result,) = local_copy(self.operation, body, operands, attributes, (operand.type,)).results
         around = FillValue(lambda: initial, PaddingContents.SCALAR)
         for dim, windows, device_axis in sharded:
@@ -270,7 +271,7 @@ def select_and_scatter_form(operation: ir.Operation, rule: OpShardingRule) -> Se
     if reduction is not None and isinstance(scalar.element_type, ir.FloatType):
         outside = neutral_elements(reduction, scalar)
     adds = combining_operations(scatter) == ("stablehlo.add",)
-    is_padded = any(map(any, paddings(operation, len(windows_of(operation)))))
+    is_padded = any(map(any, WindowsView(operation).padding))
     is_general = (
         adds
         and is_neutral(operation.operands[_INITIAL], "stablehlo.add")
@@ -289,7 +290,7 @@ def _comparison(select: ir.Block) -> str:
         return ""
     if list(compare.operands) != list(select.arguments):
         return ""
-    return str(compare.attributes["comparison_direction"]).split()[-1].removesuffix(">")
+    return CompareView(compare).comparison_direction
 
 
 def _num_operations(operation: ir.Operation) -> int:

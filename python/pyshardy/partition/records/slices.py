@@ -11,54 +11,47 @@ from collections.abc import Iterator, Mapping
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import taking_work
+from pyshardy.irtools.stablehlo_views import FieldValues, SliceView
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.halo.attributes import integers_attribute
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, any_filling
 from pyshardy.partition.local.conversions import fit_only
 from pyshardy.partition.op_facts.linear_operations import first_operand, moving
 from pyshardy.partition.op_facts.record import PartitionRecord
 
-_START, _LIMIT, _STRIDE = "start_indices", "limit_indices", "strides"
-
 
 def slice_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
     """Return the exchange of a slice, also with strides."""
-    bounds = {name: list(operation.attributes[name]) for name in (_START, _LIMIT, _STRIDE)}
+    view = SliceView(operation)
+    begins, ends, strides = view.start_indices, view.limit_indices, view.strides
     operand, result = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)
     cut = [dim for dim, size in enumerate(operand) if size != result[dim]]
     dim_of = {rule.operand_mappings[0].dim_mappings[dim].factor_indices[0]: dim for dim in cut}
     dims = {
-        factor: WindowedDim(
-            dim, operand[dim], Window(-bounds[_START][dim], bounds[_STRIDE][dim]), result[dim]
-        )
+        factor: WindowedDim(dim, operand[dim], Window(-begins[dim], strides[dim]), result[dim])
         for factor, dim in dim_of.items()
     }
 
-    def local_attributes(local_dims: Mapping[int, LocalDim]) -> Mapping[str, ir.Attribute]:
-        starts, limits = list(bounds[_START]), list(bounds[_LIMIT])
+    def local_attributes(local_dims: Mapping[int, LocalDim]) -> FieldValues:
+        starts, limits = list(begins), list(ends)
         for factor, local in local_dims.items():
             starts[dim_of[factor]], limits[dim_of[factor]] = 0, local.length
-        return {
-            _START: integers_attribute(starts),
-            _LIMIT: integers_attribute(limits),
-        }
+        return {SliceView.start_indices: starts, SliceView.limit_indices: limits}
 
     return WindowedForm(operation, rule, dims, range(1), any_filling, local_attributes)
 
 
 def fit_slice(operation: ir.Operation) -> None:
     """Set the end of each full dimension to that of the shard."""
-    attributes = operation.attributes
+    view = SliceView(operation)
     operand, result = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)
-    starts, strides = attributes[_START], attributes[_STRIDE]
-    limits = [
+    starts, strides = view.start_indices, view.strides
+    view.limit_indices = tuple(
         size if size == taken and start == 0 and stride == 1 else limit
         for size, taken, start, stride, limit in zip(
-            operand, result, starts, strides, attributes[_LIMIT], strict=True
+            operand, result, starts, strides, view.limit_indices, strict=True
         )
-    ]
-    attributes[_LIMIT] = integers_attribute(limits)
+    )
 
 
 def _factors_of_size_one(_: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
@@ -68,12 +61,12 @@ def _factors_of_size_one(_: ir.Operation, rule: OpShardingRule) -> Iterator[int]
 
 def _resized_at_end(operation: ir.Operation) -> list[bool]:
     """Return for each dimension whether it is only sliced at its end."""
-    attributes = operation.attributes
+    view = SliceView(operation)
     columns = zip(
         shape_of(operation.operands[0].type),
         shape_of(operation.results[0].type),
-        attributes[_START],
-        attributes[_STRIDE],
+        view.start_indices,
+        view.strides,
         strict=True,
     )
     return [size == taken or (start == 0 and stride == 1) for size, taken, start, stride in columns]

@@ -8,6 +8,7 @@ import math
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
 from pyshardy.cost.op_work import counted_work, num_elements
+from pyshardy.irtools.stablehlo_views import SortView, TopKView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.local.builder import LocalBuilder, axes_of
 from pyshardy.partition.local.conversions import retype_only
@@ -30,7 +31,7 @@ def _top_k_rule(operation: ir.Operation, rule: OpShardingRule) -> OpShardingRule
         // ([i, j])->([i, k], [i, k]) {i=4, j=64, k=2} reduction={j} need_replication={k}
     """
     *batch, size = ir.RankedTensorType(operation.operands[0].type).shape
-    count: int = operation.attributes["k"].value
+    count = TopKView(operation).k
     if _FEW * count > size:
         return rule
     last = len(batch)
@@ -54,7 +55,7 @@ def convert_top_k(operation: ir.Operation, builder: LocalBuilder) -> None:
         return
     mesh = builder.mesh_of(sharding)
     size = ir.RankedTensorType(operand.type).shape[last]
-    wanted: int = operation.attributes["k"].value
+    wanted = TopKView(operation).k
     values, indices = _top_k(operand, min(wanted, size), builder)
     index_type = element_type_of(indices.type)
     offset = builder.convert(builder.offset(mesh, axes, size), index_type)
@@ -73,7 +74,7 @@ def _top_k(value: ir.Value, count: int, builder: LocalBuilder) -> tuple[ir.Value
     shape = [*tensor.shape[:-1], count]
     integer = ir.IntegerType.get_signless(32)
     types = [ir.RankedTensorType.get(shape, each) for each in (tensor.element_type, integer)]
-    attributes = {"k": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)}
+    attributes = {TopKView.k.name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), count)}
     found = builder.create("chlo.top_k", (value,), types, attributes)
     return found.results[0], found.results[1]
 
@@ -103,7 +104,7 @@ def _least_number(operation: ir.Operation) -> dict[int, Neutral] | None:
 def _num_operations_of_sort(operation: ir.Operation) -> int:
     """Return n log n for each sorted dimension of n elements."""
     shape = shape_of(operation.operands[0].type)
-    dim: int = operation.attributes["dimension"].value
+    dim = SortView(operation).dimension
     length = max(shape[dim], 2) if shape else 2
     return int(sum(map(num_elements, operation.operands)) * math.log2(length))
 

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy import sdy
@@ -19,6 +19,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import get_sharding, set_result_shardings_of
+from pyshardy.irtools.stablehlo_views import TransposeView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.compatibility.reshape_sides import Side, are_alike, images_on
 from pyshardy.partition.resharding.plan import AxesPerDim
@@ -193,9 +194,9 @@ def _levels(
             is_kept = are_alike(Side(shape, tuple(before.dim_axes)), given, mesh)
             found = next(iter(images_on(wanted, shape, mesh)), None)
         else:
-            order = range(len(shape))
+            order: Sequence[int] = range(len(shape))
             if step.name == _TRANSPOSE:
-                order = list(ir.DenseI64ArrayAttr(step.attributes["permutation"]))
+                order = TransposeView(step).permutation
             is_kept = tuple(before.dim_axes) == _moved_back(given.axes, order)
             found = Side(shape, _moved_back(axes, order))
         if not is_kept or found is None:
@@ -205,7 +206,7 @@ def _levels(
         yield _Level(value, axes, step, is_converted)
 
 
-def _moved_back(axes: AxesPerDim, order: range | list[int]) -> AxesPerDim:
+def _moved_back(axes: AxesPerDim, order: Sequence[int]) -> AxesPerDim:
     """Return the axes of each dimension before a transpose."""
     places = {before: behind for behind, before in enumerate(order)}
     return tuple(axes[places[dim]] for dim in range(len(axes)))

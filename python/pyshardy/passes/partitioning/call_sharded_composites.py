@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from mlir_sdy.discardable import get_discardable, has_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, result_shardings_of
 from pyshardy.irtools.analyses import preserves
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.stablehlo_views import symbol_name
+from pyshardy.irtools.stablehlo_views import CompositeView, symbol_name
 from pyshardy.irtools.walks import operations_named
 
 _COMPOSITE = "stablehlo.composite"
@@ -43,14 +44,14 @@ def call_sharded_composites(module: ir.Module) -> None:
     composites = operations_named({_COMPOSITE}, module)
     if not composites:
         return
-    names = {composite.attributes[_DECOMPOSITION].value for composite in composites}
+    names = {CompositeView(composite).decomposition for composite in composites}
     sharded = {
         name
         for function in functions_of(module)
         if (name := symbol_name(function)) in names and _is_sharded(function)
     }
     for composite in composites:
-        name = composite.attributes[_DECOMPOSITION].value
+        name = CompositeView(composite).decomposition
         if name in sharded:
             _call(composite, name)
 
@@ -61,7 +62,7 @@ def _is_sharded(function: ir.Operation) -> bool:
     return any(
         name in _SHARDS or _have_axes(result_shardings_of(operation))
         for operation, name in named_operations_in(function)
-        if name in _SHARDS or SHARDING in operation.attributes
+        if name in _SHARDS or has_discardable(operation, SHARDING)
     )
 
 
@@ -73,8 +74,8 @@ def _call(composite: ir.Operation, name: str) -> None:
     attributes: dict[str, ir.Attribute] = {
         "callee": ir.FlatSymbolRefAttr.get(name, composite.context)
     }
-    if SHARDING in composite.attributes:
-        attributes[SHARDING] = composite.attributes[SHARDING]
+    if has_discardable(composite, SHARDING):
+        attributes[SHARDING] = get_discardable(composite, SHARDING)
     with composite.location, ir.InsertionPoint(composite):
         call = ir.Operation.create(
             "func.call",

@@ -27,7 +27,7 @@ from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, TensorSharding, mesh_of, set_difference
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.values import behind_barriers, get_sharding
+from mlir_sdy.values import behind_barriers, get_sharding, result_sharding_attribute
 from mlir_sdy.verify.collectives import COLLECTIVES
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
@@ -67,7 +67,7 @@ def collectives_to_reshards(function: ir.OpView) -> None:
             completed.check(collective)
     for collective in collectives:
         if collective.name in COMPLETING or _may_get_another_operand(collective, meshes):
-            target = collective.attributes["out_sharding"]
+            target = result_sharding_attribute(collective, collective.name)
             place = ir.InsertionPoint(collective)
             value = sdy.reshard(collective.operands[0], target, loc=collective.location, ip=place)
             collective.results[0].replace_all_uses_with(value)

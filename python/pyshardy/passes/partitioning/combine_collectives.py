@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
+from pyshardy.irtools.stablehlo_views import CollectiveView, CustomCallView
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
@@ -175,8 +176,7 @@ def _closure(bundles: Iterable[_Bundle]) -> dict[_Bundle, None]:
 def _may_have_effects(operation: ir.Operation) -> bool:
     """Whether an operation must keep its order among others with effects."""
     return any(
-        inner.name in _WITH_EFFECTS
-        or (_EFFECT in inner.attributes and inner.attributes[_EFFECT].value)
+        inner.name in _WITH_EFFECTS or CustomCallView(inner.operation).has_side_effect
         for inner in operations_in(operation)
     )
 
@@ -190,9 +190,9 @@ def _used_by(operation: ir.Operation) -> Iterator[ir.Value]:
 def _kind(operation: ir.Operation) -> Hashable:
     """Return a key that collectives must share to be combined."""
     attributes = tuple(
-        (named, identity(operation.attributes[named]))
-        for named in operation.attributes
-        if named != _CHANNEL
+        (name, identity(attribute))
+        for name, attribute in operation.attributes.items()
+        if name != CollectiveView.channel_handle.name
     )
     bodies = tuple(
         inner.name
@@ -219,7 +219,7 @@ def _combine(members: list[ir.Operation], last: ir.Operation) -> None:
             last.name,
             results=[value.type for value in results],
             operands=operands,
-            attributes={named: last.attributes[named] for named in last.attributes},
+            attributes=dict(last.attributes.items()),
             regions=len(last.regions),
         )
     for empty, region in zip(combined.regions, last.regions, strict=True):

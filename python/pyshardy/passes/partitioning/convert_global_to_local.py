@@ -30,6 +30,7 @@ from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.irtools.channels import first_free_channel
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.resolver import is_compatible_already
 from pyshardy.partition.local.builder import LocalBuilder
@@ -114,7 +115,7 @@ class _ModuleConverter:
         for value, local in new_types.items():
             value.set_type(local)
         for function, function_type in zip(functions, function_types, strict=True):
-            function.attributes["function_type"] = ir.TypeAttr.get(function_type)
+            FunctionView(function).function_type = function_type
         # In reverse, so that an operation still sees the shardings of its operands.
         for operation, conversion in reversed(to_convert):
             with operation.location, ir.InsertionPoint(operation):
@@ -246,7 +247,7 @@ class _ModuleConverter:
 
     def _function_type(self, function: ir.Operation) -> ir.FunctionType:
         """Return the local type of a function, which may be a declaration."""
-        types = function.attributes["function_type"].value
+        types = function_type_of(function)
         inputs, results = (
             [
                 value_type

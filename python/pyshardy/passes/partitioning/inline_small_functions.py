@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
 
-from mlir_sdy.discardable import as_text
+from mlir_sdy.discardable import as_text, has_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
@@ -26,7 +26,7 @@ from mlir_sdy.values import argument_shardings, result_shardings, result_shardin
 from pyshardy.irtools.analyses import preserves
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import NO_INLINE, has_static_shape, is_private, returned_values
-from pyshardy.irtools.stablehlo_views import callee_of
+from pyshardy.irtools.stablehlo_views import callee_of, function_type_of
 from pyshardy.partition.compatibility.unreduced import origin_of
 
 AT_CALL = "sdy.at_call"
@@ -86,7 +86,7 @@ def _can_be_inlined(function: ir.Operation) -> bool:
     shardings = (*argument_shardings(function), *result_shardings(function))
     return (
         is_private(function)
-        and NO_INLINE not in function.attributes
+        and not has_discardable(function, NO_INLINE)
         and len(function.regions[0].blocks) == 1
         and returned_values(function) is not None
         and not any(map(_has_unreduced_axes, shardings))
@@ -95,7 +95,7 @@ def _can_be_inlined(function: ir.Operation) -> bool:
 
 def _is_uneven(function: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
     """Whether an argument or a result has a dimension that its axes don't divide."""
-    signature = function.attributes["function_type"].value
+    signature = function_type_of(function)
     types = (*signature.inputs, *signature.results)
     shardings = (*argument_shardings(function), *result_shardings(function))
     return any(
@@ -114,10 +114,10 @@ def _must_stay(call: ir.Operation) -> bool:
     callee (`jax.experimental.compute_on`); among the frontend attributes or as attributes of the
     call.
     """
-    attributes = call.attributes
-    frontend = attributes.get(_FRONTEND_ATTRIBUTES, None)
-    given = (attributes, frontend) if isinstance(frontend, ir.DictAttr) else (attributes,)
-    return NO_INLINE in attributes or any(
+    own = dict(call.attributes.items())
+    frontend = own.get(_FRONTEND_ATTRIBUTES)
+    given = (own, frontend) if isinstance(frontend, ir.DictAttr) else (own,)
+    return NO_INLINE in own or any(
         _COMPUTE_TYPE in each or (_INLINEABLE in each and _is_false(each[_INLINEABLE]))
         for each in given
     )
@@ -154,7 +154,7 @@ def _mark_reshards(call: ir.Operation) -> None:
         reshard = operand.owner.operation
         is_for_calls = all(use.owner.operation.name == "func.call" for use in operand.uses)
         if is_for_calls and reshard.location == origin_of(reshard.operands[0]):
-            reshard.attributes[AT_CALL] = ir.UnitAttr.get(call.context)
+            set_discardable(reshard, AT_CALL, ir.UnitAttr.get(call.context))
 
 
 def _inline(call: ir.Operation, function: ir.Operation) -> None:

@@ -51,6 +51,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.async_operations import make_synchronous
 from pyshardy.irtools.constants import use_sdy_constants
+from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.compatible_shardings import (
@@ -245,7 +246,7 @@ class _FunctionResharder:
 
     def _convert_operands_of_call(self, call: ir.Operation) -> None:
         if self.symbols is not None:
-            callee = self.symbols[call.attributes["callee"].value].operation
+            callee = self.symbols[callee_of(call)].operation
             for source in sources_of_call(call, callee, self.meshes):
                 self.uses.convert(source, True)
 

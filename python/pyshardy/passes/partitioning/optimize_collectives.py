@@ -35,6 +35,7 @@ from mlir_sdy.model import (
     add_or_merge,
     mesh_of,
 )
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import SHARDING, get_sharding
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
@@ -207,7 +208,7 @@ def _all_to_alls_from(permute: ir.Operation, dim: int) -> tuple[ir.Operation, ..
         user = next(iter(value.uses)).owner.operation
         if user.name != _ALL_TO_ALL:
             break
-        moves = value_of(user.attributes["params"]).value
+        moves = value_of(view_as(sdy.AllToAllOp, user).params).value
         if len(moves) != 1 or len(moves[0].axes) != 1 or moves[0].src_dim != dim:
             break
         found.append(user)
@@ -216,7 +217,7 @@ def _all_to_alls_from(permute: ir.Operation, dim: int) -> tuple[ir.Operation, ..
 
 
 def _move_of(all_to_all: ir.Operation) -> AllToAllParam:
-    return value_of(all_to_all.attributes["params"]).value[0]
+    return value_of(view_as(sdy.AllToAllOp, all_to_all).params).value[0]
 
 
 def _cut(axes: AxisTuple, others: AxisTuple, mesh: Mesh) -> AxisTuple:

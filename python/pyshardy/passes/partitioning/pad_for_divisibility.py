@@ -32,6 +32,7 @@ from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import DATA_FLOW_OPERATIONS, argument_shardings, get_sharding, result_shardings
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.shardings import sharded_operations
+from pyshardy.irtools.stablehlo_views import ConstantView, function_type_of
 from pyshardy.irtools.tensor_types import (
     Shape,
     padded_shape,
@@ -168,8 +169,8 @@ class _FunctionPadder:
             if operation.operands[0] in self.zeros:
                 self.zeros.add(operation.results[0])
         elif name in _CONSTANTS:
-            value = operation.attributes["value"]
-            operation.attributes["value"] = ir.DenseElementsAttr.get_splat(
+            value = ConstantView(operation).value
+            ConstantView(operation).value = ir.DenseElementsAttr.get_splat(
                 operation.results[0].type, value.get_splat_value()
             )
         elif rule is not None:
@@ -179,7 +180,7 @@ class _FunctionPadder:
     def _whole_dims(self, operation: ir.Operation) -> DimsPerTensor:
         name = operation.name
         if name in _CONSTANTS:
-            literal = operation.attributes["value"]
+            literal = ConstantView(operation).value
             is_splat = isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
             return [] if is_splat else unpaddable_dims(operation, None, self.meshes)
         if name == "stablehlo.iota" or _hands_on(name):
@@ -242,7 +243,7 @@ class _FunctionPadder:
     # --- Checks -----------------------------------------------------------------------------
 
     def check_interface(self) -> None:
-        types = self.function.attributes["function_type"].value
+        types = function_type_of(self.function)
         for kind, values, shardings in (
             ("argument", types.inputs, argument_shardings(self.function)),
             ("result", types.results, result_shardings(self.function)),

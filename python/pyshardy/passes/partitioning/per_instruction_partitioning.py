@@ -35,6 +35,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.channels import channel_of, first_free_channel, set_channel
 from pyshardy.irtools.functions import functions_of, has_body
+from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.records.random_numbers import allow_unsafe_rng
 from pyshardy.partition.single_ops.filter import InstructionFilter
@@ -139,10 +140,7 @@ def _candidates(module: ir.Module) -> Iterator[ir.Operation]:
 def _is_candidate(operation: ir.Operation) -> bool:
     if operation.name in _STAY_GLOBAL:
         return False
-    if (
-        operation.name == "stablehlo.custom_call"
-        and operation.attributes["call_target_name"].value in _SHARDING_CALLS
-    ):
+    if operation.name == "stablehlo.custom_call" and target_of(operation) in _SHARDING_CALLS:
         return False
     shardings = map(get_sharding, (*operation.operands, *operation.results))
     return any(sharding is not None and not sharding.is_fully_replicated for sharding in shardings)

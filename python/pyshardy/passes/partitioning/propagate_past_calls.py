@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import SdyError, collect
+from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import (
@@ -35,6 +36,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.functions import functions_of, has_static_shape
 from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_with
 from pyshardy.partition.resharding.total_cost import total_cost
 from pyshardy.passes.partitioning.inline_small_functions import AT_CALL
@@ -81,19 +83,19 @@ def propagate_past_calls(module: ir.Module) -> None:
     """
     marked = operations_with(AT_CALL, module)
     for reshard in marked:
-        del reshard.attributes[AT_CALL]
+        remove_discardable(reshard, AT_CALL)
     if not any(map(_only_gathers, marked)):
         return
     for reshard in marked:
         if _only_gathers(reshard):
-            reshard.attributes[AT_CALL] = ir.UnitAttr.get(module.context)
+            set_discardable(reshard, AT_CALL, ir.UnitAttr.get(module.context))
     with collect():
         before, after = copy_of(module), copy_of(module)
         is_cheaper = _carry_on(after) and _cost(copy_of(after)) < _cost(before)
     if is_cheaper:
         _replace(module, after)
     for reshard in operations_with(AT_CALL, module):
-        del reshard.attributes[AT_CALL]
+        remove_discardable(reshard, AT_CALL)
 
 
 def _only_gathers(reshard: ir.Operation) -> bool:
@@ -143,7 +145,7 @@ def _close_interfaces(
     mesh_or_ref = next(each.mesh_or_ref for each in shardings if each is not None)
     changed: list[tuple[ir.Operation, list[int], list[int]]] = []
     for function in functions_of(module):
-        signature = function.attributes["function_type"].value
+        signature = function_type_of(function)
         arguments = _missing(signature.inputs, argument_shardings(function), mesh_or_ref)
         results = _missing(signature.results, result_shardings(function), mesh_or_ref)
         set_argument_shardings(function, arguments, cache)

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.fold import apply_patterns
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.fold.reduce_scatter import PATTERNS as SCATTERS
@@ -33,8 +33,15 @@ from mlir_sdy.model import (
     set_difference,
     sort_and_merge,
 )
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.values import DATA_FLOW_OPERATIONS, get_sharding, rank_of, set_sharding
+from mlir_sdy.values import (
+    DATA_FLOW_OPERATIONS,
+    get_sharding,
+    rank_of,
+    result_shardings_of,
+    set_sharding,
+)
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.tensor_types import element_bytes
@@ -108,7 +115,7 @@ class _Completion:
     @property
     def sharding(self) -> TensorSharding:
         """Return the sharding of the collective's result."""
-        return value_of(self.collective.attributes["out_sharding"])
+        return result_shardings_of(self.collective)[0]
 
     @property
     def is_scatter(self) -> bool:
@@ -125,10 +132,13 @@ class _Completion:
             return True
         operands = [get_sharding(each.collective.operands[0]) for each in (self, other)]
         dims = [None if sharding is None else sharding.dim_axes for sharding in operands]
-        key = "reduce_scatter_axes"
+        first, second = (
+            view_as(sdy.ReduceScatterOp, each.collective).reduce_scatter_axes
+            for each in (self, other)
+        )
         return (
             dims[0] == dims[1]
-            and self.collective.attributes[key] == other.collective.attributes[key]
+            and first == second
             and self.sharding.dim_axes == other.sharding.dim_axes
         )
 
@@ -244,10 +254,10 @@ class _Reassociation:
         collective = completions[0].collective
         with ir.InsertionPoint.after(last), last.location:
             if completions[0].is_scatter:
-                axes = collective.attributes["reduce_scatter_axes"]
+                axes = view_as(sdy.ReduceScatterOp, collective).reduce_scatter_axes
                 done = sdy.reduce_scatter(result, axes, self.cache[sharding])
             else:
-                axes = collective.attributes["reduction_axes"]
+                axes = view_as(sdy.AllReduceOp, collective).reduction_axes
                 done = sdy.all_reduce(result, axes, self.cache[sharding])
         result.replace_all_uses_except(done, done.owner.operation)
         _erase(completions)
@@ -329,7 +339,7 @@ class _Reassociation:
         loop.operands[index] = zero
         self._set_unreduced(result, sharding, completion)
         with ir.InsertionPoint.after(loop), loop.location:
-            axes = completion.collective.attributes["reduction_axes"]
+            axes = view_as(sdy.AllReduceOp, completion.collective).reduction_axes
             done = sdy.all_reduce(result, axes, self.cache[sharding])
         total = done
         if not is_zero(first):

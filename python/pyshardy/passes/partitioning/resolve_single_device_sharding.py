@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.discardable import has_discardable, remove_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, AxisRefList, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
@@ -107,7 +108,7 @@ class _Resolver:
 
     def _device(self, operation: ir.Operation) -> int | None:
         """Return the device that an operation runs on; None if it runs on all."""
-        if operation.name.startswith("sdy.") or SHARDING not in operation.attributes:
+        if operation.name.startswith("sdy.") or not has_discardable(operation, SHARDING):
             return None
         single = single_device_sharding(operation, self.meshes)
         mesh = None if single is None else mesh_of(single, self.meshes)
@@ -164,7 +165,7 @@ class _Resolver:
         blocks = [region.blocks.append() for region in conditional.regions]
         with ir.InsertionPoint(blocks[0]):
             copy = operation.clone().operation
-            del copy.attributes[SHARDING]
+            remove_discardable(copy, SHARDING)
             for index, operand in enumerate(operation.operands):
                 value = self._behind_reshards(operand)
                 copy.operands[index] = computed.get(value, value)

@@ -21,15 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.host import ir, stablehlo
+from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, result_shardings_of
 from pyshardy.irtools.constants import known_integers
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
+from pyshardy.irtools.stablehlo_views import ScatterView
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_element
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
@@ -117,9 +117,7 @@ def _scattered_window(operation: ir.Operation) -> _Window | None:
     combinations = _combinations(operation.regions[0].blocks[0])
     if indices is None or combinations is None:
         return None
-    numbers: Any = stablehlo.ScatterDimensionNumbers(
-        operation.attributes["scatter_dimension_numbers"]
-    )
+    numbers = ScatterView(operation).scatter_dimension_numbers
     indexed: list[int] = list(numbers.scattered_dims_to_operand_dims)
     if indices.size != len(indexed) or numbers.input_batching_dims:
         return None

@@ -22,6 +22,7 @@ from collections.abc import Collection, Hashable, Sequence
 import numpy as np
 
 from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
@@ -33,6 +34,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.shardings import result_kinds, sharded_operations
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import SliceView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
 
@@ -66,7 +68,7 @@ def unshard_size_one_dims(function: ir.OpView) -> None:
             for dim, (before, after) in enumerate(zip(*shapes, strict=True))
             if before != after == 1 and pieces[dim] > 1
         ]
-        is_contiguous = all(stride == 1 for stride in operation.attributes["strides"])
+        is_contiguous = all(stride == 1 for stride in SliceView(operation).strides)
         if short and is_contiguous and not _is_rearranged(operation):
             _take_dynamically(operation, short, cache)
 
@@ -78,7 +80,7 @@ def _take_axes(function: ir.OpView, cache: AttributeCache) -> None:
         changed = known.get(key)
         if changed is None:
             types = [result.type for result in operation.results]
-            shardings = value_of(operation.attributes[SHARDING])
+            shardings = value_of(get_discardable(operation, SHARDING))
             changed = known[key] = {
                 index: _without_axes(shardings.shardings[index], dims)
                 for index, dims in _short_dims(types, shardings).items()
@@ -117,16 +119,17 @@ def _take_dynamically(
     operation: ir.Operation, short: Collection[int], cache: AttributeCache
 ) -> None:
     """Replace a slice by a dynamic one with constant indices."""
-    attributes = operation.attributes
-    starts = list(attributes["start_indices"])
+    starts = SliceView(operation).start_indices
     sizes = shape_of(operation.results[0].type)
     with operation.location, ir.InsertionPoint(operation):
         constants = _constants(starts)
         sliced = StablehloBuilder().dynamic_slice(operation.operands[0], constants, sizes)
     made = sliced.owner.operation
-    for named in attributes:
-        if named not in ("start_indices", "limit_indices", "strides"):
-            made.attributes[named] = attributes[named]
+    bounds = (SliceView.start_indices, SliceView.limit_indices, SliceView.strides)
+    own = {bound.name for bound in bounds}
+    for name, attribute in operation.attributes.items():
+        if name not in own:
+            set_discardable(made, name, attribute)
     given = result_shardings_of(operation)
     if given:
         set_result_shardings_of(made, {0: _without_axes(given[0], short)}, cache)
