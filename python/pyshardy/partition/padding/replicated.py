@@ -47,10 +47,10 @@ def unpaddable_dims(
 ) -> DimsPerTensor:
     """Return the sharded dimensions that an operation needs unsharded, as it can't be padded.
 
-    1. Without a rule, all of them.
+    1. Without a rule, all of them. Operations that are valid on padded tensors are excepted (see
+       `PartitionRecord.keeps_padding`).
     2. A dimension that would be padded and has no factor, or several: padding would not be at the
-       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions. Operations that keep
-       padding at the end are excepted (see `reshapes_padding`).
+       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions.
     3. A dimension that would be padded and whose factor is blocked (see `blocked_factors`), unless
        elements keep their positions (see `trailing_resize`), or whose factor is only a part of
        another tensor's dimension, or is reduced without a neutral value, or is unpaddable for such
@@ -69,11 +69,11 @@ def unpaddable_dims(
         {dim for dim in dims if shape_of(value.type)[dim] != padded_shape_of(value, meshes)[dim]}
         for value, dims in zip(values, sharded, strict=True)
     ]
-    if rule is None:
-        return sharded if any(uneven) else uneven
     record = record_of(operation.name)
     if record.keeps_padding is not None and record.keeps_padding(operation, meshes):
         return [set() for _ in values]
+    if rule is None:
+        return sharded if any(uneven) else uneven
     factors_of = [[dim.factor_indices for dim in tensor.dim_mappings] for tensor in rule.mappings]
     parts = {
         factor for dims in factors_of for factors in dims if len(factors) > 1 for factor in factors

@@ -17,7 +17,7 @@ from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, any_filling
 from pyshardy.partition.local.conversions import fit_only
 from pyshardy.partition.op_facts.linear_operations import first_operand, moving
-from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
 
 
 def slice_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
@@ -39,6 +39,15 @@ def slice_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
         return {SliceView.start_indices: starts, SliceView.limit_indices: limits}
 
     return WindowedForm(operation, rule, dims, range(1), any_filling, local_attributes)
+
+
+def _merge_slice(operation: ir.Operation, sliced_off: SlicedOff) -> FieldValues:
+    """Return the bounds in the operand of a preceding slice."""
+    skipped = sliced_off.before
+    return {
+        bound: [at + before for at, before in zip(bound.of(operation), skipped, strict=True)]
+        for bound in (SliceView.start_indices, SliceView.limit_indices)
+    }
 
 
 def fit_slice(operation: ir.Operation) -> None:
@@ -77,6 +86,7 @@ RECORDS = {
         linearity=moving(0),
         linear_operands=first_operand,
         halo_form=slice_form,
+        merge_slice=_merge_slice,
         local_form=fit_only(fit_slice),
         fit_sizes=fit_slice,
         unpaddable_factors=_factors_of_size_one,
