@@ -265,6 +265,9 @@ def _work_of_update(operation: ir.Operation) -> Work:
     return Work(0.0, 2.0 * nbytes_of(operation.operands[1]))
 
 
+# --- Record -------------------------------------------------------------------------------------
+
+
 RECORDS = {
     "stablehlo.dynamic_slice": PartitionRecord(
         rule_on_shards=_dynamic_slice_rule,

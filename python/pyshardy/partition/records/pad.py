@@ -33,6 +33,23 @@ from pyshardy.partition.op_facts.record import (
 from pyshardy.partition.op_facts.reductions import is_positive_zero
 from pyshardy.partition.padding.trailing_resize import does_nothing
 
+# --- Sharding -----------------------------------------------------------------------------------
+
+
+def _padded_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of dimensions with any padding, positive or negative."""
+    for dim, of_dim in enumerate(zip(*PadView(operation).amounts, strict=True)):
+        if any(of_dim):
+            yield from factors_of(rule, 0, dim)
+
+
+def _linear_operands(operation: ir.Operation) -> tuple[int, ...]:
+    """Return the padded operand if the padding is zero."""
+    return (0,) if is_zero(operation.operands[1]) else ()
+
+
+# --- Halo exchange ------------------------------------------------------------------------------
+
 
 def pad_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
     """Return the exchange of a pad, also with negative padding."""
@@ -129,16 +146,7 @@ def _merge_slice(operation: ir.Operation, sliced_off: SlicedOff) -> FieldValues 
     }
 
 
-def _padded_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
-    """Yield the factors of dimensions with any padding, positive or negative."""
-    for dim, of_dim in enumerate(zip(*PadView(operation).amounts, strict=True)):
-        if any(of_dim):
-            yield from factors_of(rule, 0, dim)
-
-
-def _linear_operands(operation: ir.Operation) -> tuple[int, ...]:
-    """Return the padded operand if the padding is zero."""
-    return (0,) if is_zero(operation.operands[1]) else ()
+# --- Local form and padding ---------------------------------------------------------------------
 
 
 def fit_pad(operation: ir.Operation) -> None:
@@ -171,6 +179,9 @@ def _resized_at_end(operation: ir.Operation) -> list[bool]:
         before == between == 0 and behind >= 0
         for before, behind, between in zip(*PadView(operation).amounts, strict=True)
     ]
+
+
+# --- Record -------------------------------------------------------------------------------------
 
 
 RECORDS = {

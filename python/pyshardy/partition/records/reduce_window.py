@@ -21,6 +21,18 @@ from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.blocked_factors import factors_of
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
 
+# --- Sharding -----------------------------------------------------------------------------------
+
+
+def _dilated_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of dimensions with holes between elements."""
+    for dim, dilation in enumerate(WindowsView(operation).base_dilations):
+        if dilation != 1:
+            yield from factors_of(rule, 0, dim)
+
+
+# --- Halo exchange ------------------------------------------------------------------------------
+
 
 def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> ExchangeForm:
     """Return the exchange of a cumulative reduction, or of other windows."""
@@ -96,17 +108,16 @@ def _merge_slice(operation: ir.Operation, sliced_off: SlicedOff) -> FieldValues 
     return {WindowsView.padding: edges}
 
 
-def _dilated_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
-    """Yield the factors of dimensions with holes between elements."""
-    for dim, dilation in enumerate(WindowsView(operation).base_dilations):
-        if dilation != 1:
-            yield from factors_of(rule, 0, dim)
+# --- Work ---------------------------------------------------------------------------------------
 
 
 def _num_operations(operation: ir.Operation) -> int:
     """Return 1 for each element of the results and of a window."""
     window = math.prod(WindowsView(operation).window_dimensions)
     return window * sum(map(num_elements, operation.results))
+
+
+# --- Record -------------------------------------------------------------------------------------
 
 
 RECORDS = {

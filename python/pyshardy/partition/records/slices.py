@@ -19,6 +19,8 @@ from pyshardy.partition.local.conversions import fit_only
 from pyshardy.partition.op_facts.linear_operations import first_operand, moving
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
 
+# --- Halo exchange ------------------------------------------------------------------------------
+
 
 def slice_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
     """Return the exchange of a slice, also with strides."""
@@ -50,6 +52,9 @@ def _merge_slice(operation: ir.Operation, sliced_off: SlicedOff) -> FieldValues:
     }
 
 
+# --- Local form and padding ---------------------------------------------------------------------
+
+
 def fit_slice(operation: ir.Operation) -> None:
     """Set the end of each full dimension to that of the shard."""
     view = SliceView(operation)
@@ -79,6 +84,9 @@ def _resized_at_end(operation: ir.Operation) -> list[bool]:
         strict=True,
     )
     return [size == taken or (start == 0 and stride == 1) for size, taken, start, stride in columns]
+
+
+# --- Record -------------------------------------------------------------------------------------
 
 
 RECORDS = {
