@@ -79,6 +79,9 @@ class PaddingMask:
     neutral: Neutral
 
 
+Conversion = Callable[[ir.Operation, "LocalBuilder"], None]
+"""Replaces an operation by its local form, or changes it in place."""
+
 ContentShape = Callable[[ir.Value], "Shape"]
 """Returns the shape of a value without its padding."""
 
@@ -142,31 +145,33 @@ class PartitionRecord:
             the results, and the memory traffic of all operands and results.
     """
 
+    # Sharding
     rule_on_shards: Callable[[ir.Operation, OpShardingRule], OpShardingRule] | None = None
     blocked_factors: Callable[[ir.Operation, OpShardingRule], Iterable[int]] | None = None
     completion: Callable[[ir.Operation], Completion | None] | None = None
     linearity: Callable[[ir.Operation, ReductionOp], Linearity | None] | None = None
     linear_operands: Callable[[ir.Operation], tuple[int, ...]] | None = None
+    # Halo exchange
     halo_form: Callable[[ir.Operation, OpShardingRule], ExchangeForm | None] | None = None
     merge_slice: Callable[[ir.Operation, SlicedOff], FieldValues | None] | None = None
-    local_form: Callable[[ir.Operation, LocalBuilder], None] | None = None
+    # Local program
+    local_form: Conversion | None = None
     replicated_because: str = ""
     is_unchanged_locally: Callable[[ir.Operation, Sequence[TensorSharding | None]], bool] | None = (
         None
     )
     is_device_dependent: bool = False
     fit_sizes: Callable[[ir.Operation], None] | None = None
+    # Padding
     neutral_values: Callable[[ir.Operation], dict[int, Neutral] | None] | None = None
     padding_masks: Callable[[ir.Operation, ContentShape], Iterable[PaddingMask]] | None = None
     clamp_indices: Callable[[ir.Operation, Shape, PaddingBuilder], None] | None = None
     unpaddable_factors: Callable[[ir.Operation, OpShardingRule], Iterable[int]] | None = None
     keeps_padding: Callable[[ir.Operation, Mapping[str, Mesh]], bool] | None = None
     resized_at_end: Callable[[ir.Operation], list[bool]] | None = None
+    # Cost
     work: Callable[[ir.Operation], Work] | None = None
 
-
-Conversion = Callable[[ir.Operation, "LocalBuilder"], None]
-"""The type of `PartitionRecord.local_form`."""
 
 _EMPTY = PartitionRecord()
 

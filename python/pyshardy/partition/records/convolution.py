@@ -85,7 +85,7 @@ class _Spatial:
 
 
 def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm | None:
-    """Return the exchange of a convolution; None if the kernel is sharded and reversed."""
+    """Return the exchange of a convolution, unless its kernel is sharded and reversed."""
     spatial = list(_spatial_dims(operation))
     if any(each.is_along_kernel and each.is_reversed for each in spatial):
         return None
