@@ -89,7 +89,7 @@ def unpaddable_dims(
         for factor, size in enumerate(rule.factor_sizes)
         if size == 1 and not is_everywhere(factor, rule)
     }
-    whole: DimsPerTensor = [
+    unsharded: DimsPerTensor = [
         {
             dim
             for dim in dims
@@ -98,13 +98,13 @@ def unpaddable_dims(
         for tensor, dims in enumerate(uneven)
     ]
     factors: set[int] = set()
-    while (grown := _factors_in(whole, factors_of)) != factors:
+    while (grown := _factors_in(unsharded, factors_of)) != factors:
         factors = grown
         for tensor, dims in enumerate(sharded):
-            whole[tensor] |= {dim for dim in dims if factors & {*factors_of[tensor][dim]}}
+            unsharded[tensor] |= {dim for dim in dims if factors & {*factors_of[tensor][dim]}}
     _check_reductions(operation, factors & {*rule.reduction_factors})
-    _check_agreement(operation, values, factors_of, factors, meshes)
-    return whole
+    _check_padding(operation, values, factors_of, factors, meshes)
+    return unsharded
 
 
 def replicate_dims_around(
@@ -162,9 +162,9 @@ def without_dims(
     sharding: TensorSharding, dims: set[int]
 ) -> tuple[TensorSharding, list[AxisTuple]]:
     """Return a sharding with some dimensions unsharded, and the axes these had."""
-    whole = {dim: sharding.dim_shardings[dim].with_axes(()) for dim in dims}
+    unsharded = {dim: sharding.dim_shardings[dim].with_axes(()) for dim in dims}
     axes = [held if dim in dims else () for dim, held in enumerate(sharding.dim_axes)]
-    return sharding.with_dims_replaced(whole), axes
+    return sharding.with_dims_replaced(unsharded), axes
 
 
 def _without(value: ir.Value, dims: set[int]) -> tuple[TensorSharding, list[AxisTuple]]:
@@ -252,11 +252,11 @@ def _check_reductions(operation: ir.Operation, reduced: set[int]) -> None:
         )
 
 
-def _check_agreement(
+def _check_padding(
     operation: ir.Operation,
     values: Sequence[ir.Value],
     factors_of: list[list[tuple[int, ...]]],
-    whole: set[int],
+    unsharded: set[int],
     meshes: Mapping[str, Mesh],
 ) -> None:
     """Check that a padded factor has the same size in all tensors."""
@@ -265,7 +265,7 @@ def _check_agreement(
     for value, dims in zip(values, factors_of, strict=True):
         shape, wanted = shape_of(value.type), padded_shape_of(value, meshes)
         for dim, factors in enumerate(dims):
-            if len(factors) == 1 and factors[0] not in whole:
+            if len(factors) == 1 and factors[0] not in unsharded:
                 sizes.setdefault(factors[0], set()).add(wanted[dim])
                 if shape[dim] != wanted[dim]:
                     padded.add(factors[0])

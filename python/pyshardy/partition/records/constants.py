@@ -30,9 +30,9 @@ def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
         sharding = get_sharding(result)
         assert sharding is not None, "only the type of a sharded value is another one locally"
         type_ = ir.RankedTensorType.get(stored.shape, local_type.element_type)
-        whole = builder.literal(literal, type_)
+        full = builder.literal(literal, type_)
         mesh = builder.mesh_of(sharding)
-        result.replace_all_uses_with(builder.slice_shard(whole, mesh, sharding.dim_axes))
+        result.replace_all_uses_with(builder.slice_shard(full, mesh, sharding.dim_axes))
         operation.erase()
         return
     result.replace_all_uses_with(builder.literal(value, local_type))

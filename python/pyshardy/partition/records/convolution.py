@@ -99,8 +99,8 @@ def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedF
         factors.append(rule.num_factors)
         sharded = {tensor: each.dims[tensor] for tensor in (first, second)}
         rule = with_factor(rule, sharded, each.windowed.count, kind)
-        whole = {rest: each.dims[rest]}
-        rule = with_factor(rule, whole, each.sizes[rest], FactorType.NEED_REPLICATION)
+        unsharded = {rest: each.dims[rest]}
+        rule = with_factor(rule, unsharded, each.sizes[rest], FactorType.NEED_REPLICATION)
 
     def local_attributes(local_dims: Mapping[int, LocalDim]) -> FieldValues:
         padding = paddings(ConvolutionView(operation).padding, len(spatial))

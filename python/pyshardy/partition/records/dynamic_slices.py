@@ -174,11 +174,11 @@ def _windows(
     if sharding is None:
         return {}
     # A slice of a full dimension is sharded as the dimension.
-    whole = () if of_slice is None else of_slice.dim_axes
+    slice_axes = () if of_slice is None else of_slice.dim_axes
     sharded = {
         dim: axes
         for dim, axes in enumerate(sharding.dim_axes)
-        if axes and not (whole and whole[dim])
+        if axes and not (slice_axes and slice_axes[dim])
     }
     if not sharded:
         return {}
