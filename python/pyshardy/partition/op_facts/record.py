@@ -130,6 +130,8 @@ class PartitionRecord:
         is_unchanged_locally: whether the operation is its own local form, given the shardings of
             its operands, then results. It is called before anything is converted, and once for
             operations of one signature.
+        creates_any_shard: whether each device can compute any shard of the results, as there are no
+            operands.
         is_device_dependent: whether results differ between devices that run the same operation, so
             that it is converted even if all types are unchanged.
         fit_sizes: sets the sizes in attributes by the types of operands and results.
@@ -160,6 +162,7 @@ class PartitionRecord:
     is_unchanged_locally: Callable[[ir.Operation, Sequence[TensorSharding | None]], bool] | None = (
         None
     )
+    creates_any_shard: bool = False
     is_device_dependent: bool = False
     fit_sizes: Callable[[ir.Operation], None] | None = None
     # Padding

@@ -76,6 +76,7 @@ def _is_paddable(_: ir.Operation, __: Mapping[str, Mesh]) -> bool:
 
 _CONSTANT = PartitionRecord(
     local_form=convert_constant,
+    creates_any_shard=True,
     fit_sizes=fit_splat,
     keeps_padding=_is_splat,
     work=no_work,
@@ -85,6 +86,9 @@ RECORDS = {
     "sdy.constant": _CONSTANT,
     "stablehlo.constant": _CONSTANT,
     "stablehlo.iota": PartitionRecord(
-        local_form=convert_iota, keeps_padding=_is_paddable, work=moving_work
+        local_form=convert_iota,
+        creates_any_shard=True,
+        keeps_padding=_is_paddable,
+        work=moving_work,
     ),
 }
