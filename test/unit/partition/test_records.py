@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Each operation with a sharding rule has a record, and the fields of records agree."""
 
-import importlib
+import sys
 
 import pytest
 
 import operation_table
+from pyshardy.partition import records as families
 from pyshardy.partition.local.conversions import retype_only
-from pyshardy.partition.op_facts import record as record_module
 from pyshardy.partition.op_facts.record import PartitionRecord, record_of, records
+from pyshardy.partition.records import pad
 from pyshardy.rules import registered_names
 
 EVERY_RECORD = pytest.mark.parametrize("name", sorted(records()))
@@ -51,15 +52,32 @@ def test_fields_agree(name):
         assert record.linearity or name in ("stablehlo.convert", "stablehlo.divide")
 
 
+@pytest.fixture
+def reread():
+    """Read the families again, in the test and after it."""
+    records.cache_clear()
+    yield
+    records.cache_clear()
+    sys.modules.pop("pyshardy.partition.records.mine", None)
+
+
+@pytest.mark.usefixtures("reread")
 def test_operations_are_in_one_family(monkeypatch):
-    family = importlib.import_module("pyshardy.partition.records.pad")
-    monkeypatch.setattr(family, "RECORDS", {"stablehlo.slice": PartitionRecord()})
-    record_module.records.cache_clear()
-    try:
-        with pytest.raises(ValueError, match=r"records\.slices: other records of stablehlo\.slice"):
-            records()
-    finally:
-        record_module.records.cache_clear()
+    monkeypatch.setattr(pad, "RECORDS", {"stablehlo.slice": PartitionRecord()})
+    with pytest.raises(ValueError, match=r"records\.slices: other records of stablehlo\.slice"):
+        records()
+
+
+@pytest.mark.usefixtures("reread")
+def test_a_family_is_found_by_its_place(tmp_path, monkeypatch):
+    """Another operation needs one more file, and no other change."""
+    (tmp_path / "mine.py").write_text(
+        "from pyshardy.partition.local.conversions import retype_only\n"
+        "from pyshardy.partition.op_facts.record import PartitionRecord\n"
+        'RECORDS = {"my.scale": PartitionRecord(local_form=retype_only)}\n'
+    )
+    monkeypatch.setattr(families, "__path__", [*families.__path__, str(tmp_path)])
+    assert record_of("my.scale").local_form is retype_only
 
 
 @EVERY_RECORD

@@ -11,34 +11,12 @@ becomes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from mlir_sdy.host import ir
-from pyshardy.irtools.stablehlo_views import (
-    FieldValues,
-    PadView,
-    SliceView,
-    WindowsView,
-    set_fields,
-)
+from pyshardy.irtools.stablehlo_views import SliceView, set_fields
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.partition.halo.attributes import paddings, per_dim
-
-_WINDOWS = "stablehlo.reduce_window"
-
-
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """The elements that a slice with strides of 1 leaves out, for each dimension.
-
-    Attributes:
-        before: the number of elements at the beginning.
-        behind: the number of elements at the end.
-    """
-
-    before: tuple[int, ...]
-    behind: tuple[int, ...]
+from pyshardy.partition.op_facts.record import SlicedOff, record_of
 
 
 def merge_slices(results: Iterable[ir.Value], given: Iterable[ir.Value]) -> None:
@@ -73,20 +51,19 @@ def _between(given: set[ir.Value], results: Iterable[ir.Value]) -> list[ir.Opera
 
 def _merge(operation: ir.Operation, given: set[ir.Value]) -> bool:
     """Replace slices among the operands by their own operands; return whether it is possible."""
-    merge = _MERGES.get(operation.name)
+    merge = record_of(operation.name).merge_slice
     if merge is None:
         return False
-    count = len(operation.operands) // 2 if operation.name == _WINDOWS else 1
-    covered = list(operation.operands)[:count]
+    covered = list(operation.operands)[: len(operation.results)]
     slices = [None if value in given else _slice_of(value) for value in covered]
-    cuts = {None if each is None else _cut_of(each) for each in slices}
-    cut = next(iter(cuts)) if len(cuts) == 1 else None
-    attributes = None if cut is None else merge(operation, cut)
+    parts = {None if each is None else _sliced_off(each) for each in slices}
+    sliced_off = next(iter(parts)) if len(parts) == 1 else None
+    attributes = None if sliced_off is None else merge(operation, sliced_off)
     if attributes is None:
         return False
     set_fields(operation, attributes)
     for index, each in enumerate(slices):
-        assert each is not None, "there is a cut"
+        assert each is not None, "elements are sliced off"
         operation.operands[index] = each.operands[0]
         if not any(each.results[0].uses):
             each.erase()
@@ -100,76 +77,28 @@ def _slice_of(value: ir.Value) -> ir.Operation | None:
     return owner.operation
 
 
-def _cut_of(operation: ir.Operation) -> _Cut | None:
+def _sliced_off(operation: ir.Operation) -> SlicedOff | None:
     view = SliceView(operation)
     if any(stride != 1 for stride in view.strides):
         return None
     sizes = shape_of(operation.operands[0].type)
     limits = zip(sizes, view.limit_indices, strict=True)
-    return _Cut(view.start_indices, tuple(size - limit for size, limit in limits))
+    return SlicedOff(view.start_indices, tuple(size - limit for size, limit in limits))
 
 
-_Merge = Callable[[ir.Operation, _Cut], FieldValues | None]
-
-
-def _merge_slice(operation: ir.Operation, cut: _Cut) -> FieldValues:
-    return {
-        bound: [at + before for at, before in zip(bound.of(operation), cut.before, strict=True)]
-        for bound in (SliceView.start_indices, SliceView.limit_indices)
-    }
-
-
-def _merge_pad(operation: ir.Operation, cut: _Cut) -> FieldValues | None:
-    columns = zip(*PadView(operation).amounts, cut.before, cut.behind, strict=True)
-    merged = [
-        _merged_padding((before, behind), between + 1, cuts)
-        for before, behind, between, *cuts in columns
-    ]
-    edges = [each for each in merged if each is not None]
-    if len(edges) < len(merged):
-        return None
-    return {
-        PadView.edge_padding_low: [before for before, _ in edges],
-        PadView.edge_padding_high: [behind for _, behind in edges],
-    }
-
-
-def _merge_windows(operation: ir.Operation, cut: _Cut) -> FieldValues | None:
-    """Return the attributes for windows over an uncut operand; None if impossible."""
-    rank = len(cut.before)
-    view = WindowsView(operation)
-    dilations = per_dim(view.base_dilations, rank)
-    strides = per_dim(view.window_strides, rank)
-    windows = per_dim(view.window_dimensions, rank)
-    window_dilations = per_dim(view.window_dilations, rank)
-    sizes = shape_of(operation.operands[0].type)
-    edges: list[tuple[int, int]] = []
-    for dim, padding in enumerate(paddings(view.padding, rank)):
-        dilation = dilations[dim]
-        merged = _merged_padding(padding, dilation, (cut.before[dim], cut.behind[dim]))
-        if merged is None:
-            return None
-        length = (sizes[dim] - 1) * dilation + 1 + sum(padding)
-        reach = (windows[dim] - 1) * window_dilations[dim] + 1
-        unused = strides[dim] - 1 - (length - reach) % strides[dim]
-        if length < reach + strides[dim]:
-            unused = 0  # IREE takes a single window to be as large as the dimension
-        edges.append((merged[0], max(merged[1], min(0, merged[1] + unused))))
-    return {WindowsView.padding: edges}
-
-
-def _merged_padding(
-    padding: tuple[int, int], dilation: int, cuts: Sequence[int]
+def merged_padding(
+    padding: tuple[int, int], dilation: int, sliced_off: Sequence[int]
 ) -> tuple[int, int] | None:
-    """Return the padding of the uncut dimension; None if it would be between elements."""
-    if any(cut and amount > 0 for amount, cut in zip(padding, cuts, strict=True)):
+    """Return the padding of the operand of a slice; None if it would be between elements.
+
+    Args:
+        padding: the padding before and after the slice.
+        dilation: the distance from one element to the next.
+        sliced_off: the numbers of elements before and after the slice.
+    """
+    if any(count and amount > 0 for amount, count in zip(padding, sliced_off, strict=True)):
         return None
-    low, high = (amount - cut * dilation for amount, cut in zip(padding, cuts, strict=True))
+    low, high = (
+        amount - count * dilation for amount, count in zip(padding, sliced_off, strict=True)
+    )
     return low, high
-
-
-_MERGES: dict[str, _Merge] = {
-    "stablehlo.pad": _merge_pad,
-    _WINDOWS: _merge_windows,
-    "stablehlo.slice": _merge_slice,
-}

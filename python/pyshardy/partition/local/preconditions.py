@@ -54,7 +54,7 @@ FLOWS = DATA_FLOW_OPERATIONS | {"func.call", "func.func"}
 
 _CUSTOM_CALL = "stablehlo.custom_call"
 _RESHARDS = "sdy-insert-explicit-reshards{enable-full-version=true}"
-_WHOLE = (
+_REPLICATE = (
     "sdy-insert-explicit-reshards{enable-full-version=true compatibility=cheapest}', "
     "'sdy-resolve-permutation-factors' and 'sdy-reshard-to-collectives"
 )
@@ -117,7 +117,7 @@ class LocalChecks:
         self._rules = ShardingRuleLookup.shared(module.context)
         self._forms = SignatureMemo[LocalForm](self._rules)
         self._exchanging = exchanging_operations()
-        self._agree: dict[object, tuple[bool, PartialResults | None]] = {}
+        self._checked: dict[object, tuple[bool, PartialResults | None]] = {}
 
     def check_mesh(self, sharding: TensorSharding, place: ir.Operation) -> None:
         """Check that a sharded value is on all devices of the program, and on no others.
@@ -223,7 +223,7 @@ class LocalChecks:
             _fail(
                 known.operation,
                 "has no local form: its operands and results must be replicated; "
-                f"run '{_WHOLE}' first",
+                f"run '{_REPLICATE}' first",
             )
         if known.name in self._exchanging:  # depends on attributes that the rule doesn't read
             return self._checked_form(known.operation, shardings)
@@ -241,7 +241,7 @@ class LocalChecks:
             self._check_factors(operation, rule, shardings)
             partial = self._partial_results(operation, rule, shardings)
         elif operation.name == _CUSTOM_CALL and not runs_on_shards(operation):
-            _fail(operation, f"has no sharding rule: run '{_WHOLE}' first")
+            _fail(operation, f"has no sharding rule: run '{_REPLICATE}' first")
         is_unchanged = record.local_form is retype_only or (
             record.is_unchanged_locally is not None
             and record.is_unchanged_locally(operation, shardings)
@@ -282,7 +282,7 @@ class LocalChecks:
                     _fail(
                         operation,
                         f"can't be computed on shards: dimension {dim} of {what} is sharded as "
-                        f"{dim_sharding} and needs data of other devices; run '{_WHOLE}' first",
+                        f"{dim_sharding} and needs data of other devices; run '{_REPLICATE}' first",
                     )
 
     def _partial_results(
@@ -294,10 +294,10 @@ class LocalChecks:
         if mesh is None or mesh.is_maximal:
             return None
         key = (rule, shardings)
-        if key not in self._agree:
+        if key not in self._checked:
             on_mesh = [each if each in given else None for each in shardings]
             projection = ShardingProjection.of(rule, on_mesh, mesh, closed_if_missing=True)
-            agree = all(
+            is_compatible = all(
                 len({tensor.axes(factor) for tensor in projection.having(factor)}) <= 1
                 for factor in range(rule.num_factors)
             ) and all(mesh_of(each, self._meshes) == mesh for each in given)
@@ -305,9 +305,9 @@ class LocalChecks:
             unreduced = () if result is None else result.unreduced_axes
             axes = partial_axes(rule, projection, mesh, unreduced)
             partial = PartialResults(axes, given[0].mesh_or_ref, mesh) if axes else None
-            self._agree[key] = agree, partial
-        agree, partial = self._agree[key]
-        if not agree:
+            self._checked[key] = is_compatible, partial
+        is_compatible, partial = self._checked[key]
+        if not is_compatible:
             listed = " and ".join(dict.fromkeys(map(_text, shardings)))
             _fail(
                 operation,

@@ -12,13 +12,14 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, ReductionOp, TensorSharding
 
 if TYPE_CHECKING:
     from pyshardy.cost.op_work import Work
+    from pyshardy.irtools.stablehlo_views import FieldValues
     from pyshardy.irtools.tensor_types import Shape
     from pyshardy.partition.halo.form import ExchangeForm
     from pyshardy.partition.local.builder import LocalBuilder
@@ -63,7 +64,8 @@ Neutral = ir.Value | ir.DenseElementsAttr | int
 """A scalar: an existing value, a constant, or a number of the element type of an operand."""
 
 
-class PaddingMask(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PaddingMask:
     """Padding of an operand that has to be overwritten.
 
     Attributes:
@@ -77,8 +79,25 @@ class PaddingMask(NamedTuple):
     neutral: Neutral
 
 
+Conversion = Callable[[ir.Operation, "LocalBuilder"], None]
+"""Replaces an operation by its local form, or changes it in place."""
+
 ContentShape = Callable[[ir.Value], "Shape"]
 """Returns the shape of a value without its padding."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlicedOff:
+    """The elements that a slice with strides of 1 leaves out, for each dimension.
+
+    Attributes:
+        before: the number of elements at the beginning.
+        behind: the number of elements at the end.
+    """
+
+    before: tuple[int, ...]
+    behind: tuple[int, ...]
+
 
 # --- The record ---------------------------------------------------------------------------------
 
@@ -103,12 +122,16 @@ class PartitionRecord:
         linear_operands: returns the operands that the operation is linear in, each by itself, for
             sums: an all-reduce of the operand can be moved after the operation.
         halo_form: returns the exchange form of an operation with a rule; None if it has none.
+        merge_slice: returns new values of attributes with which the operation takes the operands of
+            slices that precede it in the local program of an exchange; None if it can't.
         local_form: replaces the operation by its local form, or changes it in place. It is called
             when the operands and results have their local types.
         replicated_because: the reason why there is no local form; empty if there is one.
         is_unchanged_locally: whether the operation is its own local form, given the shardings of
             its operands, then results. It is called before anything is converted, and once for
             operations of one signature.
+        creates_any_shard: whether each device can compute any shard of the results, as there are no
+            operands.
         is_device_dependent: whether results differ between devices that run the same operation, so
             that it is converted even if all types are unchanged.
         fit_sizes: sets the sizes in attributes by the types of operands and results.
@@ -118,36 +141,40 @@ class PartitionRecord:
         clamp_indices: clamps the indices into a padded operand, given its shape without padding.
         unpaddable_factors: yields factors whose dimensions can't be padded, besides blocked ones.
         keeps_padding: whether the operation is valid on its padded operands and results, whatever
-            its factors.
+            its rule, given the meshes of the module by name.
         resized_at_end: returns for each dimension whether it is only resized at its end.
         work: returns the work of a device; by default, one arithmetic operation for each element of
             the results, and the memory traffic of all operands and results.
     """
 
+    # Sharding
     rule_on_shards: Callable[[ir.Operation, OpShardingRule], OpShardingRule] | None = None
     blocked_factors: Callable[[ir.Operation, OpShardingRule], Iterable[int]] | None = None
     completion: Callable[[ir.Operation], Completion | None] | None = None
     linearity: Callable[[ir.Operation, ReductionOp], Linearity | None] | None = None
     linear_operands: Callable[[ir.Operation], tuple[int, ...]] | None = None
+    # Halo exchange
     halo_form: Callable[[ir.Operation, OpShardingRule], ExchangeForm | None] | None = None
-    local_form: Callable[[ir.Operation, LocalBuilder], None] | None = None
+    merge_slice: Callable[[ir.Operation, SlicedOff], FieldValues | None] | None = None
+    # Local program
+    local_form: Conversion | None = None
     replicated_because: str = ""
     is_unchanged_locally: Callable[[ir.Operation, Sequence[TensorSharding | None]], bool] | None = (
         None
     )
+    creates_any_shard: bool = False
     is_device_dependent: bool = False
     fit_sizes: Callable[[ir.Operation], None] | None = None
+    # Padding
     neutral_values: Callable[[ir.Operation], dict[int, Neutral] | None] | None = None
     padding_masks: Callable[[ir.Operation, ContentShape], Iterable[PaddingMask]] | None = None
     clamp_indices: Callable[[ir.Operation, Shape, PaddingBuilder], None] | None = None
     unpaddable_factors: Callable[[ir.Operation, OpShardingRule], Iterable[int]] | None = None
     keeps_padding: Callable[[ir.Operation, Mapping[str, Mesh]], bool] | None = None
     resized_at_end: Callable[[ir.Operation], list[bool]] | None = None
+    # Cost
     work: Callable[[ir.Operation], Work] | None = None
 
-
-Conversion = Callable[[ir.Operation, "LocalBuilder"], None]
-"""The type of `PartitionRecord.local_form`."""
 
 _EMPTY = PartitionRecord()
 

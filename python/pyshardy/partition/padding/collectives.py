@@ -48,7 +48,7 @@ def pad_collective(
         size != wanted and was and will_be
         for size, wanted, was, will_be in zip(source, target, before, after, strict=True)
     ):
-        return _by_way_of_whole_dims(operation, shape, builder, meshes)
+        return _by_gathering(operation, shape, builder, meshes)
     between = tuple(
         size if was else wanted for size, wanted, was in zip(source, target, before, strict=True)
     )
@@ -62,7 +62,7 @@ def pad_collective(
     return cut
 
 
-def _by_way_of_whole_dims(
+def _by_gathering(
     operation: ir.Operation, shape: Shape, builder: PaddingBuilder, meshes: Mapping[str, Mesh]
 ) -> ir.Value:
     cache = builder.cache
@@ -77,9 +77,9 @@ def _by_way_of_whole_dims(
         for dim, (old, new) in enumerate(zip(source.dim_axes, target.dim_axes, strict=True))
         if old != new
     }
-    whole, gathered = without_dims(source, changed)
+    unsharded, gathered = without_dims(source, changed)
     _, sliced = without_dims(target, changed)
-    value = sdy.all_gather(value, cache[lists_of(gathered)], cache[whole])
+    value = sdy.all_gather(value, cache[lists_of(gathered)], cache[unsharded])
     padded = shape_of(value.type)
     for wanted in (shape, shape_of(result.type)):
         sizes = zip(padded, wanted, strict=True)

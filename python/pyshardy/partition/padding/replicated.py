@@ -47,10 +47,10 @@ def unpaddable_dims(
 ) -> DimsPerTensor:
     """Return the sharded dimensions that an operation needs unsharded, as it can't be padded.
 
-    1. Without a rule, all of them.
+    1. Without a rule, all of them. Operations that are valid on padded tensors are excepted (see
+       `PartitionRecord.keeps_padding`).
     2. A dimension that would be padded and has no factor, or several: padding would not be at the
-       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions. Operations that keep
-       padding at the end are excepted (see `reshapes_padding`).
+       end of each. In `reshape: (6) -> (2, 3)` they are all dimensions.
     3. A dimension that would be padded and whose factor is blocked (see `blocked_factors`), unless
        elements keep their positions (see `trailing_resize`), or whose factor is only a part of
        another tensor's dimension, or is reduced without a neutral value, or is unpaddable for such
@@ -69,11 +69,11 @@ def unpaddable_dims(
         {dim for dim in dims if shape_of(value.type)[dim] != padded_shape_of(value, meshes)[dim]}
         for value, dims in zip(values, sharded, strict=True)
     ]
-    if rule is None:
-        return sharded if any(uneven) else uneven
     record = record_of(operation.name)
     if record.keeps_padding is not None and record.keeps_padding(operation, meshes):
         return [set() for _ in values]
+    if rule is None:
+        return sharded if any(uneven) else uneven
     factors_of = [[dim.factor_indices for dim in tensor.dim_mappings] for tensor in rule.mappings]
     parts = {
         factor for dims in factors_of for factors in dims if len(factors) > 1 for factor in factors
@@ -89,7 +89,7 @@ def unpaddable_dims(
         for factor, size in enumerate(rule.factor_sizes)
         if size == 1 and not is_everywhere(factor, rule)
     }
-    whole: DimsPerTensor = [
+    unsharded: DimsPerTensor = [
         {
             dim
             for dim in dims
@@ -98,13 +98,13 @@ def unpaddable_dims(
         for tensor, dims in enumerate(uneven)
     ]
     factors: set[int] = set()
-    while (grown := _factors_in(whole, factors_of)) != factors:
+    while (grown := _factors_in(unsharded, factors_of)) != factors:
         factors = grown
         for tensor, dims in enumerate(sharded):
-            whole[tensor] |= {dim for dim in dims if factors & {*factors_of[tensor][dim]}}
+            unsharded[tensor] |= {dim for dim in dims if factors & {*factors_of[tensor][dim]}}
     _check_reductions(operation, factors & {*rule.reduction_factors})
-    _check_agreement(operation, values, factors_of, factors, meshes)
-    return whole
+    _check_padding(operation, values, factors_of, factors, meshes)
+    return unsharded
 
 
 def replicate_dims_around(
@@ -162,9 +162,9 @@ def without_dims(
     sharding: TensorSharding, dims: set[int]
 ) -> tuple[TensorSharding, list[AxisTuple]]:
     """Return a sharding with some dimensions unsharded, and the axes these had."""
-    whole = {dim: sharding.dim_shardings[dim].with_axes(()) for dim in dims}
+    unsharded = {dim: sharding.dim_shardings[dim].with_axes(()) for dim in dims}
     axes = [held if dim in dims else () for dim, held in enumerate(sharding.dim_axes)]
-    return sharding.with_dims_replaced(whole), axes
+    return sharding.with_dims_replaced(unsharded), axes
 
 
 def _without(value: ir.Value, dims: set[int]) -> tuple[TensorSharding, list[AxisTuple]]:
@@ -252,11 +252,11 @@ def _check_reductions(operation: ir.Operation, reduced: set[int]) -> None:
         )
 
 
-def _check_agreement(
+def _check_padding(
     operation: ir.Operation,
     values: Sequence[ir.Value],
     factors_of: list[list[tuple[int, ...]]],
-    whole: set[int],
+    unsharded: set[int],
     meshes: Mapping[str, Mesh],
 ) -> None:
     """Check that a padded factor has the same size in all tensors."""
@@ -265,7 +265,7 @@ def _check_agreement(
     for value, dims in zip(values, factors_of, strict=True):
         shape, wanted = shape_of(value.type), padded_shape_of(value, meshes)
         for dim, factors in enumerate(dims):
-            if len(factors) == 1 and factors[0] not in whole:
+            if len(factors) == 1 and factors[0] not in unsharded:
                 sizes.setdefault(factors[0], set()).add(wanted[dim])
                 if shape[dim] != wanted[dim]:
                     padded.add(factors[0])

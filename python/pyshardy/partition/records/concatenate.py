@@ -43,7 +43,7 @@ class _Part:
 
 
 class ConcatenateForm(ExchangeForm):
-    """A concatenation along a sharded dimension."""
+    """The exchange of a concatenation along a sharded dimension."""
 
     def __init__(self, operation: ir.Operation, rule: OpShardingRule):
         self.operation = operation

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh
 from mlir_sdy.values import get_sharding
 from pyshardy.cost.op_work import moving_work, no_work
 from pyshardy.irtools.stablehlo_views import ConstantView, IotaView
@@ -27,13 +30,25 @@ def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
         sharding = get_sharding(result)
         assert sharding is not None, "only the type of a sharded value is another one locally"
         type_ = ir.RankedTensorType.get(stored.shape, local_type.element_type)
-        whole = builder.literal(literal, type_)
+        full = builder.literal(literal, type_)
         mesh = builder.mesh_of(sharding)
-        result.replace_all_uses_with(builder.slice_shard(whole, mesh, sharding.dim_axes))
+        result.replace_all_uses_with(builder.slice_shard(full, mesh, sharding.dim_axes))
         operation.erase()
         return
     result.replace_all_uses_with(builder.literal(value, local_type))
     operation.erase()
+
+
+def _is_splat(operation: ir.Operation, _: Mapping[str, Mesh]) -> bool:
+    """Whether all elements are equal."""
+    literal = ConstantView(operation).value
+    return isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
+
+
+def fit_splat(operation: ir.Operation) -> None:
+    """Set the shape of a splat to that of the result."""
+    view, result_type = ConstantView(operation), operation.results[0].type
+    view.value = ir.DenseElementsAttr.get_splat(result_type, view.value.get_splat_value())
 
 
 def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:
@@ -54,10 +69,26 @@ def convert_iota(operation: ir.Operation, builder: LocalBuilder) -> None:
     operation.erase()
 
 
-_CONSTANT = PartitionRecord(local_form=convert_constant, work=no_work)
+def _is_paddable(_: ir.Operation, __: Mapping[str, Mesh]) -> bool:
+    """Whether padding continues the sequence, as it always does."""
+    return True
+
+
+_CONSTANT = PartitionRecord(
+    local_form=convert_constant,
+    creates_any_shard=True,
+    fit_sizes=fit_splat,
+    keeps_padding=_is_splat,
+    work=no_work,
+)
 
 RECORDS = {
     "sdy.constant": _CONSTANT,
     "stablehlo.constant": _CONSTANT,
-    "stablehlo.iota": PartitionRecord(local_form=convert_iota, work=moving_work),
+    "stablehlo.iota": PartitionRecord(
+        local_form=convert_iota,
+        creates_any_shard=True,
+        keeps_padding=_is_paddable,
+        work=moving_work,
+    ),
 }

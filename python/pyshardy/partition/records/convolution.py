@@ -35,6 +35,23 @@ from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.op_facts.reductions import completion_by_sum
 from pyshardy.partition.records.dot import zeros_for_all_operands
 
+# --- Sharding -----------------------------------------------------------------------------------
+
+
+def _spatial_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of spatial dimensions, whose windows overlap several shards."""
+    numbers = ConvolutionView(operation).dimension_numbers
+    for tensor, dims in (
+        (0, numbers.input_spatial_dimensions),
+        (1, numbers.kernel_spatial_dimensions),
+        (2, numbers.output_spatial_dimensions),
+    ):
+        for dim in dims:
+            yield from factors_of(rule, tensor, dim)
+
+
+# --- Halo exchange ------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, slots=True)
 class _Spatial:
@@ -68,7 +85,7 @@ class _Spatial:
 
 
 def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm | None:
-    """Return the exchange of a convolution; None if the kernel is sharded and reversed."""
+    """Return the exchange of a convolution, unless its kernel is sharded and reversed."""
     spatial = list(_spatial_dims(operation))
     if any(each.is_along_kernel and each.is_reversed for each in spatial):
         return None
@@ -82,8 +99,8 @@ def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedF
         factors.append(rule.num_factors)
         sharded = {tensor: each.dims[tensor] for tensor in (first, second)}
         rule = with_factor(rule, sharded, each.windowed.count, kind)
-        whole = {rest: each.dims[rest]}
-        rule = with_factor(rule, whole, each.sizes[rest], FactorType.NEED_REPLICATION)
+        unsharded = {rest: each.dims[rest]}
+        rule = with_factor(rule, unsharded, each.sizes[rest], FactorType.NEED_REPLICATION)
 
     def local_attributes(local_dims: Mapping[int, LocalDim]) -> FieldValues:
         padding = paddings(ConvolutionView(operation).padding, len(spatial))
@@ -130,16 +147,7 @@ def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:
         )
 
 
-def _spatial_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
-    """Yield the factors of spatial dimensions, whose windows overlap several shards."""
-    numbers = ConvolutionView(operation).dimension_numbers
-    for tensor, dims in (
-        (0, numbers.input_spatial_dimensions),
-        (1, numbers.kernel_spatial_dimensions),
-        (2, numbers.output_spatial_dimensions),
-    ):
-        for dim in dims:
-            yield from factors_of(rule, tensor, dim)
+# --- Local form and work ------------------------------------------------------------------------
 
 
 def fit_convolution(operation: ir.Operation) -> None:
@@ -170,6 +178,9 @@ def _num_operations(operation: ir.Operation) -> int:
     features_dim = numbers.kernel_output_feature_dimension
     num_features = max(kernel[features_dim], 1)
     return 2 * num_elements(operation.results[0]) * (math.prod(kernel) // num_features)
+
+
+# --- Record -------------------------------------------------------------------------------------
 
 
 RECORDS = {

@@ -171,11 +171,11 @@ def _windows(
     if sharding is None:
         return {}
     # A slice of a full dimension is sharded as the dimension.
-    whole = () if of_slice is None else of_slice.dim_axes
+    slice_axes = () if of_slice is None else of_slice.dim_axes
     sharded = {
         dim: axes
         for dim, axes in enumerate(sharding.dim_axes)
-        if axes and not (whole and whole[dim])
+        if axes and not (slice_axes and slice_axes[dim])
     }
     if not sharded:
         return {}
@@ -260,6 +260,9 @@ def _clamp_update(operation: ir.Operation, sizes: Shape, builder: PaddingBuilder
 def _work_of_update(operation: ir.Operation) -> Work:
     """Return the memory traffic of the elements that are overwritten."""
     return Work(0.0, 2.0 * nbytes_of(operation.operands[1]))
+
+
+# --- Record -------------------------------------------------------------------------------------
 
 
 RECORDS = {

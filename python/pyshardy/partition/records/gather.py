@@ -28,7 +28,7 @@ def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     4. Slices in other shards are zeros: the all-reduce after the operation adds the results of all
        devices.
     """
-    whole_lengths = GatherView(operation).slice_sizes
+    global_lengths = GatherView(operation).slice_sizes
     fit_gather(operation)
     numbers = GatherView(operation).dimension_numbers
     sharding = sharding_of(operation.operands[0])
@@ -37,7 +37,7 @@ def convert_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     partial = {
         dim: axes
         for dim, axes in enumerate(sharding.dim_axes)
-        if axes and whole_lengths[dim] == 1 and dim not in numbers.operand_batching_dims
+        if axes and global_lengths[dim] == 1 and dim not in numbers.operand_batching_dims
     }
     if not partial:
         return

@@ -12,6 +12,7 @@ from pyshardy.irtools.stablehlo_views import FieldValues, PadView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.partition.halo.form import Body
 from pyshardy.partition.halo.local_copy import local_copy
+from pyshardy.partition.halo.merging import merged_padding
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import (
     LocalDim,
@@ -23,9 +24,31 @@ from pyshardy.partition.halo.windowed import (
 from pyshardy.partition.local.conversions import fit_only
 from pyshardy.partition.op_facts.blocked_factors import factors_of
 from pyshardy.partition.op_facts.linear_operations import is_zero, moving
-from pyshardy.partition.op_facts.record import ContentShape, PaddingMask, PartitionRecord
+from pyshardy.partition.op_facts.record import (
+    ContentShape,
+    PaddingMask,
+    PartitionRecord,
+    SlicedOff,
+)
 from pyshardy.partition.op_facts.reductions import is_positive_zero
 from pyshardy.partition.padding.trailing_resize import does_nothing
+
+# --- Sharding -----------------------------------------------------------------------------------
+
+
+def _padded_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of dimensions with any padding, positive or negative."""
+    for dim, of_dim in enumerate(zip(*PadView(operation).amounts, strict=True)):
+        if any(of_dim):
+            yield from factors_of(rule, 0, dim)
+
+
+def _linear_operands(operation: ir.Operation) -> tuple[int, ...]:
+    """Return the padded operand if the padding is zero."""
+    return (0,) if is_zero(operation.operands[1]) else ()
+
+
+# --- Halo exchange ------------------------------------------------------------------------------
 
 
 def pad_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
@@ -107,16 +130,23 @@ class _PadForm(WindowedForm):
         return [value]
 
 
-def _padded_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
-    """Yield the factors of dimensions with any padding, positive or negative."""
-    for dim, of_dim in enumerate(zip(*PadView(operation).amounts, strict=True)):
-        if any(of_dim):
-            yield from factors_of(rule, 0, dim)
+def _merge_slice(operation: ir.Operation, sliced_off: SlicedOff) -> FieldValues | None:
+    """Return the padding of the operand of a preceding slice; None if it is between elements."""
+    columns = zip(*PadView(operation).amounts, sliced_off.before, sliced_off.behind, strict=True)
+    merged = [
+        merged_padding((before, behind), between + 1, cuts)
+        for before, behind, between, *cuts in columns
+    ]
+    edges = [each for each in merged if each is not None]
+    if len(edges) < len(merged):
+        return None
+    return {
+        PadView.edge_padding_low: [before for before, _ in edges],
+        PadView.edge_padding_high: [behind for _, behind in edges],
+    }
 
 
-def _linear_operands(operation: ir.Operation) -> tuple[int, ...]:
-    """Return the padded operand if the padding is zero."""
-    return (0,) if is_zero(operation.operands[1]) else ()
+# --- Local form and padding ---------------------------------------------------------------------
 
 
 def fit_pad(operation: ir.Operation) -> None:
@@ -151,12 +181,16 @@ def _resized_at_end(operation: ir.Operation) -> list[bool]:
     ]
 
 
+# --- Record -------------------------------------------------------------------------------------
+
+
 RECORDS = {
     "stablehlo.pad": PartitionRecord(
         blocked_factors=_padded_factors,
         linearity=moving(0, 1),
         linear_operands=_linear_operands,
         halo_form=pad_form,
+        merge_slice=_merge_slice,
         local_form=fit_only(fit_pad),
         fit_sizes=fit_pad,
         padding_masks=_masks,

@@ -67,8 +67,8 @@ def convert_rng(operation: ir.Operation, builder: LocalBuilder) -> None:
         masked = value_where(builder, first, result, "stablehlo.add")
         # Some devices have no sum of truth values.
         name = "or" if is_boolean(element_type_of(result.type)) else "add"
-        handed = builder.all_reduce(masked, f"stablehlo.{name}", axes, mesh)
-    result.replace_all_uses_except(handed, masked.owner.operation)
+        shared = builder.all_reduce(masked, f"stablehlo.{name}", axes, mesh)
+    result.replace_all_uses_except(shared, masked.owner.operation)
 
 
 def _other_axes(mesh: Mesh, used: list[AxisRef], manual: set[str]) -> tuple[AxisRef, ...]:
@@ -102,8 +102,8 @@ def convert_rng_bit_generator(operation: ir.Operation, builder: LocalBuilder) ->
     operation.operands[0] = builder.binary("add", state, spread)
     with ir.InsertionPoint.after(operation):
         masked = value_where(builder, is_first(builder, mesh, axes), new_state, "stablehlo.add")
-        handed = builder.all_reduce(masked, "stablehlo.add", axes, mesh)
-    new_state.replace_all_uses_except(handed, masked.owner.operation)
+        shared = builder.all_reduce(masked, "stablehlo.add", axes, mesh)
+    new_state.replace_all_uses_except(shared, masked.owner.operation)
 
 
 def mixed_index(index: int) -> int:

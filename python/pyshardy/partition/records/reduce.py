@@ -30,6 +30,30 @@ from pyshardy.partition.op_facts.reductions import (
 )
 from pyshardy.partition.op_facts.sharding_cache import sharding_of
 
+# --- Partial results ----------------------------------------------------------------------------
+
+
+def _completion(operation: ir.Operation) -> Completion | None:
+    """Return the all-reduce of its body, or the reduction of all partial results by its body."""
+    return completion_by_body(operation, completes_selections=True)
+
+
+def _linearity(operation: ir.Operation, kind: ReductionOp) -> Linearity | None:
+    names = combining_operations(operation.regions[0].blocks[0])
+    is_alike = names is not None and all(each == REDUCTION_OPERATIONS.get(kind) for each in names)
+    return Linearity(tuple(range(len(operation.operands))), together=True) if is_alike else None
+
+
+def _linear_operands(operation: ir.Operation) -> tuple[int, ...]:
+    """Return the operand if it is the only one and its elements are added up from zero."""
+    if len(operation.operands) != 2 or _linearity(operation, ReductionOp.SUM) is None:
+        return ()
+    operand, initial = operation.operands
+    return () if has_booleans(operand) or not is_zero(initial) else (0,)
+
+
+# --- Local form ---------------------------------------------------------------------------------
+
 
 def _reduces_unsharded_dims(
     operation: ir.Operation, shardings: Sequence[TensorSharding | None]
@@ -108,29 +132,7 @@ def _neutral_values(
     return initial_values
 
 
-# --- Partial results ----------------------------------------------------------------------------
-
-
-def _completion(operation: ir.Operation) -> Completion | None:
-    """Return the all-reduce of its body, or the reduction of all partial results by its body."""
-    return completion_by_body(operation, completes_selections=True)
-
-
-def _linearity(operation: ir.Operation, kind: ReductionOp) -> Linearity | None:
-    names = combining_operations(operation.regions[0].blocks[0])
-    is_alike = names is not None and all(each == REDUCTION_OPERATIONS.get(kind) for each in names)
-    return Linearity(tuple(range(len(operation.operands))), together=True) if is_alike else None
-
-
-def _linear_operands(operation: ir.Operation) -> tuple[int, ...]:
-    """Return the operand if it is the only one and its elements are added up from zero."""
-    if len(operation.operands) != 2 or _linearity(operation, ReductionOp.SUM) is None:
-        return ()
-    operand, initial = operation.operands
-    return () if has_booleans(operand) or not is_zero(initial) else (0,)
-
-
-# --- Padding ------------------------------------------------------------------------------------
+# --- Padding and work ---------------------------------------------------------------------------
 
 
 def _padding_values(operation: ir.Operation) -> dict[int, Neutral] | None:
@@ -153,6 +155,9 @@ def _padding_values(operation: ir.Operation) -> dict[int, Neutral] | None:
 def _num_operations(operation: ir.Operation) -> int:
     """Return 1 for each element that is combined."""
     return sum(map(num_elements, list(operation.operands)[: len(operation.results)]))
+
+
+# --- Record -------------------------------------------------------------------------------------
 
 
 RECORDS = {

@@ -14,11 +14,24 @@ from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import paddings, per_dim
 from pyshardy.partition.halo.cumulative import cumulative_form
 from pyshardy.partition.halo.form import ExchangeForm
+from pyshardy.partition.halo.merging import merged_padding
 from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_filling
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.blocked_factors import factors_of
-from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
+
+# --- Sharding -----------------------------------------------------------------------------------
+
+
+def _dilated_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
+    """Yield the factors of dimensions with holes between elements."""
+    for dim, dilation in enumerate(WindowsView(operation).base_dilations):
+        if dilation != 1:
+            yield from factors_of(rule, 0, dim)
+
+
+# --- Halo exchange ------------------------------------------------------------------------------
 
 
 def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> ExchangeForm:
@@ -71,11 +84,31 @@ def windows_of(operation: ir.Operation) -> list[Window]:
     ]
 
 
-def _dilated_factors(operation: ir.Operation, rule: OpShardingRule) -> Iterator[int]:
-    """Yield the factors of dimensions with holes between elements."""
-    for dim, dilation in enumerate(WindowsView(operation).base_dilations):
-        if dilation != 1:
-            yield from factors_of(rule, 0, dim)
+def _merge_slice(operation: ir.Operation, sliced_off: SlicedOff) -> FieldValues | None:
+    """Return the attributes for windows over an uncut operand; None if impossible."""
+    rank = len(sliced_off.before)
+    view = WindowsView(operation)
+    dilations = per_dim(view.base_dilations, rank)
+    strides = per_dim(view.window_strides, rank)
+    windows = per_dim(view.window_dimensions, rank)
+    window_dilations = per_dim(view.window_dilations, rank)
+    sizes = shape_of(operation.operands[0].type)
+    edges: list[tuple[int, int]] = []
+    for dim, padding in enumerate(paddings(view.padding, rank)):
+        dilation = dilations[dim]
+        merged = merged_padding(padding, dilation, (sliced_off.before[dim], sliced_off.behind[dim]))
+        if merged is None:
+            return None
+        length = (sizes[dim] - 1) * dilation + 1 + sum(padding)
+        reach = (windows[dim] - 1) * window_dilations[dim] + 1
+        unused = strides[dim] - 1 - (length - reach) % strides[dim]
+        if length < reach + strides[dim]:
+            unused = 0  # IREE takes a single window to be as large as the dimension
+        edges.append((merged[0], max(merged[1], min(0, merged[1] + unused))))
+    return {WindowsView.padding: edges}
+
+
+# --- Work ---------------------------------------------------------------------------------------
 
 
 def _num_operations(operation: ir.Operation) -> int:
@@ -84,10 +117,14 @@ def _num_operations(operation: ir.Operation) -> int:
     return window * sum(map(num_elements, operation.results))
 
 
+# --- Record -------------------------------------------------------------------------------------
+
+
 RECORDS = {
     "stablehlo.reduce_window": PartitionRecord(
         blocked_factors=_dilated_factors,
         halo_form=reduce_window_form,
+        merge_slice=_merge_slice,
         local_form=retype_only,
         work=counted_work(_num_operations),
     )

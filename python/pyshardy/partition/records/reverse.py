@@ -22,7 +22,7 @@ from pyshardy.partition.op_facts.record import PartitionRecord
 
 
 class ReverseForm(ExchangeForm):
-    """A reversal of some dimensions.
+    """The exchange of a reversal, between the shards at both ends of a dimension.
 
     Shard t of a dimension of n shards of s elements, D without padding, is the reverse of the s
     elements from D - (t + 1) * s on. If D is n * s, these are the shard n - 1 - t; otherwise they

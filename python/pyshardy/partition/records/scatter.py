@@ -203,6 +203,9 @@ def _num_operations(operation: ir.Operation) -> int:
     return num_elements(operation.operands[-1])
 
 
+# --- Record -------------------------------------------------------------------------------------
+
+
 RECORDS = {
     "stablehlo.scatter": PartitionRecord(
         rule_on_shards=_scatter_rule,

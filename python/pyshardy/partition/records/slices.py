@@ -17,7 +17,9 @@ from pyshardy.partition.halo.window import Window
 from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, any_filling
 from pyshardy.partition.local.conversions import fit_only
 from pyshardy.partition.op_facts.linear_operations import first_operand, moving
-from pyshardy.partition.op_facts.record import PartitionRecord
+from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
+
+# --- Halo exchange ------------------------------------------------------------------------------
 
 
 def slice_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
@@ -39,6 +41,18 @@ def slice_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
         return {SliceView.start_indices: starts, SliceView.limit_indices: limits}
 
     return WindowedForm(operation, rule, dims, range(1), any_filling, local_attributes)
+
+
+def _merge_slice(operation: ir.Operation, sliced_off: SlicedOff) -> FieldValues:
+    """Return the bounds in the operand of a preceding slice."""
+    skipped = sliced_off.before
+    return {
+        bound: [at + before for at, before in zip(bound.of(operation), skipped, strict=True)]
+        for bound in (SliceView.start_indices, SliceView.limit_indices)
+    }
+
+
+# --- Local form and padding ---------------------------------------------------------------------
 
 
 def fit_slice(operation: ir.Operation) -> None:
@@ -72,11 +86,15 @@ def _resized_at_end(operation: ir.Operation) -> list[bool]:
     return [size == taken or (start == 0 and stride == 1) for size, taken, start, stride in columns]
 
 
+# --- Record -------------------------------------------------------------------------------------
+
+
 RECORDS = {
     "stablehlo.slice": PartitionRecord(
         linearity=moving(0),
         linear_operands=first_operand,
         halo_form=slice_form,
+        merge_slice=_merge_slice,
         local_form=fit_only(fit_slice),
         fit_sizes=fit_slice,
         unpaddable_factors=_factors_of_size_one,

@@ -43,13 +43,13 @@ from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
+from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.resharding.cost import local_elements, reshard_cost, work_cost
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
 from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.operation_view import OperationView
 
 _RESHARD = "sdy.reshard"
-_MADE_BY_EACH_DEVICE = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
 _BROADCAST = "stablehlo.broadcast_in_dim"
 
 
@@ -271,7 +271,7 @@ def _is_made_by_each_device(value: ir.Value) -> bool:
     maker = value.owner.operation
     if maker.name == _BROADCAST:
         return not shape_of(maker.operands[0].type)
-    return maker.name in _MADE_BY_EACH_DEVICE
+    return record_of(maker.name).creates_any_shard
 
 
 def _is_rule_of_elementwise(rule: OpShardingRule) -> bool:

@@ -37,7 +37,7 @@ from mlir_sdy.values import (
     sharded_operations,
 )
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.stablehlo_views import ConstantView, function_type_of
+from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.tensor_types import (
     Shape,
     padded_shape,
@@ -70,8 +70,6 @@ _EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
 
 _COLLECTIVES_IN_PLACE = frozenset({"sdy.all_reduce", "sdy.collective_permute"})
 """Collectives that keep the position of padding, and its zeros."""
-
-_CONSTANTS = frozenset({"sdy.constant", "stablehlo.constant"})
 
 
 def pad_for_divisibility(module: ir.Module) -> None:
@@ -173,22 +171,12 @@ class _FunctionPadder:
         elif name in _COLLECTIVES_IN_PLACE:
             if operation.operands[0] in self.zeros:
                 self.zeros.add(operation.results[0])
-        elif name in _CONSTANTS:
-            value = ConstantView(operation).value
-            ConstantView(operation).value = ir.DenseElementsAttr.get_splat(
-                operation.results[0].type, value.get_splat_value()
-            )
         elif rule is not None:
             mask_operands(operation, rule, self.contents, self.zeros, builder)
             clamp_indices(operation, self.contents, builder)
 
     def _whole_dims(self, operation: ir.Operation) -> DimsPerTensor:
-        name = operation.name
-        if name in _CONSTANTS:
-            literal = ConstantView(operation).value
-            is_splat = isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
-            return [] if is_splat else unpaddable_dims(operation, None, self.meshes)
-        if name == "stablehlo.iota" or _hands_on(name):
+        if _hands_on(operation.name):
             return []
         return unpaddable_dims(operation, self._rule(operation), self.meshes)
 
@@ -319,6 +307,8 @@ class _FunctionPadder:
 
 def _hands_on(name: str) -> bool:
     """Whether operations of a name forward values unchanged, or are the dialect's own."""
+    if record_of(name).keeps_padding is not None:  # a constant of the dialect
+        return False
     return name in DATA_FLOW_OPERATIONS or name.startswith("sdy.") or name == "stablehlo.return"
 
 
