@@ -69,6 +69,8 @@ def Sdy_Compatibility : Option<"compatibility", "compatibility",
                    "by the cost of communication; replicates the operands of operations for which "
                    "sdy-convert-global-to-local has no local form"))
     }]>, Sdy_From<Sdy_Own>;
+def Sdy_Hardware : Sdy_OwnOption<"hardware", "hardware", "std::string", "\"default\"",
+    "devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML">;
 def Sdy_RunOpPriorityPropagation : Option<"runOpPriorityPropagation",
     "run-op-priority-propagation", "bool", "true",
     "whether to propagate through pass-through operations first">;
@@ -1028,6 +1030,7 @@ def Sdy_PropagatePastCallsPass : Sdy_ModulePass<"sdy-propagate-past-calls", Sdy_
     ```
   }];
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [Sdy_Hardware];
 }
 
 def Sdy_CollectivesToReshardsPass : Sdy_FuncPass<"sdy-collectives-to-reshards", Sdy_Own> {
@@ -1102,6 +1105,7 @@ def Sdy_UnshardUnevenRegionsPass : Sdy_FuncPass<"sdy-unshard-uneven-regions", Sd
     return %0 : tensor<9x4xf32>
     ```
   }];
+  let options = [Sdy_Hardware];
 }
 
 def Sdy_RemovePropagationBarriersPass : Sdy_FuncPass<"sdy-remove-propagation-barriers", Sdy_Own> {
@@ -1174,7 +1178,8 @@ def Sdy_InsertExplicitReshardsPass : Sdy_FuncPass<"sdy-insert-explicit-reshards"
            "bool", "false",
            "whether to mark partial results: the axes of the all-reduce that follows become "
            "unreduced axes of the sharding">,
-    Sdy_Compatibility
+    Sdy_Compatibility,
+    Sdy_Hardware
   ];
 }
 
@@ -1227,7 +1232,8 @@ def Sdy_ResolvePermutationFactorsPass : Sdy_ModulePass<"sdy-resolve-permutation-
            "whether to exchange elements between shards instead of unsharding dimensions">,
     Sdy_ReplicaCount,
     Sdy_PartitionCount,
-    Sdy_RngBitGeneratorUnsafe
+    Sdy_RngBitGeneratorUnsafe,
+    Sdy_Hardware
   ];
 }
 
@@ -1253,6 +1259,7 @@ def Sdy_OptimizeReshardsPass : Sdy_FuncPass<"sdy-optimize-reshards", Sdy_Own> {
     ```
   }];
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  let options = [Sdy_Hardware];
 }
 
 def Sdy_ReshardToCollectivesPass : Sdy_FuncPass<"sdy-reshard-to-collectives"> {
@@ -1341,7 +1348,8 @@ def Sdy_HoistReshardsPass : Sdy_FuncPass<"sdy-hoist-reshards", Sdy_Own> {
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
   let options = [
     Option<"maxBytes", "max-bytes", "int64_t", "1073741824",
-           "maximum number of bytes of a hoisted value on each device">
+           "maximum number of bytes of a hoisted value on each device">,
+    Sdy_Hardware
   ];
 }
 
@@ -1474,7 +1482,8 @@ def Sdy_ConvertGlobalToLocalPass : Sdy_ModulePass<"sdy-convert-global-to-local">
     Option<"enableRgv3", "enable-rgv3", "bool", "true",
            "whether to express replica groups along full axes by mesh axes">,
     Sdy_ReplicaCount,
-    Sdy_PartitionCount
+    Sdy_PartitionCount,
+    Sdy_Hardware
   ];
 }
 

@@ -26,7 +26,6 @@ LATE_IMPORTS = {
     "pyshardy.drawing.drawing": "terminals",
     "pyshardy.guard.child": "the error of a crash",
     "pyshardy.passes.importing.apply_sharding_constraints": "debug information, rarely wanted",
-    "pyshardy.passes.partitioning.insert_explicit_reshards": "local forms and halo exchange",
     "pyshardy.pipeline.registry": "the declarations of passes, to run or list them",
     "pyshardy.pipeline.reproducer": "printing modules",
     "pyshardy.program": "JAX, for `as_jax`",

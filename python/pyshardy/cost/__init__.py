@@ -4,6 +4,7 @@
 | module       | contents                                                |
 |--------------|---------------------------------------------------------|
 | `hardware`   | devices and links, from TOML files                      |
+| `collectives`| the communication time of collectives                   |
 | `op_work`    | the operations and memory traffic of each operation     |
 | `presets/`   | hardware by name                                        |
 """

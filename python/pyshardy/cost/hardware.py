@@ -5,6 +5,7 @@ name = "two hosts of 4"
 flops_per_second = 1e14        # of matrix products
 bytes_per_second = 1e12        # between a device and its memory
 bytes_of_memory = 16e9
+seconds_per_collective = 2e-6  # to launch a collective; 0 if missing
 
 [link]                         # along every axis that is not named below
 bytes_per_second = 1e11        # that a device sends
@@ -17,8 +18,10 @@ seconds_to_start = 1e-5
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,10 @@ from typing import Any
 import tomli
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.model.hashing import HashSlot, hash_once
+
+DEFAULT_HARDWARE = "default"
+"""The preset that the partitioner assumes: fast links between hosts, of power-of-two rates."""
 
 _PRESETS = resources.files("pyshardy.cost") / "presets"
 
@@ -42,9 +49,18 @@ class Link:
     bytes_per_second: float
     seconds_to_start: float
 
+    @property
+    def text(self) -> str:
+        """An inline table of TOML."""
+        return (
+            f"{{bytes_per_second = {self.bytes_per_second}, "
+            f"seconds_to_start = {self.seconds_to_start}}}"
+        )
 
+
+@hash_once
 @dataclass(frozen=True, slots=True)
-class Hardware:
+class Hardware(HashSlot):
     """The devices of a mesh, all alike.
 
     Attributes:
@@ -54,6 +70,7 @@ class Hardware:
         bytes_of_memory: the size of a device's memory.
         link: the link along axes that are not in `axes`.
         axes: the links along other axes.
+        seconds_per_collective: the time to launch a collective, whatever it sends.
     """
 
     name: str
@@ -62,10 +79,54 @@ class Hardware:
     bytes_of_memory: float
     link: Link
     axes: Mapping[str, Link] = field(default_factory=dict[str, Link])
+    seconds_per_collective: float = 0.0
+
+    def __hash__(self) -> int:
+        """Return a hash of the name, the rates and the links."""
+        rates = self.flops_per_second, self.bytes_per_second, self.bytes_of_memory
+        links = self.link, frozenset(self.axes.items()), self.seconds_per_collective
+        return hash((self.name, rates, links))
+
+    @property
+    def text(self) -> str:
+        """The value of the option `hardware` of passes: an inline table of TOML."""
+        axes = ", ".join(f"{json.dumps(name)} = {link.text}" for name, link in self.axes.items())
+        entries = {
+            "name": json.dumps(self.name),
+            "flops_per_second": self.flops_per_second,
+            "bytes_per_second": self.bytes_per_second,
+            "bytes_of_memory": self.bytes_of_memory,
+            "seconds_per_collective": self.seconds_per_collective,
+            "link": self.link.text,
+            "axes": f"{{{axes}}}",
+        }
+        return f"{{{', '.join(f'{key} = {value}' for key, value in entries.items())}}}"
 
     def link_along(self, axis: str) -> Link:
         """Return the link along an axis."""
         return self.axes.get(axis, self.link)
+
+    def slowest_link(self, axes: Iterable[str]) -> Link:
+        """Return the lowest bandwidth and the highest latency along some axes.
+
+        Those of `link` if there are none.
+        """
+        if not self.axes:
+            return self.link
+        links = [self.link_along(axis) for axis in axes] or [self.link]
+        return Link(
+            min(link.bytes_per_second for link in links),
+            max(link.seconds_to_start for link in links),
+        )
+
+    def work_seconds(self, operations: float, accessed: float) -> float:
+        """Return the time of a computation: the maximum of its arithmetic and memory traffic.
+
+        Args:
+            operations: the number of arithmetic operations.
+            accessed: the bytes that are read and written.
+        """
+        return max(operations / self.flops_per_second, accessed / self.bytes_per_second)
 
 
 def presets() -> tuple[str, ...]:
@@ -74,50 +135,57 @@ def presets() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
-def load_hardware(name_or_path: str) -> Hardware:
+def load_hardware(text: str) -> Hardware:
     """Read hardware.
 
     Args:
-        name_or_path: the name of a preset, or a TOML file, whose name ends with ".toml".
+        text: the name of a preset; a TOML file, whose name ends with ".toml"; or an inline table
+            of TOML, such as `Hardware.text`.
 
     Raises:
         UsageError: there is no such preset or file, or an entry is missing or invalid.
     """
-    if name_or_path.endswith(".toml"):
-        try:
-            text = Path(name_or_path).read_text()
-        except (OSError, UnicodeDecodeError) as reason:
-            raise UsageError(error(f"cannot read the hardware description: {reason}")) from None
-    elif name_or_path in presets():
-        text = (_PRESETS / f"{name_or_path}.toml").read_text()
-    else:
-        known = ", ".join(presets())
-        message = f"unknown hardware '{name_or_path}': expected one of {known}, or a .toml file"
-        raise UsageError(error(message))
+    if text in presets():
+        return _preset(text)
     try:
-        return _hardware(tomli.loads(text))
+        if text.startswith("{"):
+            return _hardware(tomli.loads(f"hardware = {text}")["hardware"])
+        if text.endswith(".toml"):
+            return _hardware(tomli.loads(Path(text).read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError) as reason:
+        raise UsageError(error(f"cannot read the hardware description: {reason}")) from None
     except ValueError as reason:
-        raise UsageError(error(f"{name_or_path}: {reason}")) from None
+        raise UsageError(error(f"{text}: {reason}")) from None
+    known = ", ".join(presets())
+    message = f"unknown hardware '{text}': expected one of {known}, or a .toml file"
+    raise UsageError(error(message))
+
+
+@cache
+def _preset(name: str) -> Hardware:
+    return _hardware(tomli.loads((_PRESETS / f"{name}.toml").read_text(encoding="utf-8")))
 
 
 def _hardware(entries: Mapping[str, Any]) -> Hardware:
-    known = {"name", "flops_per_second", "bytes_per_second", "bytes_of_memory", "link", "axes"}
-    _check_known(entries, known, "the file")
+    _check_known(entries, {entry.name for entry in fields(Hardware)}, "the file")
     axes: Mapping[str, Any] = entries.get("axes", {})
+    launch = _number(entries, "seconds_per_collective", "the file", or_zero=True, default=0.0)
     return Hardware(
         str(entries.get("name", "hardware")),
-        _positive(entries, "flops_per_second", "the file"),
-        _positive(entries, "bytes_per_second", "the file"),
-        _positive(entries, "bytes_of_memory", "the file"),
+        _number(entries, "flops_per_second", "the file"),
+        _number(entries, "bytes_per_second", "the file"),
+        _number(entries, "bytes_of_memory", "the file"),
         _link(entries.get("link", {}), "[link]"),
         {axis: _link(link, f"[axes.{axis}]") for axis, link in axes.items()},
+        launch,
     )
 
 
 def _link(entries: Mapping[str, Any], where: str) -> Link:
-    _check_known(entries, {"bytes_per_second", "seconds_to_start"}, where)
+    _check_known(entries, {entry.name for entry in fields(Link)}, where)
     return Link(
-        _positive(entries, "bytes_per_second", where), _positive(entries, "seconds_to_start", where)
+        _number(entries, "bytes_per_second", where),
+        _number(entries, "seconds_to_start", where, or_zero=True),
     )
 
 
@@ -128,9 +196,19 @@ def _check_known(entries: Mapping[str, Any], known: set[str], where: str) -> Non
         raise ValueError(f"unknown key '{unknown[0]}' in {where}; expected one of {listed}")
 
 
-def _positive(entries: Mapping[str, Any], key: str, where: str) -> float:
-    value = entries.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+def _number(
+    entries: Mapping[str, Any],
+    key: str,
+    where: str,
+    *,
+    or_zero: bool = False,
+    default: float | None = None,
+) -> float:
+    """Return a positive number, or zero where that is allowed."""
+    value = entries.get(key, default)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or value < 0 or (value == 0 and not or_zero):
         found = "is missing" if value is None else f"is {value!r}"
-        raise ValueError(f"'{key}' in {where} {found}: expected a positive number")
+        expected = "zero or a positive number" if or_zero else "a positive number"
+        raise ValueError(f"'{key}' in {where} {found}: expected {expected}")
     return float(value)

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mlir_sdy.traversal import SCALAR_BODIES, operations_in
+from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
 from pyshardy.explain.memory import memory_of
@@ -109,27 +110,11 @@ def estimate(program: PartitionedProgram, hardware: Hardware) -> Estimate:
 
 
 def seconds_of(collective: Collective, hardware: Hardware) -> float:
-    """Return the time of one execution of a collective.
-
-    Args:
-        collective: the collective.
-        hardware: the hardware.
-
-    Example: an `all_gather` of 1,000 bytes from each of 4 devices, along a link of 1e9 bytes per
-    second and a latency of 1e-6 seconds, sends 3,000 bytes in 3 steps: 3e-6 + 3e-6 seconds.
-    """
+    """Return the time of one execution of a collective."""
     names = {axis.split('"')[1] if '"' in axis else axis for axis in collective.axes or ()}
-    links = [hardware.link_along(name) for name in names] or [hardware.link]
-    rate = min(link.bytes_per_second for link in links)
-    start = max(link.seconds_to_start for link in links)
-    return collective.nbytes_sent / rate + _steps(collective) * start
-
-
-def _steps(collective: Collective) -> int:
-    others = max(collective.group_size - 1, 0)
-    if collective.kind in ("collective_permute", "collective_broadcast"):
-        return min(others, 1)
-    return 2 * others if collective.kind == "all_reduce" else others
+    return collective_traffic(
+        collective.kind, collective.group_size, collective.nbytes_sent, names, hardware
+    ).seconds
 
 
 def _computation(program: PartitionedProgram, hardware: Hardware) -> tuple[Work, float]:
@@ -145,7 +130,5 @@ def _computation(program: PartitionedProgram, hardware: Hardware) -> tuple[Work,
         times = repetitions.of(operation)
         work = once.times(1 if times is None else times)
         total += work
-        seconds += max(
-            work.operations / hardware.flops_per_second, work.nbytes / hardware.bytes_per_second
-        )
+        seconds += hardware.work_seconds(work.operations, work.nbytes)
     return total, seconds

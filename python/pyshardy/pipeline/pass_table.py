@@ -1352,6 +1352,15 @@ PASSES: dict[str, PassDecl] = {
                 "%1 = stablehlo.tanh %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"x\"}, {}]>\\]>} : tensor<8x4xf32>\n"
                 "```"
             ),
+        options=(
+            OptionDecl(
+                name="hardware",
+                type="string",
+                default="default",
+                description="devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML",
+                release="pyshardy",
+            ),
+        ),
         release="pyshardy",
     ),
     "sdy-collectives-to-reshards": PassDecl(
@@ -1433,6 +1442,15 @@ PASSES: dict[str, PassDecl] = {
                 "return %0 : tensor<9x4xf32>\n"
                 "```"
             ),
+        options=(
+            OptionDecl(
+                name="hardware",
+                type="string",
+                default="default",
+                description="devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML",
+                release="pyshardy",
+            ),
+        ),
         release="pyshardy",
     ),
     "sdy-remove-propagation-barriers": PassDecl(
@@ -1525,6 +1543,13 @@ PASSES: dict[str, PassDecl] = {
                 choices=("shardy", "cheapest"),
                 release="pyshardy",
             ),
+            OptionDecl(
+                name="hardware",
+                type="string",
+                default="default",
+                description="devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML",
+                release="pyshardy",
+            ),
         ),
         release="0.10.2",
     ),
@@ -1602,6 +1627,13 @@ PASSES: dict[str, PassDecl] = {
                 description="whether each device generates only its shard of a stablehlo.rng_bit_generator, from its own state; the bits then depend on the sharding",
                 release="0.12",
             ),
+            OptionDecl(
+                name="hardware",
+                type="string",
+                default="default",
+                description="devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML",
+                release="pyshardy",
+            ),
         ),
         release="0.10.2",
     ),
@@ -1629,6 +1661,15 @@ PASSES: dict[str, PassDecl] = {
                 "%2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<8x8xbf16>\n"
                 "```"
             ),
+        options=(
+            OptionDecl(
+                name="hardware",
+                type="string",
+                default="default",
+                description="devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML",
+                release="pyshardy",
+            ),
+        ),
         release="pyshardy",
     ),
     "sdy-reshard-to-collectives": PassDecl(
@@ -1731,6 +1772,13 @@ PASSES: dict[str, PassDecl] = {
                 type="int",
                 default=1073741824,
                 description="maximum number of bytes of a hoisted value on each device",
+            ),
+            OptionDecl(
+                name="hardware",
+                type="string",
+                default="default",
+                description="devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML",
+                release="pyshardy",
             ),
         ),
         release="pyshardy",
@@ -1907,6 +1955,13 @@ PASSES: dict[str, PassDecl] = {
                 default=1,
                 description="number of partitions",
                 release="0.12",
+            ),
+            OptionDecl(
+                name="hardware",
+                type="string",
+                default="default",
+                description="devices and links whose cost counts: a preset, a TOML file, or an inline table of TOML",
+                release="pyshardy",
             ),
         ),
         release="0.10.2",

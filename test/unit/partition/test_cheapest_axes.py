@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Choosing the axes of factors by the bytes that devices send, and what those are."""
+"""The choice of the axes of factors by time, and the time of reshards and completions."""
+
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -7,18 +9,23 @@ from hypothesis import strategies as st
 from model_helpers import mesh_of_sizes, refs, sharding
 from test_factor_axes import rule
 
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Link, load_hardware
 from pyshardy.partition.compatibility.cheapest_axes import Tensor, cheapest_factor_axes
 from pyshardy.partition.compatibility.factor_axes import choose_factor_axes
 from pyshardy.partition.resharding.cost import (
-    BYTES_TO_START,
     completion_cost,
     local_elements,
+    reshard_bytes,
     reshard_cost,
-    work_cost,
 )
 from pyshardy.propagation.projection import ShardingProjection
 
 MESH = mesh_of_sizes(x=2, y=4)
+DEFAULT = load_hardware(DEFAULT_HARDWARE)
+RATE = DEFAULT.link.bytes_per_second
+START = DEFAULT.seconds_per_collective
+SLOW_X = replace(DEFAULT, axes={"x": Link(RATE / 64, 0.0)})
+"""Hardware with a slow link along "x"."""
 
 
 def shapes_of(rule):
@@ -28,8 +35,8 @@ def shapes_of(rule):
     ]
 
 
-def cheapest(rule, *dims_of_tensors, mesh=MESH, blocked=()):
-    """The axes of each factor, before and after Shardy's answer competed with others."""
+def cheapest(rule, *dims_of_tensors, mesh=MESH, blocked=(), hardware=DEFAULT):
+    """Return the axes of each factor by Shardy's choice, and those of the shortest time."""
     shardings = [sharding(*dims) for dims in dims_of_tensors]
     shapes = shapes_of(rule)
     projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
@@ -41,7 +48,9 @@ def cheapest(rule, *dims_of_tensors, mesh=MESH, blocked=()):
         Tensor(shape, 4, sharding.dim_axes)
         for shape, sharding in zip(shapes, shardings, strict=True)
     ]
-    best = cheapest_factor_axes(rule, projection, tensors, frozenset(blocked), answer, mesh)
+    best = cheapest_factor_axes(
+        rule, projection, tensors, frozenset(blocked), answer, mesh, hardware
+    )
     return [[", ".join(map(str, axes)) for axes in chosen] for chosen in (answer, best)]
 
 
@@ -106,29 +115,51 @@ def test_no_axis_is_used_twice(data):
 )
 def test_reshard_cost(source, target, expected):
     ends = [sharding(*dims).dim_axes for dims in (source, target)]
-    waits = BYTES_TO_START if expected else 0
-    assert reshard_cost((8, 8), 4, *ends, MESH) == expected + waits
+    latency = START if expected else 0
+    assert reshard_bytes((8, 8), 4, *ends, MESH) == expected
+    assert reshard_cost((8, 8), 4, *ends, MESH, DEFAULT) == expected / RATE + latency
 
 
 def test_reshard_cost_where_padding_moves():
     """10 elements are 5 and 5, or 3, 3, 3 and 1: they are gathered, and sliced again."""
     mesh = mesh_of_sizes(x=2, z=2)
     halves, finer = (sharding(axes).dim_axes for axes in ("x", "x z"))
-    assert reshard_cost((10,), 4, halves, finer, mesh) == 20 + BYTES_TO_START
-    assert reshard_cost((12,), 4, halves, finer, mesh) == 0
+    assert reshard_cost((10,), 4, halves, finer, mesh, DEFAULT) == 20 / RATE + START
+    assert reshard_cost((12,), 4, halves, finer, mesh, DEFAULT) == 0
 
 
 def test_completion_cost():
     whole, scattered = (sharding(*dims).dim_axes for dims in (("", ""), ("x", "")))
-    assert completion_cost((8, 8), 4, whole, refs("x"), whole, MESH) == 256 + BYTES_TO_START
-    assert completion_cost((8, 8), 4, whole, refs("x"), scattered, MESH) == 128 + BYTES_TO_START
-    assert completion_cost((8, 8), 4, whole, (), scattered, MESH) == 0
+
+    def cost(reduced, target):
+        return completion_cost((8, 8), 4, whole, reduced, target, MESH, DEFAULT)
+
+    assert cost(refs("x"), whole) == 256 / RATE + START
+    assert cost(refs("x"), scattered) == 128 / RATE + START
+    assert cost((), scattered) == 0
 
 
 def test_local_elements_include_padding():
     assert local_elements((10, 7), sharding("y", "x").dim_axes, MESH) == 3 * 4
 
 
-def test_work_is_what_takes_longer():
-    assert work_cost(4096 * 10, 64 * 3) == 10
-    assert work_cost(4096 * 10, 64 * 30) == 30
+def test_the_time_of_work_is_a_maximum():
+    assert DEFAULT.work_seconds(4096 * 10, 64 * 3) == 10 / RATE
+    assert DEFAULT.work_seconds(4096 * 10, 64 * 30) == 30 / RATE
+
+
+def test_the_slowest_link_counts():
+    source, target = (sharding(*dims).dim_axes for dims in (("x", "y"), ("", "")))
+    fast = reshard_cost((8, 8), 4, source, target, MESH, DEFAULT)
+    slow = reshard_cost((8, 8), 4, source, target, MESH, SLOW_X)
+    assert slow - START == 64 * (fast - START)
+
+
+def test_slow_links_are_avoided():
+    """The contracted dimension has other axes in both operands: one of them is resharded."""
+    sizes = {"i": 256, "k": 64, "j": 256}
+    operands = ("", "x"), ("y", ""), ("", "")
+    assert (
+        cheapest(product(**sizes), *operands)[1]
+        != (cheapest(product(**sizes), *operands, hardware=SLOW_X)[1])
+    )

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from model_helpers import disjoint_refs, mesh_of_sizes, meshes, refs
 
 from mlir_sdy.model import AxisRef, Mesh, add_or_merge
-from pyshardy.partition.resharding.plan import (
+from pyshardy.partition.resharding.plan import plan_reshard
+from pyshardy.partition.resharding.steps import (
     AllGather,
     AllSlice,
     AllToAll,
     AxesPerDim,
     CollectivePermute,
     Step,
-    plan_reshard,
 )
 
 MESH = mesh_of_sizes(a=2, b=2, c=2)

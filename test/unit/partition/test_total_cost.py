@@ -4,9 +4,10 @@
 import pytest
 
 import pyshardy as sdy
-from pyshardy.partition.resharding.cost import BYTES_TO_START
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, load_hardware
 from pyshardy.partition.resharding.total_cost import total_cost
 
+DEFAULT = load_hardware(DEFAULT_HARDWARE)
 MESH = 'sdy.mesh @mesh = <["x"=2]>\n'
 SUM = 'sdy.all_reduce {"x"} %v out_sharding=<@mesh, [{}]> : tensor<64xf32>'
 GATHER = 'sdy.all_gather [{"x"}] %v out_sharding=<@mesh, [{}]> : tensor<64xf32>'
@@ -30,7 +31,7 @@ def cost(body, sharding="{}"):
     text = f"""{MESH}func.func @main(
       %a: tensor<64xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{sharding}]>}}, %n: tensor<i32>)
       -> tensor<64xf32> {{{body}}}"""
-    return total_cost(sdy.parse(text, sdy.Context()))
+    return total_cost(sdy.parse(text, sdy.Context()), DEFAULT)
 
 
 def one(collective):
@@ -48,4 +49,7 @@ def one(collective):
     ],
 )
 def test_cost(body, sharding, sent, starts):
-    assert cost(body, sharding) == sent + starts * BYTES_TO_START
+    assert (
+        cost(body, sharding)
+        == sent / DEFAULT.link.bytes_per_second + starts * DEFAULT.seconds_per_collective
+    )

@@ -13,16 +13,17 @@ compared with other candidates:
 4. No axis shards two factors, nor do sub-axes that can't coexist.
 5. The completion of an addend of a sum that a loop accumulates is carried out once, after the
    loop, and its cost is divided by the number of iterations.
-6. The cost of a candidate is the sum of what devices send to reshard the operands, to complete the
-   results and to reshard these, and of the computation (see `cost`). The cheapest candidate is
-   taken; Shardy's choice unless another one is cheaper.
+6. The cost of a candidate is the time in which devices reshard the operands, complete the results
+   and reshard these, and of the computation on the given hardware (see `pyshardy.cost`). The
+   cheapest candidate is taken; Shardy's choice unless another one is cheaper.
 
 Example: on a mesh `<["x"=2]>`, `[i, k], [k, j] -> [i, j]` of 4 x 64 and 64 x 64 numbers of four
 bytes, the first operand sharded along `k`, the other tensors replicated. Shardy slices the second
 operand and completes the result of 1,024 bytes by an all-reduce, in which a device sends as many.
-To gather the first operand, a device sends its half, 512 bytes, and the computation of the other
-half costs 136; so the operand is gathered. If the second operand were sharded along `k`, too, it
-would have to be gathered as well, and the all-reduce would be cheaper.
+To gather the first operand, a device sends its half, 512 bytes, and on the default hardware it
+computes the other half in the time of 136 more; so the operand is gathered. If the second operand
+were sharded along `k`, too, it would have to be gathered as well, and the all-reduce would be
+cheaper.
 """
 
 from __future__ import annotations
@@ -42,17 +43,11 @@ from mlir_sdy.model import (
     lists_overlap,
     sort_and_merge,
 )
-from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.resharding.cost import (
-    completion_cost,
-    local_elements,
-    reshard_cost,
-    work_cost,
-)
-from pyshardy.partition.resharding.plan import AxesPerDim
+from pyshardy.cost.hardware import Hardware
+from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
+from pyshardy.partition.resharding.cost import completion_cost, local_elements, reshard_cost
+from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.propagation.projection import ShardingProjection
-
-FactorAxes = tuple[AxisTuple, ...]
 
 _MOST_ANSWERS = 1024
 """The limit on the number of candidates; above it, Shardy's choice is taken."""
@@ -80,6 +75,7 @@ def cheapest_factor_axes(
     blocked: frozenset[int],
     answer: FactorAxes,
     mesh: Mesh,
+    hardware: Hardware,
     taken: frozenset[str] = frozenset(),
     addends: int = 1,
 ) -> FactorAxes:
@@ -92,13 +88,14 @@ def cheapest_factor_axes(
         blocked: the factors that must not be sharded.
         answer: the choice of `choose_factor_axes`, without axes for blocked factors.
         mesh: the mesh of all shardings.
+        hardware: the devices and links.
         taken: the names of axes that no dimension may have: those of enclosing manual computations,
             and those along which some tensor is explicitly replicated.
         addends: the number of such results that a loop accumulates (see `trips_of_accumulation`).
     """
     if rule.has_dims_with_several_factors:
         return answer
-    judge = _Judge(rule, tuple(tensors), mesh, addends)
+    judge = _Judge(rule, tuple(tensors), mesh, hardware, addends)
     if judge.communication(answer) == 0:
         return answer
     options = _options(rule, projection, blocked, answer, mesh, taken)
@@ -184,33 +181,41 @@ class _Judge:
     """The cost of candidates."""
 
     def __init__(
-        self, rule: OpShardingRule, tensors: tuple[Tensor, ...], mesh: Mesh, addends: int = 1
+        self,
+        rule: OpShardingRule,
+        tensors: tuple[Tensor, ...],
+        mesh: Mesh,
+        hardware: Hardware,
+        addends: int,
     ):
         self.rule = rule
         self.mesh = mesh
+        self.hardware = hardware
         self.addends = addends
         pairs = list(zip(rule.mappings, tensors, strict=True))
         self.operands = pairs[: len(rule.operand_mappings)]
         self.results = pairs[len(rule.operand_mappings) :]
 
     def cost(self, answer: FactorAxes) -> float:
-        """Return the cost of communication and computation, in bytes."""
+        """Return the seconds of communication and computation."""
         pieces = zip(self.rule.factor_sizes, answer, strict=True)
         operations = 2 * math.prod(-(-size // self.mesh.axes_size(axes)) for size, axes in pieces)
         accessed = sum(
             tensor.nbytes * local_elements(tensor.shape, _axes(mapping, answer), self.mesh)
             for mapping, tensor in (*self.operands, *self.results)
         )
-        return self.communication(answer) + work_cost(operations, accessed)
+        return self.communication(answer) + self.hardware.work_seconds(operations, accessed)
 
     def communication(self, answer: FactorAxes) -> float:
-        """Return the bytes that a device sends."""
-        mesh = self.mesh
+        """Return the seconds of communication."""
+        mesh, hardware = self.mesh, self.hardware
         reduced = sort_and_merge(
             (axis for factor in self.rule.reduction_factors for axis in answer[factor]), mesh
         )
         return sum(
-            reshard_cost(tensor.shape, tensor.nbytes, tensor.axes, _axes(mapping, answer), mesh)
+            reshard_cost(
+                tensor.shape, tensor.nbytes, tensor.axes, _axes(mapping, answer), mesh, hardware
+            )
             for mapping, tensor in self.operands
         ) + sum(
             completion_cost(
@@ -220,6 +225,7 @@ class _Judge:
                 reduced,
                 tensor.axes,
                 mesh,
+                hardware,
                 self.addends,
             )
             for mapping, tensor in self.results

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.model import (
@@ -17,13 +17,14 @@ from mlir_sdy.model import (
     set_difference,
     sort_and_merge,
 )
-from pyshardy.partition.compatibility.cheapest_axes import Tensor, cheapest_factor_axes
 from pyshardy.partition.compatibility.dot_result import better_result_axes
-from pyshardy.partition.compatibility.factor_axes import Shape, choose_factor_axes
+from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape, choose_factor_axes
 from pyshardy.partition.compatibility.reshape_axes import reshape_axes
 from pyshardy.propagation.projection import ShardingProjection
 
 Shardings = tuple[TensorSharding | None, ...]
+ChooseAxes = Callable[[ShardingProjection, Mesh], FactorAxes]
+"""Chooses the axes of each factor of an operation, whose tensors are on one mesh."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +55,10 @@ def fully_compatible(
     shapes: tuple[Shape, ...],
     blocked: frozenset[int],
     meshes: Mapping[str, Mesh],
-    element_bytes: tuple[int, ...] | None = None,
-    manual_axes: frozenset[str] = frozenset(),
     *,
     is_reshape: bool = False,
-    addends: int = 1,
 ) -> CompatibleShardings | None:
-    """Return shardings that are the same along each factor; None without a common mesh.
+    """Return compatible shardings by Shardy's choice of axes; None without a common mesh.
 
     Args:
         rule: the rule of the operation.
@@ -68,35 +66,49 @@ def fully_compatible(
         shapes: their global shapes.
         blocked: the factors that must not be sharded.
         meshes: the meshes of the module by name.
-        element_bytes: the bytes of an element of each tensor, to choose by communication. Without
-            them, Shardy's choice is taken.
-        manual_axes: the axes of the enclosing manual computations.
         is_reshape: whether the operation is a `stablehlo.reshape`.
-        addends: the number of its results that a loop accumulates (see `trips_of_accumulation`).
+    """
+
+    def choose(projection: ShardingProjection, mesh: Mesh) -> FactorAxes:
+        return shardy_axes(rule, projection, shapes, blocked, mesh, is_reshape=is_reshape)
+
+    return compatible_by(rule, shardings, meshes, choose)
+
+
+def shardy_axes(
+    rule: OpShardingRule,
+    projection: ShardingProjection,
+    shapes: tuple[Shape, ...],
+    blocked: frozenset[int],
+    mesh: Mesh,
+    *,
+    is_reshape: bool,
+) -> FactorAxes:
+    """Return Shardy's choice of the axes of each factor, without axes for blocked factors."""
+    if is_reshape and any(tensor.has_overflow for tensor in projection.tensors):
+        axes = reshape_axes(rule, projection, mesh)
+    else:
+        axes = choose_factor_axes(rule, projection, shapes, mesh)
+    return tuple(() if factor in blocked else each for factor, each in enumerate(axes))
+
+
+def compatible_by(
+    rule: OpShardingRule, shardings: Shardings, meshes: Mapping[str, Mesh], choose: ChooseAxes
+) -> CompatibleShardings | None:
+    """Return shardings with the same axes along each factor; None without a common mesh.
+
+    Args:
+        rule: the rule of the operation.
+        shardings: those of its operands, then results.
+        meshes: the meshes of the module by name.
+        choose: returns the axes of each factor.
     """
     mesh_or_ref = majority_mesh(shardings, meshes)
     mesh = _mesh(mesh_or_ref, meshes)
     if mesh_or_ref is None or mesh is None or mesh.is_maximal:
         return None
     projection = ShardingProjection.of(rule, shardings, mesh, closed_if_missing=True)
-    if is_reshape and any(tensor.has_overflow for tensor in projection.tensors):
-        axes = list(reshape_axes(rule, projection, mesh))
-    else:
-        axes = list(choose_factor_axes(rule, projection, shapes, mesh))
-    for factor in blocked:
-        axes[factor] = ()
-    if element_bytes is not None and _can_be_judged(shardings, shapes, mesh, meshes):
-        tensors = [
-            Tensor(shape, nbytes, tuple(sharding.dim_axes) if sharding else ((),) * len(shape))
-            for shape, nbytes, sharding in zip(shapes, element_bytes, shardings, strict=True)
-        ]
-        replicated = {
-            axis.name for each in shardings if each is not None for axis in each.replicated_axes
-        }
-        answer = cheapest_factor_axes(
-            rule, projection, tensors, blocked, tuple(axes), mesh, manual_axes | replicated, addends
-        )
-        axes = list(answer)
+    axes = choose(projection, mesh)
     new: list[TensorSharding | None] = []
     for index, tensor in enumerate(projection.tensors):
         changes = [tensor.update(factor, axes[factor]) for factor in tuple(tensor.factors)]
@@ -208,17 +220,6 @@ def majority_mesh(shardings: Shardings, meshes: Mapping[str, Mesh]) -> str | Mes
 def is_plain(sharding: TensorSharding | None) -> bool:
     """Whether a tensor is replicated on all devices."""
     return sharding is None or (sharding.is_fully_replicated and not sharding.unreduced_axes)
-
-
-def _can_be_judged(
-    shardings: Shardings, shapes: tuple[Shape, ...], mesh: Mesh, meshes: Mapping[str, Mesh]
-) -> bool:
-    """Whether all tensors have sizes and one order of devices, and none is unreduced."""
-    return all(size > 0 for shape in shapes for size in shape) and all(
-        is_plain(sharding) or (mesh_of(sharding, meshes) == mesh and not sharding.unreduced_axes)
-        for sharding in shardings
-        if sharding is not None
-    )
 
 
 def _mesh(mesh_or_ref: str | Mesh | None, meshes: Mapping[str, Mesh]) -> Mesh | None:

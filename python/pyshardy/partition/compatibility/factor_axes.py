@@ -34,6 +34,9 @@ from mlir_sdy.model import (
 )
 from pyshardy.propagation.projection import ShardingProjection, TensorProjection
 
+FactorAxes = tuple[AxisTuple, ...]
+"""The axes of each factor of an operation."""
+
 Shape = tuple[int, ...]
 
 _PRECEDENCE = {
@@ -49,7 +52,7 @@ def choose_factor_axes(
     projection: ShardingProjection,
     shapes: Sequence[Shape],
     mesh: Mesh,
-) -> tuple[AxisTuple, ...]:
+) -> FactorAxes:
     """Return the axes for each factor of the rule.
 
     Args:

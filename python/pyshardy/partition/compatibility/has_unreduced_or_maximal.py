@@ -21,7 +21,7 @@ from pyshardy.irtools.walks import operations_named, values_of_attribute
 from pyshardy.partition.compatibility.single_device import is_on_single_device
 
 
-def has_special_shardings(
+def has_unreduced_or_maximal(
     function: ir.Operation,
     meshes: Mapping[str, Mesh],
     lists: Iterable[Sequence[TensorSharding]] | None = None,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, add_or_merge
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.compatibility.reshape_groups import Group, large_dims, reshape_groups
-from pyshardy.partition.resharding.plan import AxesPerDim
+from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.propagation.projection import split_axis
 
 

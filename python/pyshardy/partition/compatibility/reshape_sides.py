@@ -9,7 +9,7 @@ from mlir_sdy.model import Mesh, TensorSharding, place_data_alike
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.compatibility.reshape_groups import pads_alike, reshape_groups
 from pyshardy.partition.compatibility.reshape_images import images
-from pyshardy.partition.resharding.plan import AxesPerDim
+from pyshardy.partition.resharding.steps import AxesPerDim
 
 _MESH = "mesh"
 """A placeholder for the name of the one mesh."""

@@ -4,26 +4,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
     AxisTuple,
-    Mesh,
     TensorSharding,
     are_equivalent_if_given,
     common_mesh,
     intersection,
-    mesh_of,
     set_difference,
     sort_and_merge,
 )
-from mlir_sdy.values import behind_barriers, get_sharding, rank_of, result_shardings_of
+from mlir_sdy.values import get_sharding, rank_of, result_shardings_of
 from pyshardy.partition.compatibility.unreduced import complete, introduce, origin_of
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.data_flow import Source
 from pyshardy.partition.op_facts.linear_operations import linearity_of
 
@@ -32,18 +30,13 @@ class UseConverter:
     """Converts uses of values by reshards, and by operations that change unreduced axes.
 
     Args:
-        meshes: the meshes of the module by name.
-        cache: makes attributes.
-        looks_behind_barriers: whether to take the sharding of a value from before propagation
-            barriers, which have no effect on devices. Shardy does so only for compatible shardings.
+        context: the context of the function.
     """
 
-    def __init__(
-        self, meshes: Mapping[str, Mesh], cache: AttributeCache, *, looks_behind_barriers: bool
-    ):
-        self.meshes = meshes
-        self.cache = cache
-        self.looks_behind_barriers = looks_behind_barriers
+    def __init__(self, context: FunctionContext):
+        self.meshes = context.meshes
+        self.cache = context.attributes
+        self.mesh = context.mesh
 
     def convert(self, source: Source, full: bool, *, before_use: bool = False) -> None:
         """Convert an operand to the sharding of the place to which its value flows.
@@ -53,7 +46,7 @@ class UseConverter:
         3. In the full version, it is resharded where the two still differ.
         """
         value: ir.Value = source.operation.operands[source.index]
-        current = self._sharding(value)
+        current = get_sharding(value)
         wanted = source.sharding
         if are_equivalent_if_given(current, wanted):
             return
@@ -101,17 +94,16 @@ class UseConverter:
             value = self.reshard(value, current, place)
         return introduce(value, current, wanted, mesh, place, self.cache)
 
-    def expand_reshard(self, reshard: ir.Operation) -> None:
-        """Expand a reshard that changes unreduced axes into collectives, which it can't express."""
-        self.complete_operands(reshard)
+    def introduce_for(self, reshard: ir.Operation) -> None:
+        """Make the operand of a reshard unreduced along the axes of the result's sharding.
+
+        If there are any, collectives replace the reshard, which can't express them.
+        """
         value: ir.Value = reshard.operands[0]
         wanted = get_sharding(reshard.results[0])
         if wanted is None or not wanted.unreduced_axes:
             return
-        current = get_sharding(value)
-        if current is None and not self.looks_behind_barriers:
-            return  # as in Shardy
-        last, _ = self.introduce(value, current, wanted, ir.InsertionPoint(reshard))
+        last, _ = self.introduce(value, get_sharding(value), wanted, ir.InsertionPoint(reshard))
         if last != value:
             reshard.results[0].replace_all_uses_with(last)
             reshard.erase()
@@ -123,7 +115,7 @@ class UseConverter:
         """
         results = result_shardings_of(operation)
         for index, value in enumerate(operation.operands):
-            current = self._sharding(value)
+            current = get_sharding(value)
             if current is None or not current.unreduced_axes:
                 continue
             self._check_unreduced(operation, current, results)
@@ -142,7 +134,7 @@ class UseConverter:
         unreduced: in a sum that stays partial, only one device adds a complete value. Where the
         results are not declared unreduced, or on another mesh, all operands are completed.
         """
-        partial = [self._sharding(value) for value in operation.operands]
+        partial = [get_sharding(value) for value in operation.operands]
         if not any(each is not None and each.unreduced_axes for each in partial):
             return
         results = result_shardings_of(operation)
@@ -208,9 +200,6 @@ class UseConverter:
             kept[index] = axes
         return kept
 
-    def _sharding(self, value: ir.Value) -> TensorSharding | None:
-        return get_sharding(behind_barriers(value) if self.looks_behind_barriers else value)
-
     def _check_unreduced(
         self, operation: ir.Operation, operand: TensorSharding, results: Sequence[TensorSharding]
     ) -> None:
@@ -235,15 +224,11 @@ class UseConverter:
         self, value: ir.Value, sharding: TensorSharding, place: ir.InsertionPoint
     ) -> ir.Value:
         """Build a reshard of a value, completed along the unreduced axes that `sharding` lacks."""
-        current = self._sharding(value)
+        current = get_sharding(value)
         if current is not None and current.unreduced_axes:
             mesh, kept = self.mesh(current), sharding.unreduced_axes
             value, _ = complete(value, current, kept, mesh, place, self.cache)
         return self.reshard(value, sharding, place)
-
-    def mesh(self, sharding: TensorSharding) -> Mesh:
-        """Return the mesh of a sharding; an empty one if undeclared, which the verifier rejects."""
-        return mesh_of(sharding, self.meshes) or Mesh()
 
 
 def insertion_point_after(value: ir.Value) -> ir.InsertionPoint:

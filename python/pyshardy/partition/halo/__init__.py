@@ -18,7 +18,6 @@
 | `in_shards`     | forms without communication, as local operations                    |
 | `attributes`    | attributes with a number for each dimension                         |
 | `crossing`      | ways from the shards before a reshape to those after it             |
-| `reshape_agreement` | compatible shardings of both sides of a reshape               |
 | `reshard`       | reshards between uneven shardings                                   |
 | `reshape`       | reshapes whose shards don't hold the same data before and after     |
 | `cumulative`    | the form of cumulative reductions                                   |

@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mlir_sdy.model import Mesh
+from pyshardy.cost.collectives import Traffic
+from pyshardy.cost.hardware import Hardware
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.compatibility.reshape_groups import large_dims, reshape_groups
 from pyshardy.partition.compatibility.reshape_images import shapes_between
 from pyshardy.partition.compatibility.reshape_sides import Side, are_alike, images_on
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
-from pyshardy.partition.resharding.cost import Traffic
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Crossing:
 
 @lru_cache(maxsize=4096)  # layers of a model repeat
 def cheapest_crossing(
-    source: Side, target: Side, nbytes: int, mesh: Mesh, *, exchanges: bool
+    source: Side, target: Side, nbytes: int, mesh: Mesh, hardware: Hardware, *, exchanges: bool
 ) -> Crossing | None:
     """Return the cheapest way through a reshape; None if both sides have to be gathered.
 
@@ -54,6 +55,7 @@ def cheapest_crossing(
         target: the result.
         nbytes: the bytes of an element.
         mesh: the mesh of both.
+        hardware: the devices and links.
         exchanges: whether shards may exchange data.
     """
     if are_alike(source, target, mesh):
@@ -62,13 +64,16 @@ def cheapest_crossing(
     if exchanges:
         wide = wide_shapes(source, target, mesh)
         if wide is not None:
-            traffic = resizing_traffic(source.shape, wide[0], nbytes, source.sharding, mesh)
-            traffic += resizing_traffic(wide[1], target.shape, nbytes, target.sharding, mesh)
+            traffic = resizing_traffic(
+                source.shape, wide[0], nbytes, source.sharding, mesh, hardware
+            ) + resizing_traffic(wide[1], target.shape, nbytes, target.sharding, mesh, hardware)
             ways.append(Crossing(traffic, wide=wide))
     for shape in shapes_between(source.axes, source.shape, target.axes, target.shape, mesh):
         for before in images_on(source, shape, mesh):
             for after in images_on(target, shape, mesh):
-                traffic = exchanging_reshard_traffic(shape, nbytes, before.axes, after.axes, mesh)
+                traffic = exchanging_reshard_traffic(
+                    shape, nbytes, before.axes, after.axes, mesh, hardware
+                )
                 ways.append(Crossing(traffic, between=(before, after)))
     return min(ways, key=lambda way: way.traffic, default=None)
 

@@ -14,22 +14,16 @@ from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 
-Agree = Callable[[OpShardingRule, frozenset[int]], CompatibleShardings | None]
-"""Finds compatible shardings by a rule, given the factors that must not be sharded."""
-
-FindExchange = Callable[
-    [ir.Operation, OpShardingRule, Shardings, Mapping[str, Mesh], Agree],
-    tuple[OpShardingRule, frozenset[int]] | None,
-]
-"""The type of `find_exchange`."""
+ResolveByRule = Callable[[OpShardingRule, frozenset[int]], CompatibleShardings | None]
+"""Returns compatible shardings by a rule, given the factors that must not be sharded."""
 
 
-def find_exchange(
+def rule_for_exchange(
     operation: ir.Operation,
     rule: OpShardingRule,
     shardings: Shardings,
     meshes: Mapping[str, Mesh],
-    agree: Agree,
+    resolve: ResolveByRule,
 ) -> tuple[OpShardingRule, frozenset[int]] | None:
     """Return the rule of compatible shardings for halo exchange; None if there is no form.
 
@@ -38,7 +32,7 @@ def find_exchange(
         rule: its own rule.
         shardings: those of its operands, then results.
         meshes: the meshes of the module by name.
-        agree: finds compatible shardings by a rule.
+        resolve: returns compatible shardings by a rule.
 
     Returns:
         The rule, and its factors that must not be sharded.
@@ -46,14 +40,14 @@ def find_exchange(
     form = form_of(operation, rule)
     if form is None:
         return None
-    return form.rule, factors_to_replicate(form, shardings, meshes, agree)
+    return form.rule, factors_to_replicate(form, shardings, meshes, resolve)
 
 
 def factors_to_replicate(
     form: ExchangeForm,
     shardings: Shardings,
     meshes: Mapping[str, Mesh],
-    agree: Agree,
+    resolve: ResolveByRule,
     *,
     exchanges: bool = True,
 ) -> frozenset[int]:
@@ -69,15 +63,15 @@ def factors_to_replicate(
         form: the form of the operation.
         shardings: those of its operands, then results.
         meshes: the meshes of the module by name.
-        agree: finds compatible shardings by a rule.
+        resolve: returns compatible shardings by a rule.
         exchanges: whether shards may exchange data.
     """
     values = (*form.operation.operands, *form.operation.results)
     shapes = tuple(shape_of(each.type) for each in values)
     whole = blocked_factors(form.operation, form.rule) - form.factors
-    while (compatible := agree(form.rule, whole)) is not None:
-        agreed = tuple(new or old for new, old in zip(compatible.shardings, shardings, strict=True))
-        refused = _refused(form, agreed, shapes, _mesh(compatible, meshes), exchanges) - whole
+    while (compatible := resolve(form.rule, whole)) is not None:
+        chosen = tuple(new or old for new, old in zip(compatible.shardings, shardings, strict=True))
+        refused = _refused(form, chosen, shapes, _mesh(compatible, meshes), exchanges) - whole
         if not refused:
             break
         whole |= refused

@@ -48,17 +48,24 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of, place_data_alike
 from mlir_sdy.values import behind_barriers, get_sharding, set_result_shardings_of
+from pyshardy.cost.collectives import Traffic
+from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.compatibility.reshape_groups import passes_through, reshape_groups
 from pyshardy.partition.compatibility.reshape_sides import Side
 from pyshardy.partition.halo.crossing import Crossing, cheapest_crossing
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.resharding.cost import Traffic, reshard_traffic
+from pyshardy.partition.resharding.cost import reshard_traffic
 
 
 def resolve_reshape(
-    reshape: ir.Operation, meshes: Mapping[str, Mesh], cache: AttributeCache, *, exchanges: bool
+    reshape: ir.Operation,
+    meshes: Mapping[str, Mesh],
+    cache: AttributeCache,
+    hardware: Hardware,
+    *,
+    exchanges: bool,
 ) -> tuple[ir.Operation, ...]:
     """Insert the operations that move data around a reshape, if it needs communication.
 
@@ -66,6 +73,7 @@ def resolve_reshape(
         reshape: the reshape.
         meshes: the meshes of the module by name.
         cache: makes attributes.
+        hardware: the devices and links.
         exchanges: whether shards may exchange data.
 
     Returns:
@@ -88,13 +96,14 @@ def resolve_reshape(
     if place_data_alike(source, shapes[0], target, shapes[1], mesh):
         return ()
     new_source, new_target = _whole_sides(source, target, shapes, mesh)
-    crossing = _crossing(reshape, (source, new_source), (target, new_target), mesh, exchanges)
+    ends = (source, new_source), (target, new_target)
+    crossing = _crossing(reshape, *ends, mesh, hardware, exchanges)
     if crossing is not None and crossing.wide is not None:
         return _widen(reshape, *crossing.wide, target, cache)
     if crossing is not None and crossing.between is not None:
         _reshard_between(reshape, crossing.between, target, cache)
         return ()
-    _surround(reshape, (source, new_source), (target, new_target), cache)
+    _surround(reshape, *ends, cache)
     return ()
 
 
@@ -103,6 +112,7 @@ def _crossing(
     source: tuple[TensorSharding, TensorSharding],
     target: tuple[TensorSharding, TensorSharding],
     mesh: Mesh,
+    hardware: Hardware,
     exchanges: bool,
 ) -> Crossing | None:
     """Return the cheapest way through a reshape; None if replicated dimensions cost less."""
@@ -115,10 +125,11 @@ def _crossing(
         return None
     nbytes = element_bytes(reshape.results[0].type)
     sides = Side(shapes[0], source[0].dim_axes), Side(shapes[1], target[0].dim_axes)
-    crossing = cheapest_crossing(*sides, nbytes, mesh, exchanges=exchanges)
+    crossing = cheapest_crossing(*sides, nbytes, mesh, hardware, exchanges=exchanges)
     gathered = Traffic()
     for shape, before, after in ((shapes[0], *source), (shapes[1], *reversed(target))):
-        gathered += Traffic(*reshard_traffic(shape, nbytes, before.dim_axes, after.dim_axes, mesh))
+        axes = before.dim_axes, after.dim_axes
+        gathered += reshard_traffic(shape, nbytes, *axes, mesh, hardware)
     return None if crossing is None or crossing.traffic > gathered else crossing
 
 

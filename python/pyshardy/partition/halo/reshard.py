@@ -26,11 +26,13 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, mesh_of
 from mlir_sdy.model.axis_prefix import is_strict_prefix
 from mlir_sdy.values import behind_barriers, get_sharding
+from pyshardy.cost.collectives import Traffic
+from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import Shape, shape_of
 from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.resharding.cost import Traffic, reshard_traffic
-from pyshardy.partition.resharding.plan import AxesPerDim
+from pyshardy.partition.resharding.cost import reshard_traffic
+from pyshardy.partition.resharding.steps import AxesPerDim
 
 
 def widen_reshard(
@@ -92,17 +94,22 @@ def _wide_size(size: int, before: AxisTuple, after: AxisTuple, mesh: Mesh) -> in
 
 
 def exchanging_reshard_traffic(
-    shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
+    shape: Shape,
+    nbytes: int,
+    source: AxesPerDim,
+    target: AxesPerDim,
+    mesh: Mesh,
+    hardware: Hardware,
 ) -> Traffic:
     """Return the communication of a reshard with halo exchange; see `cost.reshard_traffic`."""
     before, after = (TensorSharding.from_axes("mesh", axes) for axes in (source, target))
     wide = wide_shape(shape, before, after, mesh)
     if wide == shape or not _is_profitable(shape, wide, before, after, mesh):
-        return Traffic(*reshard_traffic(shape, nbytes, source, target, mesh))
+        return reshard_traffic(shape, nbytes, source, target, mesh, hardware)
     return (
-        resizing_traffic(shape, wide, nbytes, before, mesh)
-        + Traffic(*reshard_traffic(wide, nbytes, source, target, mesh))
-        + resizing_traffic(wide, shape, nbytes, after, mesh)
+        resizing_traffic(shape, wide, nbytes, before, mesh, hardware)
+        + reshard_traffic(wide, nbytes, source, target, mesh, hardware)
+        + resizing_traffic(wide, shape, nbytes, after, mesh, hardware)
     )
 
 

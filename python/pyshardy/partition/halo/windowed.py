@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
+from pyshardy.cost.collectives import Traffic, permute_traffic
+from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.stablehlo_views import FieldValues
 from pyshardy.partition.compatibility.factor_axes import Shape
 from pyshardy.partition.halo.emit_exchange import emit_exchange
@@ -18,7 +20,6 @@ from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.local_copy import local_copy
 from pyshardy.partition.halo.window import Window, WindowFootprint
 from pyshardy.partition.padding.trailing_resize import does_nothing
-from pyshardy.partition.resharding.cost import Traffic
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,14 @@ def resizing_plan(size: int, wanted: int, num_shards: int) -> ExchangePlan:
 
 
 def resizing_traffic(
-    before: Shape, after: Shape, nbytes: int, sharding: TensorSharding, mesh: Mesh
+    before: Shape,
+    after: Shape,
+    nbytes: int,
+    sharding: TensorSharding,
+    mesh: Mesh,
+    hardware: Hardware,
 ) -> Traffic:
-    """Return the communication for padding or slicing the ends of dimensions.
+    """Return the communication time for padding or slicing the ends of dimensions.
 
     Args:
         before: the shape.
@@ -83,6 +89,7 @@ def resizing_traffic(
         nbytes: the bytes of an element.
         sharding: that of both.
         mesh: its mesh.
+        hardware: the devices and links.
     """
     traffic = Traffic()
     shards_per_dim = sharding.sharded_sizes(mesh)
@@ -93,7 +100,9 @@ def resizing_traffic(
         local = list(sharding.local_shape(after, mesh))
         del local[dim]
         sent = plan.received * math.prod(local) * nbytes
-        traffic += Traffic(sent, sum(not permute.is_local for permute in plan.permutes))
+        permutes = sum(not permute.is_local for permute in plan.permutes)
+        names = [axis.name for axis in sharding.dim_axes[dim]]
+        traffic += permute_traffic(permutes, sent, names, hardware)
     return traffic
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
+from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.stablehlo_views import ReduceView
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.local.builder import LocalBuilder
@@ -53,7 +54,7 @@ def reduce_again(
     """
     results = list(operation.results)
     used = [any(result.uses) for result in results]
-    by_parts = _costs_less_by_parts(results, used, mesh.axes_size(axes))
+    by_parts = _costs_less_by_parts(results, used, axes, mesh, load_hardware(builder.hardware))
     split = _parts if by_parts else _stack
     with ir.InsertionPoint.after(operation):
         stacks = [
@@ -80,14 +81,22 @@ def reduce_again(
         result.replace_all_uses_except(last, user)
 
 
-def _costs_less_by_parts(results: Sequence[ir.Value], used: Sequence[bool], count: int) -> bool:
+def _costs_less_by_parts(
+    results: Sequence[ir.Value],
+    used: Sequence[bool],
+    axes: Sequence[AxisRef],
+    mesh: Mesh,
+    hardware: Hardware,
+) -> bool:
+    count = mesh.axes_size(axes)
     gathered = by_parts = 0.0
     for result, is_used in zip(results, used, strict=True):
         put_in = math.prod(shape_of(result.type)) * element_bytes(result.type)
-        gathered += collective_cost("all_gather", count, put_in)
-        by_parts += collective_cost("all_to_all", count, put_in)
+        gathered += collective_cost("all_gather", axes, put_in, mesh, hardware)
+        by_parts += collective_cost("all_to_all", axes, put_in, mesh, hardware)
         if is_used:
-            by_parts += collective_cost("all_gather", count, -(-put_in // count))
+            part = -(-put_in // count)
+            by_parts += collective_cost("all_gather", axes, part, mesh, hardware)
     return by_parts < gathered
 
 

@@ -50,7 +50,7 @@ _MOVABLE = (
 """Operations without effects whose results depend on their operands only."""
 
 
-def hoist_what_is_sent(
+def hoist_invariant_reshards(
     loop: ir.Operation,
     is_unchanged: Callable[[ir.Value], bool],
     is_worth_moving: Callable[[ir.Operation], bool],

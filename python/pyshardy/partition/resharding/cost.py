@@ -1,57 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Cost of an operation on shards, in bytes that a device sends.
-
-Computation is converted to bytes by the work of a device in the time in which its links send one.
-Links differ by far more than devices; the constants are for fast networks between hosts, so that
-neither much computation nor much memory is spent to save few bytes.
-"""
+"""The time of reshards and of the completion of partial results on some hardware."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from mlir_sdy.model import AxisTuple, Mesh
+from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from mlir_sdy.model.communication import share_sent
+from pyshardy.cost.collectives import Traffic, collective_traffic
+from pyshardy.cost.hardware import Hardware
 from pyshardy.partition.compatibility.factor_axes import Shape
-from pyshardy.partition.resharding.plan import (
+from pyshardy.partition.resharding.plan import plan_reshard
+from pyshardy.partition.resharding.steps import (
     AllGather,
     AllSlice,
     AllToAll,
     AxesPerDim,
     CollectivePermute,
     Step,
-    plan_reshard,
 )
 
-OPERATIONS_PER_BYTE = 4096
-"""Multiplications and additions of a device in the time in which it sends a byte."""
 
-ACCESSES_PER_BYTE = 64
-"""Bytes that a device reads or writes in its memory in the time in which it sends a byte."""
-
-BYTES_TO_START = 256
-"""The latency of a collective, in bytes that a device could send meanwhile.
-
-Between hosts, the latency is much larger; but for tensors that small, it hardly matters.
-"""
-
-
-@dataclass(frozen=True, order=True, slots=True)
-class Traffic:
-    """The communication of a device, compared by bytes, then by the number of collectives.
+@dataclass(frozen=True, slots=True)
+class PlannedCollective:
+    """A collective of a reshard.
 
     Attributes:
-        sent: the bytes that it sends.
-        collectives: the number of collectives.
+        kind: the collective, without its dialect.
+        group_size: the number of devices that exchange data with each other.
+        axes: the names of the axes along which they are.
+        sent: the bytes that a device sends.
     """
 
-    sent: float = 0.0
-    collectives: int = 0
-
-    def __add__(self, other: Traffic) -> Traffic:
-        return Traffic(self.sent + other.sent, self.collectives + other.collectives)
+    kind: str
+    group_size: int
+    axes: tuple[str, ...]
+    sent: float
 
 
 def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
@@ -62,10 +49,10 @@ def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
 
 
 @lru_cache(maxsize=65536)
-def reshard_traffic(
+def reshard_collectives(
     shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
-) -> tuple[float, int]:
-    """Return the bytes that a device sends to reshard a tensor, and the number of collectives.
+) -> tuple[PlannedCollective, ...]:
+    """Return the collectives that reshard a tensor, without slices, which send nothing.
 
     Args:
         shape: the global shape.
@@ -76,33 +63,67 @@ def reshard_traffic(
 
     Example: on a mesh `<["x"=2, "y"=4]>`, a `tensor<8x8xf32>` from `[{"x"}, {}]` to `[{}, {}]` is
     gathered from halves of 128 bytes: 128 bytes in one collective. From `[{"x"}, {}]` to
-    `[{}, {"x"}]` half of them are sent: 64. Slices send nothing.
+    `[{}, {"x"}]` half of them are sent: 64.
     """
-    sent, count = 0.0, 0
+    found: list[PlannedCollective] = []
     axes = source
     steps = plan_reshard(source, target, shape, mesh, reorder=False) if source != target else ()
     for step in steps:
-        kind, group = _kind_and_group(step, mesh)
+        kind, refs = _kind_and_axes(step, axes)
+        group = mesh.total_size if kind == "collective_permute" else mesh.axes_size(refs)
         if _moves_padding(shape, axes, step.result, mesh):
             # Such a dimension is gathered and sliced instead; see `padding.collectives`.
             ends = zip(axes, step.result, strict=True)
-            kind, group = "all_gather", math.prod(mesh.axes_size(a) for a, b in ends if a != b)
+            kind, refs = "all_gather", [ref for a, b in ends if a != b for ref in a]
+            group = mesh.axes_size(refs)
         share = share_sent(kind, group)
-        sent += nbytes * local_elements(shape, axes, mesh) * float(share)
-        count += share > 0
+        if share:
+            sent = nbytes * local_elements(shape, axes, mesh) * float(share)
+            names = tuple(dict.fromkeys(ref.name for ref in refs))
+            found.append(PlannedCollective(kind, group, names, sent))
         axes = step.result
-    return sent, count
+    return tuple(found)
+
+
+def reshard_bytes(
+    shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
+) -> float:
+    """Return the bytes that a device sends to reshard a tensor; see `reshard_collectives`."""
+    return sum(each.sent for each in reshard_collectives(shape, nbytes, source, target, mesh))
+
+
+@lru_cache(maxsize=65536)
+def reshard_traffic(
+    shape: Shape,
+    nbytes: int,
+    source: AxesPerDim,
+    target: AxesPerDim,
+    mesh: Mesh,
+    hardware: Hardware,
+) -> Traffic:
+    """Return the communication time of resharding a tensor.
+
+    See `reshard_collectives` for the arguments.
+    """
+    traffic = Traffic()
+    for each in reshard_collectives(shape, nbytes, source, target, mesh):
+        traffic += collective_traffic(each.kind, each.group_size, each.sent, each.axes, hardware)
+    return traffic
 
 
 def reshard_cost(
-    shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
+    shape: Shape,
+    nbytes: int,
+    source: AxesPerDim,
+    target: AxesPerDim,
+    mesh: Mesh,
+    hardware: Hardware,
 ) -> float:
-    """Return the cost of resharding a tensor, in bytes: communication and latency.
+    """Return the seconds in which a tensor is resharded: transfer and latency.
 
-    See `reshard_traffic` for the arguments.
+    See `reshard_collectives` for the arguments.
     """
-    sent, count = reshard_traffic(shape, nbytes, source, target, mesh)
-    return sent + count * BYTES_TO_START
+    return reshard_traffic(shape, nbytes, source, target, mesh, hardware).seconds
 
 
 def completion_cost(
@@ -112,9 +133,10 @@ def completion_cost(
     reduced: AxisTuple,
     target: AxesPerDim,
     mesh: Mesh,
+    hardware: Hardware,
     addends: int = 1,
 ) -> float:
-    """Return the cost of completing partial results and of resharding them, in bytes.
+    """Return the seconds in which partial results are completed and resharded.
 
     An all-reduce whose result is then sliced along the same axes is a reduce-scatter.
 
@@ -125,45 +147,43 @@ def completion_cost(
         reduced: the axes along which results are partial; none if they are complete.
         target: the axes of each dimension afterwards.
         mesh: the mesh of all of them.
+        hardware: the devices and links.
         addends: the number of such results that a loop accumulates, with one all-reduce for all
             after it, unless they are resharded otherwise than by gathers. The cost is that for one
             of them.
     """
     if not reduced:
-        return reshard_cost(shape, nbytes, computed, target, mesh)
-    group = mesh.axes_size(reduced)
+        return reshard_cost(shape, nbytes, computed, target, mesh, hardware)
     put_in = nbytes * local_elements(shape, computed, mesh)
     steps = tuple(plan_reshard(computed, target, shape, mesh, reorder=False))
     first = next(iter(steps), None)
     if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
-        scattered = collective_cost("reduce_scatter", group, put_in)
-        return scattered + reshard_cost(shape, nbytes, first.result, target, mesh)
-    completed = collective_cost("all_reduce", group, put_in)
+        scattered = collective_cost("reduce_scatter", reduced, put_in, mesh, hardware)
+        return scattered + reshard_cost(shape, nbytes, first.result, target, mesh, hardware)
+    completed = collective_cost("all_reduce", reduced, put_in, mesh, hardware)
     if all(isinstance(step, AllGather) for step in steps):
         completed /= addends
-    return completed + reshard_cost(shape, nbytes, computed, target, mesh)
+    return completed + reshard_cost(shape, nbytes, computed, target, mesh, hardware)
 
 
-def collective_cost(kind: str, group: int, put_in: int) -> float:
-    """Return the cost of a collective, in bytes: communication and latency.
+def collective_cost(
+    kind: str, axes: Iterable[AxisRef], put_in: int, mesh: Mesh, hardware: Hardware
+) -> float:
+    """Return the seconds of a collective: transfer and latency; none if its operand is empty.
 
     Args:
         kind: the collective, such as `all_gather`.
-        group: the number of devices that exchange data with each other.
+        axes: the axes along which devices exchange data.
         put_in: the bytes of its operand on a device.
+        mesh: the mesh of the axes.
+        hardware: the devices and links.
     """
+    if not put_in:
+        return 0.0
+    refs = tuple(axes)
+    group = mesh.axes_size(refs)
     sent = put_in * float(share_sent(kind, group))
-    return sent + BYTES_TO_START if sent else 0.0
-
-
-def work_cost(operations: int, accessed: int) -> float:
-    """Return the cost of computation, in bytes that a device could send in that time.
-
-    Args:
-        operations: the number of multiplications and additions.
-        accessed: the bytes that are read and written.
-    """
-    return max(operations / OPERATIONS_PER_BYTE, accessed / ACCESSES_PER_BYTE)
+    return collective_traffic(kind, group, sent, (ref.name for ref in refs), hardware).seconds
 
 
 def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: Mesh) -> bool:
@@ -176,13 +196,14 @@ def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: M
     return False
 
 
-def _kind_and_group(step: Step, mesh: Mesh) -> tuple[str, int]:
-    """Return the kind of collective of a step, and the size of its groups."""
+def _kind_and_axes(step: Step, before: AxesPerDim) -> tuple[str, Sequence[AxisRef]]:
+    """Return the kind of collective of a step, and the axes along which devices exchange data."""
     if isinstance(step, AllSlice):
-        return "all_slice", 1
+        return "all_slice", ()
     if isinstance(step, AllGather):
-        return "all_gather", math.prod(map(mesh.axes_size, step.axes))
+        return "all_gather", [ref for refs in step.axes for ref in refs]
     if isinstance(step, AllToAll):
-        return "all_to_all", mesh.axes_size(step.param.axes)
+        return "all_to_all", step.param.axes
     assert isinstance(step, CollectivePermute)
-    return "collective_permute", mesh.total_size
+    ends = zip(before, step.result, strict=True)
+    return "collective_permute", [ref for a, b in ends if a != b for ref in (*a, *b)]

@@ -9,6 +9,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
+from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
@@ -22,8 +23,8 @@ _TRIPS_IF_UNKNOWN = 8
 """The assumed number of iterations of a loop whose iterations can't be counted."""
 
 
-def total_cost(module: ir.Module) -> float:
-    """Return the cost of all collectives, in bytes: communication and latency.
+def total_cost(module: ir.Module, hardware: Hardware) -> float:
+    """Return the seconds of all collectives: transfer and latency.
 
     1. Each collective of the dialect has its cost by `cost`.
     2. One in a loop counts once for each iteration: `_TRIPS_IF_UNKNOWN` times if these can't be
@@ -31,14 +32,18 @@ def total_cost(module: ir.Module) -> float:
     3. One in a function counts once, and one in a branch too.
 
     Example: an all-reduce over 2 devices of a `tensor<64xf32>` in a loop of 3 iterations costs
-      three times 256 bytes, and 256 for the latency of each.
+      three times the transfer of 256 bytes, and the latency of each.
+
+    Args:
+        module: the module.
+        hardware: the devices and links.
     """
     meshes = meshes_of(module)
     collectives = operations_named(COMPLETING | _MOVING, module)
-    return sum(_cost(each, meshes) * _repetitions(each) for each in collectives)
+    return sum(_cost(each, meshes, hardware) * _repetitions(each) for each in collectives)
 
 
-def _cost(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> float:
+def _cost(collective: ir.Operation, meshes: Mapping[str, Mesh], hardware: Hardware) -> float:
     value, result = collective.operands[0], collective.results[0]
     target = get_sharding(result)
     mesh = None if target is None else mesh_of(target, meshes)
@@ -50,11 +55,11 @@ def _cost(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> float:
         return 0
     if collective.name in COMPLETING:
         put_in = nbytes * local_elements(shape, source.dim_axes, mesh)
-        group = mesh.axes_size(reduced_axes(collective, meshes))
-        return collective_cost(collective.name.removeprefix("sdy."), group, put_in)
+        kind, axes = collective.name.removeprefix("sdy."), reduced_axes(collective, meshes)
+        return collective_cost(kind, axes, put_in, mesh, hardware)
     if mesh_of(source, meshes) != mesh:
         return 0
-    return reshard_cost(shape, nbytes, source.dim_axes, target.dim_axes, mesh)
+    return reshard_cost(shape, nbytes, source.dim_axes, target.dim_axes, mesh, hardware)
 
 
 def _repetitions(operation: ir.Operation) -> int:

@@ -29,10 +29,11 @@ from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
+from pyshardy.cost.hardware import DEFAULT_HARDWARE
 from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.compatibility.resolver import is_compatible_already
+from pyshardy.partition.compatibility.elementwise_check import is_compatible_already
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.local.device_kind import are_replicas
@@ -62,6 +63,7 @@ def convert_global_to_local(
     enable_rgv3: bool = True,
     replica_count: int = 1,
     partition_count: int = 1,
+    hardware: str = DEFAULT_HARDWARE,
 ) -> None:
     """Convert all functions of a module to their local form.
 
@@ -74,6 +76,8 @@ def convert_global_to_local(
         enable_rgv3: write replica groups along full axes as axes instead of lists of devices.
         replica_count: the number of replicas, if devices are the replicas of one program.
         partition_count: the number of partitions, if devices are the partitions of one.
+        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
+            table (see `load_hardware`).
 
     Raises:
         PassError: a dimension is not divisible by its axes, an operation has no local form, or
@@ -89,6 +93,7 @@ def convert_global_to_local(
         per_dim_all_gather=per_dim_all_gather,
         combined_reduce_scatter=combine_multi_dimension_reduce_scatter,
         groups_by_axes=enable_rgv3,
+        hardware=hardware,
     )
     with module.context:
         _ModuleConverter(module, builder, LocalChecks(module, builder.meshes)).run()

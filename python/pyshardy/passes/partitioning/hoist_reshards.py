@@ -20,27 +20,32 @@ XLA's `while-loop-invariant-code-motion` does the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh, TensorSharding, mesh_of
-from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.model import TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.completion import reduced_axes
-from pyshardy.partition.op_facts.invariant_computations import hoist_what_is_sent
+from pyshardy.partition.op_facts.invariant_computations import hoist_invariant_reshards
 from pyshardy.partition.resharding.cost import completion_cost, local_elements, reshard_cost
-from pyshardy.partition.resharding.plan import AxesPerDim
+from pyshardy.partition.resharding.steps import AxesPerDim
 
 _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 
 
-def hoist_reshards(function: ir.Operation | ir.OpView, *, max_bytes: int = 1 << 30) -> None:
+def hoist_reshards(
+    function: ir.Operation | ir.OpView,
+    *,
+    max_bytes: int = 1 << 30,
+    hardware: str = DEFAULT_HARDWARE,
+) -> None:
     """Move reshards of loop invariants before the loop.
 
     1. The reshard is directly in the body of a `stablehlo.while`, and communicates. The loop isn't
@@ -57,8 +62,8 @@ def hoist_reshards(function: ir.Operation | ir.OpView, *, max_bytes: int = 1 << 
        dimensions communicates in each iteration. If the number of iterations is known, and that
        costs more than to gather the dimensions once, they are gathered.
     6. Reshards and all-reduces of values that the body computes from such values are moved with the
-       operations they depend on (see `hoist_what_is_sent`), if their results aren't larger than
-       `max_bytes`.
+       operations they depend on (see `hoist_invariant_reshards`), if their results aren't larger
+       than `max_bytes`.
     7. Inner loops come first, so that a reshard is moved out of all loops that don't change its
        operand.
 
@@ -66,12 +71,16 @@ def hoist_reshards(function: ir.Operation | ir.OpView, *, max_bytes: int = 1 << 
         function: the `func.func`, in which the tensors of each operation are compatible, and whose
             slices don't have their local forms yet.
         max_bytes: the maximum size on a device of a value that is kept for a loop.
+        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
+            table (see `load_hardware`).
+
+    Raises:
+        UsageError: there is no such hardware.
     """
     loops = operations_named({_WHILE}, function, ir.WalkOrder.POST_ORDER)
     if not loops:
         return
-    module = enclosing_module(function)
-    hoisting = _Hoisting({} if module is None else meshes_of(module), function.context, max_bytes)
+    hoisting = _Hoisting(FunctionContext.of(function), load_hardware(hardware), max_bytes)
     for loop in loops:
         hoisting.visit(loop)
 
@@ -79,9 +88,10 @@ def hoist_reshards(function: ir.Operation | ir.OpView, *, max_bytes: int = 1 << 
 class _Hoisting:
     """One run over a function."""
 
-    def __init__(self, meshes: Mapping[str, Mesh], context: ir.Context, max_bytes: int):
-        self.meshes = meshes
-        self.cache = AttributeCache(context)
+    def __init__(self, context: FunctionContext, hardware: Hardware, max_bytes: int):
+        self.meshes = context.meshes
+        self.cache = context.attributes
+        self.hardware = hardware
         self.max_bytes = max_bytes
 
     def visit(self, loop: ir.Operation) -> None:
@@ -90,12 +100,12 @@ class _Hoisting:
         if trips is not None and trips <= 1:
             return
         body = loop.regions[1].blocks[0]
-        hoist_what_is_sent(
+        hoist_invariant_reshards(
             loop,
             lambda value: not _is_in(value, loop) or _is_unchanged(value, loop),
             self._is_worth_moving,
         )
-        slices = self._gather_what_is_sliced(loop)
+        slices = self._gather_sliced_operands(loop)
         reshards: dict[int, list[ir.Operation]] = {}
         for operation in [view.operation for view in body.operations]:
             if operation.name != _RESHARD:
@@ -116,7 +126,9 @@ class _Hoisting:
                 operation.operands[0] = gathered.owner.operation.operands[0]
                 gathered.owner.operation.erase()
 
-    def _gather_what_is_sliced(self, loop: ir.Operation) -> list[tuple[ir.Operation, ir.Operation]]:
+    def _gather_sliced_operands(
+        self, loop: ir.Operation
+    ) -> list[tuple[ir.Operation, ir.Operation]]:
         """Gather operands of slices, if slicing costs more in all iterations.
 
         Returns:
@@ -146,7 +158,9 @@ class _Hoisting:
             )
             moved = tuple(axis for dim in taken for axis in old.dim_axes[dim])
             kept = new.dim_axes
-            each = completion_cost(shapes[1], element_bytes(value.type), kept, moved, kept, mesh)
+            each = completion_cost(
+                shapes[1], element_bytes(value.type), kept, moved, kept, mesh, self.hardware
+            )
             if {*moved} != {*reduced_axes(completed, self.meshes)}:
                 continue
             if trips * each > self._cost(value, old, new):
@@ -236,7 +250,7 @@ class _Hoisting:
             if mesh_of(sharding, self.meshes) != mesh or sharding.unreduced_axes:
                 return 0
             ends[-1] = sharding.dim_axes
-        return reshard_cost(shape, element_bytes(value.type), ends[0], ends[1], mesh)
+        return reshard_cost(shape, element_bytes(value.type), ends[0], ends[1], mesh, self.hardware)
 
     def _bytes(self, value: ir.Value) -> int:
         sharding = get_sharding(value)

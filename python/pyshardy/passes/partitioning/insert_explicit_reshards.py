@@ -19,55 +19,45 @@ An operation without a rule, or without a local form, is computed on replicated 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.diagnostics import PassError, are_remarks_wanted, error
+from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import (
     AxisRefList,
     AxisTuple,
-    Mesh,
     ReductionOp,
     TensorSharding,
     are_equivalent_if_given,
-    intersection,
-    set_difference,
-    sort_and_merge,
 )
 from mlir_sdy.model.collectives import add_unreduced_axes
 from mlir_sdy.ods.tables import OPERATIONS
-from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
-    behind_barriers,
-    get_sharding,
     rank_of,
     set_result_shardings_of,
 )
-from pyshardy.irtools.async_operations import make_synchronous
-from pyshardy.irtools.constants import use_sdy_constants
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, load_hardware
 from pyshardy.irtools.stablehlo_views import callee_of
-from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.cheapest import CheapestCompatibility, prepare_for_devices
 from pyshardy.partition.compatibility.compatible_shardings import (
     CompatibleShardings,
     Shardings,
     is_plain,
 )
-from pyshardy.partition.compatibility.has_unreduced_or_maximal import has_special_shardings
-from pyshardy.partition.compatibility.one_mesh import has_several_meshes, shardings_on_one_mesh
-from pyshardy.partition.compatibility.remarks import remark_on_whole_dimensions
+from pyshardy.partition.compatibility.elementwise_check import is_compatible_already
+from pyshardy.partition.compatibility.has_unreduced_or_maximal import has_unreduced_or_maximal
 from pyshardy.partition.compatibility.resolver import (
     MAKES_ANY_SHARDING,
     PARTIAL_OPERATIONS,
     CompatibilityResolver,
-    is_compatible_already,
 )
+from pyshardy.partition.compatibility.shardy import ShardyCompatibility
 from pyshardy.partition.compatibility.single_device import (
     check_interface,
     run_on_single_device,
@@ -75,19 +65,15 @@ from pyshardy.partition.compatibility.single_device import (
     take_operands_back,
 )
 from pyshardy.partition.compatibility.unreduced import origin_of
-from pyshardy.partition.compatibility.user_collectives import resolve_user_collectives
 from pyshardy.partition.compatibility.uses import UseConverter, insertion_point_after
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.completion import drop_completing_collectives
 from pyshardy.partition.op_facts.data_flow import (
     sources_of,
     sources_of_call,
     sources_of_function,
 )
-from pyshardy.partition.op_facts.record import operations_where
 from pyshardy.partition.op_facts.reductions import completion_of
-from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
-from pyshardy.partition.op_facts.sharding_cache import ShardingCache
-from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.operation_view import OperationView
 
 _TERMINATORS = frozenset({"func.return", "sdy.return", "stablehlo.return"})
@@ -107,6 +93,7 @@ def insert_explicit_reshards(
     enable_full_version: bool = False,
     mark_partial_result_with_unreduced_axes: bool = False,
     compatibility: Literal["shardy", "cheapest"] = "shardy",
+    hardware: str = DEFAULT_HARDWARE,
 ) -> None:
     """Insert the reshards and all-reduces that a function needs to run on shards.
 
@@ -122,74 +109,68 @@ def insert_explicit_reshards(
             by tensor sizes; "cheapest", in the full version, by the cost of communication (see
             `cheapest_axes`), and replicates the operands of operations that have no local form in
             `sdy-convert-global-to-local`.
+        hardware: the hardware whose cost counts for "cheapest" (see `load_hardware`).
 
     Raises:
         PassError: unreduced axes, or values on a single device, are not allowed at some place.
+        UsageError: there is no such hardware.
     """
-    resharder = _FunctionResharder(
+    if compatibility == "cheapest":
+        prepare_for_devices(function)
+    context = FunctionContext.of(function)
+    resolver: CompatibilityResolver = ShardyCompatibility(context, full=enable_full_version)
+    if compatibility == "cheapest":
+        resolver = CheapestCompatibility(
+            context, function.operation, load_hardware(hardware), full=enable_full_version
+        )
+    _FunctionResharder(
         function.operation,
+        context,
+        resolver,
         full=enable_full_version,
         marks_partial=mark_partial_result_with_unreduced_axes,
-        is_for_devices=compatibility == "cheapest",
-    )
-    if compatibility == "cheapest":
-        # Imported here: the modules with the local forms import many others.
-        from pyshardy.partition.halo.profitability import find_exchange  # noqa: PLC0415
-        from pyshardy.partition.halo.reshape_agreement import cheapest_reshape  # noqa: PLC0415
-
-        make_synchronous(function)
-        resolve_user_collectives(function.operation)
-        make_static(function)
-        resharder.finder.local_forms = operations_where(
-            lambda record: record.local_form is not None
-        )
-        resharder.finder.find_exchange = find_exchange
-        resharder.finder.agree_on_reshape = cheapest_reshape
-        resharder.finder.defers_completions = bool(operations_named({_WHILE}, function))
-    resharder.run()
+    ).run()
 
 
 class _FunctionResharder:
     """One run over a function."""
 
     def __init__(
-        self, function: ir.Operation, *, full: bool, marks_partial: bool, is_for_devices: bool
+        self,
+        function: ir.Operation,
+        context: FunctionContext,
+        resolver: CompatibilityResolver,
+        *,
+        full: bool,
+        marks_partial: bool,
     ):
         self.function = function
+        self.context = context
+        self.resolver = resolver
         self.full = full
         self.marks_partial = marks_partial
-        self.is_for_devices = is_for_devices
-        module = enclosing_module(function)
-        self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
-        self.symbols = None if module is None else ir.SymbolTable(module)
-        self.rules = ShardingRuleLookup.shared(function.context)
-        self.cache = AttributeCache(function.context)
-        self.uses = UseConverter(self.meshes, self.cache, looks_behind_barriers=is_for_devices)
-        self.finder = CompatibilityResolver(self.meshes, self.rules, full=full)
-        self.known = ShardingCache()
+        self.meshes = context.meshes
+        self.cache = context.attributes
+        self.known = context.shardings
+        self.uses = UseConverter(context)
         self._plain: dict[tuple[int, ...], tuple[Shardings, bool]] = {}
-        self.has_special_shardings = True
-        self.has_several_meshes = is_for_devices and has_several_meshes(self.meshes)
+        self.has_unreduced_or_maximal = True
 
     def run(self) -> None:
         check_interface(self.function, self.meshes)
         self._check_edges()
-        if self.is_for_devices:
-            use_sdy_constants(self.function)
         if self.full:
             drop_completing_collectives(self.function, self.meshes)
-            manual = operations_named({"sdy.manual_computation"}, self.function)
-            self.finder.has_manual_computations = bool(manual)
         for operation, name in self._operations():
             self._visit(operation, name)
-        if self.full or self.has_special_shardings:
+        if self.full or self.has_unreduced_or_maximal:
             for source in sources_of_function(self.function):
                 self.uses.convert(source, self.full, before_use=True)
 
     def _operations(self) -> Sequence[tuple[ir.Operation, str]]:
         """Return the operations to process with their names, inner ones first."""
-        if not self.full and not has_special_shardings(self.function, self.meshes):
-            self.has_special_shardings = False
+        if not self.full and not has_unreduced_or_maximal(self.function, self.meshes):
+            self.has_unreduced_or_maximal = False
             names = PARTIAL_OPERATIONS | {_CALL}
             found = operations_named(names, self.function, ir.WalkOrder.POST_ORDER)
             return [(operation, operation.name) for operation in found]
@@ -199,8 +180,10 @@ class _FunctionResharder:
             shardings = known.read(operation, name, operation.results)
             if not is_compatible_already(operation, name, shardings, known):
                 disagreeing.append((operation, name))
-        self.has_special_shardings = has_special_shardings(self.function, self.meshes, known.lists)
-        return [*self._all_operations()] if self.has_special_shardings else disagreeing
+        self.has_unreduced_or_maximal = has_unreduced_or_maximal(
+            self.function, self.meshes, known.lists
+        )
+        return [*self._all_operations()] if self.has_unreduced_or_maximal else disagreeing
 
     def _all_operations(self) -> Iterator[tuple[ir.Operation, str]]:
         everything = named_operations_in(self.function, leaving_out=SCALAR_BODIES, inner_first=True)
@@ -222,40 +205,36 @@ class _FunctionResharder:
             self._convert_operands_of_call(operation)
         elif name == _RESHARD:
             self.known.forget(operation)  # the operation may be erased
-            self.uses.expand_reshard(operation)
-        elif runs_on_shards(operation):
+            self.resolver.expand_reshard(operation, self.uses)
+        elif name == _BARRIER or runs_on_shards(operation):
             self.uses.complete_operands(operation)
-        elif name == _BARRIER:
-            if not self.is_for_devices:  # a barrier has no effect on devices
-                self.uses.complete_operands(operation)
         elif name not in OPERATIONS or name in MAKES_ANY_SHARDING:
-            if self.has_special_shardings:
-                if self.is_for_devices:
-                    self.uses.complete_for_results(operation)
-                else:
-                    self.uses.complete_operands(operation)
+            if self.has_unreduced_or_maximal:
+                self.resolver.complete_operands(operation, self.uses)
                 # Shardy leaves operations that only have effects to the backend partitioner.
                 is_seen = self.full or len(operation.results) > 0
                 if is_seen and run_on_single_device(operation, self.meshes, self.cache):
                     self.known.forget(operation)
                     return
                 take_operands_back(operation, self.meshes, self.cache)
-            if self.has_several_meshes:
-                self._bring_to_one_mesh(operation, name)
-            self._make_agree(operation, name)
+            self._bring_to_one_mesh(operation, name)
+            self._make_compatible(operation, name)
 
     def _convert_operands_of_call(self, call: ir.Operation) -> None:
-        if self.symbols is not None:
-            callee = self.symbols[callee_of(call)].operation
+        if self.context.symbols is not None:
+            callee = self.context.symbols[callee_of(call)].operation
             for source in sources_of_call(call, callee, self.meshes):
                 self.uses.convert(source, True)
 
     def _bring_to_one_mesh(self, operation: ir.Operation, name: str) -> None:
         """Reshard the tensors of an operation that are not on its majority mesh."""
         known = OperationView.of(operation, name)
-        shardings = [self.known[value] for value in known.values]
-        place, count = ir.InsertionPoint(operation), len(known.operands)
-        new = shardings_on_one_mesh(shardings, count, self.meshes)
+        shardings: Shardings = tuple([self.known[value] for value in known.values])
+        count = len(known.operands)
+        new = self.resolver.shardings_on_one_mesh(shardings, count)
+        if not new:
+            return
+        place = ir.InsertionPoint(operation)
         results = {index - count: sharding for index, sharding in new.items() if index >= count}
         for index, sharding in new.items():
             if index < count:
@@ -269,21 +248,15 @@ class _FunctionResharder:
             assert old is not None, "only results with shardings are on a mesh"
             self._go_back(known.results[index], sharding, old)
 
-    def _make_agree(self, operation: ir.Operation, name: str) -> None:
+    def _make_compatible(self, operation: ir.Operation, name: str) -> None:
         known = OperationView.of(operation, name)
         shardings: Shardings = tuple([self.known[value] for value in known.values])
         if self._are_plain(shardings):
             return
-        compatible = self.finder.agreement(known, shardings)
-        if compatible is None:
-            compatible = self._kept_shardings(shardings[len(known.operands) :])
-        if compatible is None or (compatible.is_kept and not self.has_special_shardings):
+        compatible = self.resolver.resolve(known, shardings)
+        if compatible is None or (compatible.is_kept and not self.has_unreduced_or_maximal):
             return
-        if self.finder.local_forms is not None and are_remarks_wanted():
-            is_known = name in self.finder.local_forms
-            rule = self.rules.rule(operation) if is_known else None
-            rule = None if rule is None else rule_on_shards(operation, rule)
-            remark_on_whole_dimensions(operation, rule, shardings, compatible, self.meshes)
+        self.resolver.remark(operation, shardings, compatible)
         count = len(known.operands)
         place = ir.InsertionPoint(operation)
         for index, sharding in enumerate(compatible.shardings[:count]):
@@ -292,13 +265,6 @@ class _FunctionResharder:
                     known.operands[index], sharding, place
                 )
         self._set_results(operation, shardings[count:], compatible)
-
-    def _kept_shardings(self, results: Shardings) -> CompatibleShardings | None:
-        """Keep all shardings, except the axes along which a result can't be unreduced."""
-        unreduced = [each for each in results if each is not None and each.unreduced_axes]
-        if not (self.is_for_devices and unreduced):
-            return None
-        return CompatibleShardings((None,) * len(results), (), unreduced[0].mesh_or_ref)
 
     def _are_plain(self, shardings: Shardings) -> bool:
         """Whether all tensors are replicated; computed once for equal shardings."""
@@ -318,13 +284,14 @@ class _FunctionResharder:
         changed = {
             index: sharding for index, sharding in enumerate(new_shardings) if sharding is not None
         }
-        if self.is_for_devices and self.has_special_shardings:
-            changed |= self._without_complete_axes(operation, old_shardings, changed, compatible)
+        if self.has_unreduced_or_maximal:
+            computed = [changed.get(index, old) for index, old in enumerate(old_shardings)]
+            changed |= self.resolver.complete_results(operation, computed, compatible)
         if changed:
             set_result_shardings_of(operation, changed, self.cache)
             self.known.forget(operation)
-        if self.is_for_devices and self.has_special_shardings:
-            self.uses.complete_operands(operation)
+        if self.has_unreduced_or_maximal:
+            self.resolver.complete_changed_operands(operation, self.uses)
         is_partial = compatible.reduced_axes or compatible.contracted_axes
         completion = completion_of(operation) if is_partial else None
         partial: dict[int, TensorSharding] = {}
@@ -332,7 +299,7 @@ class _FunctionResharder:
             value: ir.Value = operation.results[index]
             closed = TensorSharding.fully_closed(rank_of(value.type), compatible.mesh_or_ref)
             sharding = changed.get(index) or old or closed
-            reduced_axes = self._reduced_axes(compatible, sharding)
+            reduced_axes = self.resolver.reduced_axes(compatible, sharding)
             if reduced_axes and not (completion and completion.is_local):
                 kind = completion.kinds[index] if completion else sharding.reduction_kind
                 value = self._all_reduce(value, sharding, reduced_axes, kind)
@@ -343,48 +310,12 @@ class _FunctionResharder:
             set_result_shardings_of(operation, partial, self.cache)
             self.known.forget(operation)
 
-    def _reduced_axes(self, compatible: CompatibleShardings, result: TensorSharding) -> AxisTuple:
-        """Return the axes along which a result has to be reduced, as it is computed."""
-        if not self.is_for_devices:
-            return compatible.reduced_axes
-        mesh = self.uses.mesh(result)
-        return set_difference(compatible.contracted_axes, result.unreduced_axes, mesh)
-
     def _partial(
         self, completed: TensorSharding, axes: AxisTuple, kind: ReductionOp
     ) -> TensorSharding:
         """Return the sharding of a result that an all-reduce over `axes` completes."""
         unreduced = add_unreduced_axes(completed.unreduced_axes, axes, self.uses.mesh(completed))
         return replace(completed, unreduced_axes=unreduced, reduction_kind=kind)
-
-    def _without_complete_axes(
-        self,
-        operation: ir.Operation,
-        old_shardings: Sequence[TensorSharding | None],
-        changed: Mapping[int, TensorSharding],
-        compatible: CompatibleShardings,
-    ) -> dict[int, TensorSharding]:
-        """Return the shardings of results without the unreduced axes along which they are complete.
-
-        A result is partial along an axis only if the operation contracts along it, or has an
-        operand that is partial along it.
-        """
-        reference = compatible.mesh_or_ref
-        mesh = self.meshes[reference] if isinstance(reference, str) else reference
-        partial = compatible.contracted_axes
-        for operand in operation.operands:
-            sharding = get_sharding(behind_barriers(operand))
-            if sharding is not None:
-                partial += set_difference(sharding.unreduced_axes, partial, mesh)
-        new: dict[int, TensorSharding] = {}
-        for index, old in enumerate(old_shardings):
-            sharding = changed.get(index, old)
-            if sharding is not None and sharding.unreduced_axes:
-                kept = intersection(sharding.unreduced_axes, partial)
-                if kept != sharding.unreduced_axes:
-                    kept = sort_and_merge(kept, mesh)
-                    new[index] = sharding.with_unreduced_axes(kept)
-        return new
 
     def _go_back(self, value: ir.Value, current: TensorSharding, wanted: TensorSharding) -> None:
         """Convert a result to the sharding that its users expect."""

@@ -22,11 +22,9 @@ The cost includes communication and additional computation, as in `cost`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.fold import canonicalize
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import (
@@ -37,30 +35,35 @@ from mlir_sdy.model import (
     are_equivalent,
     mesh_of,
 )
-from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, set_result_shardings_of
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.signature_memo import SignatureMemo
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of
-from pyshardy.partition.resharding.cost import local_elements, reshard_cost, work_cost
+from pyshardy.partition.resharding.cost import local_elements, reshard_cost
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
-from pyshardy.rules import ShardingRuleLookup
 from pyshardy.rules.operation_view import OperationView
 
 _RESHARD = "sdy.reshard"
 _BROADCAST = "stablehlo.broadcast_in_dim"
 
 
-def optimize_reshards(function: ir.OpView) -> None:
+def optimize_reshards(function: ir.OpView, *, hardware: str = DEFAULT_HARDWARE) -> None:
     """Reduce the communication of a function.
 
     Args:
         function: the `func.func`, in which the tensors of each operation are compatible.
+        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
+            table (see `load_hardware`).
+
+    Raises:
+        UsageError: there is no such hardware.
     """
     canonicalize(function, {"sdy-reshard"})
-    _Optimizer(function.operation).run()
+    _Optimizer(function.operation, load_hardware(hardware)).run()
     canonicalize(function, {"sdy-reshard"})
 
 
@@ -73,12 +76,13 @@ class _Ends(NamedTuple):
 class _Optimizer:
     """One run over a function."""
 
-    def __init__(self, function: ir.Operation):
+    def __init__(self, function: ir.Operation, hardware: Hardware):
+        context = FunctionContext.of(function)
         self.function = function
-        module = enclosing_module(function)
-        self.meshes: Mapping[str, Mesh] = {} if module is None else meshes_of(module)
-        self.cache = AttributeCache(function.context)
-        self.rules = ShardingRuleLookup.shared(function.context)
+        self.hardware = hardware
+        self.meshes = context.meshes
+        self.cache = context.attributes
+        self.rules = context.rules
         self._elementwise = SignatureMemo[bool](self.rules)
         # By shardings and types, as layers repeat; addresses are valid as long as the context.
         self._costs: dict[tuple[int, TensorSharding, TensorSharding], float] = {}
@@ -228,7 +232,7 @@ class _Optimizer:
     def _cost(
         self, value: ir.Value, source: TensorSharding, target: TensorSharding, mesh: Mesh
     ) -> float:
-        """Return the cost of resharding a value, in bytes."""
+        """Return the seconds in which a value is resharded."""
         key = identity(value.type), source, target
         cost = self._costs.get(key)
         if cost is None:
@@ -238,18 +242,19 @@ class _Optimizer:
                 source.dim_axes,
                 target.dim_axes,
                 mesh,
+                self.hardware,
             )
         return cost
 
     def _work(self, operation: ir.Operation, sharding: TensorSharding, mesh: Mesh) -> float:
-        """Return the cost of an elementwise operation whose tensors have one sharding."""
+        """Return the seconds of an elementwise operation whose tensors have one sharding."""
         values = (*operation.operands, operation.results[0])
         key = sharding, *[identity(value.type) for value in values]
         work = self._works.get(key)
         if work is None:
             elements = local_elements(shape_of(values[-1].type), sharding.dim_axes, mesh)
             accessed = elements * sum(element_bytes(each.type) for each in values)
-            work = self._works[key] = work_cost(elements, accessed)
+            work = self._works[key] = self.hardware.work_seconds(elements, accessed)
         return work
 
     def _reshard(

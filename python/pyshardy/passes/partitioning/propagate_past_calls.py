@@ -34,6 +34,7 @@ from mlir_sdy.values import (
     set_result_shardings,
     set_sharding,
 )
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, load_hardware
 from pyshardy.irtools.functions import functions_of, has_static_shape
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import function_type_of
@@ -41,31 +42,19 @@ from pyshardy.irtools.walks import operations_with
 from pyshardy.partition.resharding.total_cost import total_cost
 from pyshardy.passes.partitioning.inline_small_functions import AT_CALL
 from pyshardy.pipeline import run_pipeline
+from pyshardy.pipeline.options import pass_text
 
 _PROPAGATION = (
     "sdy-constant-or-scalar-splitter,symbol-dce,sdy-add-data-flow-edges,sdy-op-priority-propagate,"
     "func.func(sdy-constant-or-scalar-merger,sdy-sink-data-flow-edges),sdy-close-shardings"
 )
-_TO_COLLECTIVES = (
-    "sdy-close-shardings,"
-    "sdy-update-non-divisible-input-output-shardings,"
-    "sdy-insert-func-call-reshards,"
-    "func.func(sdy-unshard-size-one-dims,sdy-static-updates-to-pads,sdy-unshard-uneven-regions),"
-    "sdy-insert-explicit-reshards{enable-full-version=true compatibility=cheapest},"
-    "func.func(sdy-hoist-reshards,sdy-optimize-reshards),"
-    "sdy-reshard-to-collectives,"
-    "canonicalize{enable-patterns=sdy-collective},"
-    "func.func(sdy-reassociate-reductions)"
-)
-"""The pipeline until collectives can be counted."""
-
 _FIXED = frozenset({"func.call", "func.return", "sdy.manual_computation", "sdy.reshard"})
 """Operations whose results have fixed shardings."""
 
 _LOOP = "stablehlo.while"
 
 
-def propagate_past_calls(module: ir.Module) -> None:
+def propagate_past_calls(module: ir.Module, *, hardware: str = DEFAULT_HARDWARE) -> None:
     """Propagate shardings into inlined functions.
 
     1. A reshard is a candidate if it has the attribute `sdy.at_call` (see
@@ -80,6 +69,11 @@ def propagate_past_calls(module: ir.Module) -> None:
 
     Args:
         module: the module, which is changed in place. Its constraints are reshards already.
+        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
+            table (see `load_hardware`).
+
+    Raises:
+        UsageError: there is no such hardware.
     """
     marked = operations_with(AT_CALL, module)
     for reshard in marked:
@@ -91,7 +85,7 @@ def propagate_past_calls(module: ir.Module) -> None:
             set_discardable(reshard, AT_CALL, ir.UnitAttr.get(module.context))
     with collect():
         before, after = copy_of(module), copy_of(module)
-        is_cheaper = _carry_on(after) and _cost(copy_of(after)) < _cost(before)
+        is_cheaper = _carry_on(after) and _cost(copy_of(after), hardware) < _cost(before, hardware)
     if is_cheaper:
         _replace(module, after)
     for reshard in operations_with(AT_CALL, module):
@@ -210,13 +204,37 @@ def _carried(loop: ir.Operation, index: int) -> Iterator[ir.Value]:
         yield region.blocks[0].arguments[index]
 
 
-def _cost(module: ir.Module) -> float:
+def _cost(module: ir.Module, hardware: str) -> float:
     """Return the cost of the partitioned module; infinite if it can't be partitioned."""
     try:
-        run_pipeline(module, _TO_COLLECTIVES, verify_each=False, restore_on_failure=False)
+        run_pipeline(module, _to_collectives(hardware), verify_each=False, restore_on_failure=False)
     except SdyError:
         return float("inf")
-    return total_cost(module)
+    return total_cost(module, load_hardware(hardware))
+
+
+def _to_collectives(hardware: str) -> str:
+    """Return the pipeline until collectives can be counted."""
+    given = {} if hardware == DEFAULT_HARDWARE else {"hardware": hardware}
+    uneven = pass_text("sdy-unshard-uneven-regions", **given)
+    reshards = pass_text(
+        "sdy-insert-explicit-reshards",
+        enable_full_version=True,
+        compatibility="cheapest",
+        **given,
+    )
+    hoist, optimize = (pass_text(f"sdy-{verb}-reshards", **given) for verb in ("hoist", "optimize"))
+    return (
+        "sdy-close-shardings,"
+        "sdy-update-non-divisible-input-output-shardings,"
+        "sdy-insert-func-call-reshards,"
+        f"func.func(sdy-unshard-size-one-dims,sdy-static-updates-to-pads,{uneven}),"
+        f"{reshards},"
+        f"func.func({hoist},{optimize}),"
+        "sdy-reshard-to-collectives,"
+        "canonicalize{enable-patterns=sdy-collective},"
+        "func.func(sdy-reassociate-reductions)"
+    )
 
 
 def _replace(module: ir.Module, new: ir.Module) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.analyses import preserves
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.barriers import remove_barriers
 
 
 @preserves("device-meshes", "result-kinds")
@@ -22,6 +22,4 @@ def remove_propagation_barriers(function: ir.OpView) -> None:
     Args:
         function: the `func.func`.
     """
-    for barrier in operations_named({"sdy.propagation_barrier"}, function):
-        barrier.results[0].replace_all_uses_with(barrier.operands[0])
-        barrier.erase()
+    remove_barriers(function)

@@ -32,13 +32,13 @@ from mlir_sdy.model.mesh_change import sharding_on
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.resharding.plan import (
+from pyshardy.partition.resharding.plan import plan_reshard
+from pyshardy.partition.resharding.steps import (
     AllGather,
     AllSlice,
     AllToAll,
     CollectivePermute,
     Step,
-    plan_reshard,
 )
 
 

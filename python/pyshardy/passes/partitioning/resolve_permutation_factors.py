@@ -25,11 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
-from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import behind_barriers, get_sharding, result_shardings_of
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
 from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
@@ -40,6 +39,7 @@ from pyshardy.partition.compatibility.compatible_shardings import (
     is_plain,
     majority_mesh,
 )
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.computation import replace_with_manual_computation
 from pyshardy.partition.halo.form import PASSING_ON, ExchangeForm
 from pyshardy.partition.halo.form_lookup import exchanging_operations, form_of
@@ -53,7 +53,6 @@ from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.padding.replicated import replicate_dims_around
 from pyshardy.partition.padding.trailing_resize import factors_in_place
 from pyshardy.partition.records.random_numbers import allow_unsafe_rng
-from pyshardy.rules import ShardingRuleLookup
 
 _RESHAPE, _RESHARD, _SLICE = "stablehlo.reshape", "sdy.reshard", "stablehlo.slice"
 _RNG = "stablehlo.rng_bit_generator"
@@ -66,6 +65,7 @@ def resolve_permutation_factors(
     replica_count: int = 1,
     partition_count: int = 1,
     rng_bit_generator_unsafe: bool = False,
+    hardware: str = DEFAULT_HARDWARE,
 ) -> None:
     """Insert exchanges for operations whose shards need elements of each other.
 
@@ -78,6 +78,8 @@ def resolve_permutation_factors(
         partition_count: the number of partitions, if devices are the partitions of one.
         rng_bit_generator_unsafe: whether each shard of a `stablehlo.rng_bit_generator` may generate
             its own bits; otherwise each device generates all bits.
+        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
+            table (see `load_hardware`).
 
     Raises:
         PassError: both counts are above one, or a mesh has too many devices.
@@ -87,17 +89,24 @@ def resolve_permutation_factors(
     replicas = are_replicas(replica_count, partition_count, module.operation)
     check_number_of_devices(module)
     with module.context:
-        _ModuleResolver(module, replicas=replicas, exchanges=enable_halo_exchange).run()
+        _ModuleResolver(
+            module,
+            load_hardware(hardware),
+            replicas=replicas,
+            exchanges=enable_halo_exchange,
+        ).run()
 
 
 class _ModuleResolver:
     """One run over a module."""
 
-    def __init__(self, module: ir.Module, *, replicas: bool, exchanges: bool):
+    def __init__(self, module: ir.Module, hardware: Hardware, *, replicas: bool, exchanges: bool):
+        context = FunctionContext.of(module)
         self.module = module
-        self.meshes = meshes_of(module)
-        self.cache = AttributeCache(module.context)
-        self.rules = ShardingRuleLookup.shared(module.context)
+        self.hardware = hardware
+        self.meshes = context.meshes
+        self.cache = context.attributes
+        self.rules = context.rules
         self.exchanges = exchanges
         self.builder = LocalBuilder(
             self.meshes, replicas=replicas, first_channel=first_free_channel(module)
@@ -109,7 +118,7 @@ class _ModuleResolver:
         for operation in operations_named(names, self.module):
             if operation.name == _RESHAPE:
                 for resizing in resolve_reshape(
-                    operation, self.meshes, self.cache, exchanges=self.exchanges
+                    operation, self.meshes, self.cache, self.hardware, exchanges=self.exchanges
                 ):
                     self._resolve(resizing)
             else:
@@ -134,12 +143,16 @@ class _ModuleResolver:
             in_place = factors_in_place(operation, rule, self.meshes)
             self._make_whole(operation, rule, blocked_factors(operation, rule) - in_place)
             return
-        agree = _Agree(operation, self.meshes)
+        resolution = _ResolutionBySize(operation, self.meshes)
         lists = axes_of_factors(form.rule, shardings, form.factors)
-        whole = factors_to_replicate(form, shardings, self.meshes, agree, exchanges=self.exchanges)
+        whole = factors_to_replicate(
+            form, shardings, self.meshes, resolution, exchanges=self.exchanges
+        )
         whole |= {factor for factor, axes in lists.items() if len(axes) > 1}
         self._make_whole(operation, form.rule, whole)
-        if agree.changes(form.rule, whole):  # reshards are missing, which another pass must insert
+        if resolution.changes(
+            form.rule, whole
+        ):  # reshards are missing, which another pass must insert
             self._make_whole(operation, form.rule, form.factors)
             return
         axes = {
@@ -175,8 +188,8 @@ class _ModuleResolver:
         replace_with_manual_computation(form, axes, name, mesh, self.builder, self.cache)
 
 
-class _Agree:
-    """Compatible shardings of the tensors of an operation."""
+class _ResolutionBySize:
+    """Compatible shardings of the tensors of an operation, by their sizes."""
 
     def __init__(self, operation: ir.Operation, meshes: Mapping[str, Mesh]):
         self._operation = operation

@@ -19,14 +19,16 @@ from dataclasses import dataclass, field
 from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding, mesh_of
-from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.symbols import enclosing_module
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
 from mlir_sdy.values import get_sharding, set_result_shardings_of, sharded_operations
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.resharding.cost import reshard_cost, work_cost
+from pyshardy.partition.function_context import FunctionContext
+from pyshardy.partition.resharding.cost import reshard_cost
 from pyshardy.rules import ShardingRuleLookup
 
 _CONSTANT = "sdy.constant"
@@ -44,7 +46,9 @@ _NEVER_INSIDE = frozenset(
 """Operations that depend on more than their operands, or on the device."""
 
 
-def unshard_uneven_regions(function: ir.Operation | ir.OpView) -> None:
+def unshard_uneven_regions(
+    function: ir.Operation | ir.OpView, *, hardware: str = DEFAULT_HARDWARE
+) -> None:
     """Remove axes from regions of operations whose inputs and outputs aren't sharded along them.
 
     1. A region is a set of operations with results that are sharded unevenly, connected by such
@@ -57,9 +61,14 @@ def unshard_uneven_regions(function: ir.Operation | ir.OpView) -> None:
 
     Args:
         function: the `func.func`. Its arguments and results divide evenly.
+        hardware: the devices and links that costs are for: a preset, a TOML file, or an inline
+            table (see `load_hardware`).
+
+    Raises:
+        UsageError: there is no such hardware.
     """
-    module = enclosing_module(function)
-    meshes = {} if module is None else meshes_of(module)
+    context, devices = FunctionContext.of(function), load_hardware(hardware)
+    module, meshes = enclosing_module(function), context.meshes
     kinds = () if module is None else result_kinds(module)
     if not any(
         _uneven_dims(value_type, sharding, meshes)
@@ -69,11 +78,9 @@ def unshard_uneven_regions(function: ir.Operation | ir.OpView) -> None:
         )
     ):
         return
-    rules = ShardingRuleLookup.shared(function.context)
-    cache = AttributeCache(function.context)
     for region in _regions(function, meshes):
-        if region.is_closed() and region.saved() > region.work(rules):
-            region.unshard(cache)
+        if region.is_closed() and region.saved(devices) > region.work(context.rules, devices):
+            region.unshard(context.attributes)
 
 
 @dataclass
@@ -113,8 +120,8 @@ class _Region:
                 return False
         return True
 
-    def saved(self) -> float:
-        """Return the cost of gathering the results that are used outside."""
+    def saved(self, hardware: Hardware) -> float:
+        """Return the seconds in which the results that are used outside are gathered."""
         inside = set(self.operations)
         cost = 0.0
         for operation in self.operations:
@@ -127,13 +134,12 @@ class _Region:
                 assert mesh is not None, "the verifier refuses shardings without a mesh"
                 shape = shape_of(result.type)
                 kept = self._without_axes(result, sharding).dim_axes
-                cost += reshard_cost(
-                    shape, element_bytes(result.type), sharding.dim_axes, kept, mesh
-                )
+                nbytes = element_bytes(result.type)
+                cost += reshard_cost(shape, nbytes, sharding.dim_axes, kept, mesh, hardware)
         return cost
 
-    def work(self, rules: ShardingRuleLookup) -> float:
-        """Return the cost of the additional computation on a device without the axes."""
+    def work(self, rules: ShardingRuleLookup, hardware: Hardware) -> float:
+        """Return the seconds of the additional computation on a device without the axes."""
         cost = 0.0
         for operation in self.operations:
             if operation.name == _CONSTANT:
@@ -143,7 +149,7 @@ class _Region:
             rule = rules.rule(operation)
             count = math.prod(rule.factor_sizes) if rule else _elements(operation.results[0])
             shards = max(self._shards(result) for result in operation.results)
-            cost += work_cost(2 * count, accessed) * (1 - 1 / shards)
+            cost += hardware.work_seconds(2 * count, accessed) * (1 - 1 / shards)
         return cost
 
     def unshard(self, cache: AttributeCache) -> None:

@@ -8,9 +8,9 @@ with other candidates:
    gets an image of them (see `reshape_images`); or the other way round; or both keep their axes;
    or neither is sharded.
 2. Between both shardings, the cheapest way is taken (see `crossing`).
-3. The cost of a candidate is what devices send to reshard the operand, for the way through the
-   reshape, and to reshard the result. The candidate with the fewest bytes is taken, and of several
-   the one with the fewest collectives; Shardy's choice unless another one is better.
+3. The cost of a candidate is the time in which devices reshard the operand, move data through the
+   reshape, and reshard the result. The candidate with the shortest transfer is taken, and of
+   several the one with the lowest latency; Shardy's choice unless another one is better.
 
 Example: on a mesh `<["x"=4]>`, a replicated (64, 5, 3) is reshaped to (64, 15), sharded by
 `[{}, {"x"}]`. As `x` fits neither 5 nor 3, Shardy shards the operand by `[{"x"}, {}, {}]`, and
@@ -21,11 +21,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, lists_overlap
+from pyshardy.cost.collectives import Traffic
+from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.compatibility.compatible_shardings import (
     CompatibleShardings,
@@ -37,13 +39,7 @@ from pyshardy.partition.compatibility.reshape_images import images
 from pyshardy.partition.compatibility.reshape_sides import Side
 from pyshardy.partition.halo.crossing import cheapest_crossing
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
-from pyshardy.partition.resharding.cost import Traffic
-from pyshardy.partition.resharding.plan import AxesPerDim
-
-AgreeOnReshape = Callable[
-    [ir.Operation, Shardings, CompatibleShardings, Mapping[str, Mesh]], CompatibleShardings
-]
-"""The type of `cheapest_reshape`."""
+from pyshardy.partition.resharding.steps import AxesPerDim
 
 _MOST_ANSWERS = 256
 """The limit on the number of candidates; above it, Shardy's choice is taken."""
@@ -57,6 +53,7 @@ def cheapest_reshape(
     shardings: Shardings,
     compatible: CompatibleShardings,
     meshes: Mapping[str, Mesh],
+    hardware: Hardware,
 ) -> CompatibleShardings:
     """Return compatible shardings of the operand and the result of a reshape.
 
@@ -65,6 +62,7 @@ def cheapest_reshape(
         shardings: those of its operand and its result.
         compatible: the compatible shardings by factors.
         meshes: the meshes of the module by name.
+        hardware: the devices and links.
     """
     name = compatible.mesh_or_ref
     mesh = meshes.get(name) if isinstance(name, str) else name
@@ -79,11 +77,8 @@ def cheapest_reshape(
         tuple(_axes(each, shape) for each, shape in zip(some, shapes, strict=True))
         for some in (shardings, agreed)
     )
-    judge = _Judge(
-        (Side(shapes[0], now[0]), Side(shapes[1], now[1])),
-        element_bytes(reshape.results[0].type),
-        mesh,
-    )
+    sides = Side(shapes[0], now[0]), Side(shapes[1], now[1])
+    judge = _Judge(sides, element_bytes(reshape.results[0].type), mesh, hardware)
     best = judge.best((proposed[0], proposed[1]))
     if best == proposed:
         return compatible
@@ -102,11 +97,13 @@ class _Judge:
         sides: operand and result with their current shardings.
         nbytes: the bytes of an element.
         mesh: the mesh of both.
+        hardware: the devices and links.
     """
 
     sides: tuple[Side, Side]
     nbytes: int
     mesh: Mesh
+    hardware: Hardware
 
     def best(self, proposed: _Answer) -> _Answer:
         """Return the cheapest candidate; the proposed one unless another one is cheaper."""
@@ -134,7 +131,9 @@ class _Judge:
         """Return the communication of a candidate."""
         source, target = self.sides
         before, after = Side(source.shape, answer[0]), Side(target.shape, answer[1])
-        crossing = cheapest_crossing(before, after, self.nbytes, self.mesh, exchanges=True)
+        crossing = cheapest_crossing(
+            before, after, self.nbytes, self.mesh, self.hardware, exchanges=True
+        )
         # Slicing a replicated result after the reshape is free.
         between = self._reshard(before, ((),) * len(source.shape))
         if crossing is not None:
@@ -142,7 +141,9 @@ class _Judge:
         return self._reshard(source, before.axes) + between + self._reshard(after, target.axes)
 
     def _reshard(self, side: Side, axes: AxesPerDim) -> Traffic:
-        return exchanging_reshard_traffic(side.shape, self.nbytes, side.axes, axes, self.mesh)
+        return exchanging_reshard_traffic(
+            side.shape, self.nbytes, side.axes, axes, self.mesh, self.hardware
+        )
 
     def _options(self, group: Group) -> list[_Answer]:
         """Return the axes that the dimensions of a group may have on both sides."""

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compatible shardings with the shortest time of communication and computation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.diagnostics import are_remarks_wanted
+from mlir_sdy.host import ir
+from mlir_sdy.model import (
+    AxisTuple,
+    Mesh,
+    OpShardingRule,
+    TensorSharding,
+    intersection,
+    mesh_of,
+    set_difference,
+    sort_and_merge,
+)
+from mlir_sdy.values import get_sharding
+from mlir_sdy.verify.operations import bound_manual_axes
+from pyshardy.cost.hardware import Hardware
+from pyshardy.irtools.async_operations import make_synchronous
+from pyshardy.irtools.barriers import remove_barriers
+from pyshardy.irtools.constants import use_sdy_constants
+from pyshardy.irtools.static_shapes import make_static
+from pyshardy.irtools.tensor_types import element_bytes, shape_of
+from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.compatibility.cheapest_axes import Tensor, cheapest_factor_axes
+from pyshardy.partition.compatibility.cheapest_reshape import cheapest_reshape
+from pyshardy.partition.compatibility.compatible_shardings import (
+    CompatibleShardings,
+    Shardings,
+    compatible_by,
+    is_plain,
+    replicated_shardings,
+    shardy_axes,
+)
+from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
+from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
+from pyshardy.partition.compatibility.one_mesh import has_several_meshes, shardings_on_one_mesh
+from pyshardy.partition.compatibility.remarks import remark_on_unsharded_dimensions
+from pyshardy.partition.compatibility.resolver import (
+    MAKES_ANY_SHARDING,
+    needs_full_version,
+    resolve_partially,
+)
+from pyshardy.partition.compatibility.signature_memo import SignatureMemo
+from pyshardy.partition.compatibility.user_collectives import resolve_user_collectives
+from pyshardy.partition.compatibility.uses import UseConverter
+from pyshardy.partition.function_context import FunctionContext
+from pyshardy.partition.halo.profitability import rule_for_exchange
+from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
+from pyshardy.partition.op_facts.blocked_factors import blocked_factors
+from pyshardy.partition.op_facts.record import operations_where
+from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
+from pyshardy.propagation.projection import ShardingProjection
+from pyshardy.rules.operation_view import OperationView
+
+_MANUAL = "sdy.manual_computation"
+_WHILE = "stablehlo.while"
+_RESHAPE = "stablehlo.reshape"
+_SUMMING = DOT_OPERATIONS | {"stablehlo.convolution", "stablehlo.reduce"}
+
+
+def prepare_for_devices(function: ir.OpView) -> None:
+    """Remove what devices don't run: asynchronous operations, dynamic shapes and barriers.
+
+    Args:
+        function: the `func.func`.
+
+    Raises:
+        PassError: a collective communicates between devices outside of manual computations, or a
+            shape is not static.
+    """
+    make_synchronous(function)
+    resolve_user_collectives(function.operation)
+    make_static(function)
+    remove_barriers(function)
+    use_sdy_constants(function.operation)
+
+
+class CheapestCompatibility:
+    """The `CompatibilityResolver` for programs that devices run without another partitioner.
+
+    1. The axes of factors are those of the shortest time on the hardware (see `cheapest_axes`
+       and `cheapest_reshape`), where shards may exchange elements.
+    2. Operations without a local form are computed replicated.
+    3. Tensors of an operation are brought to one mesh.
+    4. Results are partial only along axes along which the operation makes them partial.
+
+    Args:
+        context: the context of the function.
+        function: the `func.func`, after `prepare_for_devices`.
+        hardware: the devices and links.
+        full: whether all operations get compatible shardings (full-version reshards).
+    """
+
+    def __init__(
+        self,
+        context: FunctionContext,
+        function: ir.Operation,
+        hardware: Hardware,
+        *,
+        full: bool,
+    ):
+        self._context = context
+        self._hardware = hardware
+        self._full = full
+        self._local_forms = operations_where(lambda record: record.local_form is not None)
+        self._has_manual_computations = bool(operations_named({_MANUAL}, function))
+        self._has_loops = bool(operations_named({_WHILE}, function))
+        self._has_several_meshes = has_several_meshes(context.meshes)
+        self._by_signature = SignatureMemo[CompatibleShardings | None](context.rules)
+        self._resolved: dict[object, CompatibleShardings | None] = {}
+
+    def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
+        """Return compatible shardings of the tensors of an operation; None to change nothing."""
+        resolved = self._memoized(view, shardings)
+        if resolved is None:
+            return _unchanged_if_unreduced(shardings, len(view.operands))
+        return resolved
+
+    def _memoized(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
+        depends_on_place = self._has_manual_computations or self._addends(view.operation) > 1
+        if depends_on_place or not self._full:
+            return self._resolve(view.operation, shardings)
+        return self._by_signature.of(view, shardings, self._resolve)
+
+    def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
+        rule = self._context.rules.rule(operation)
+        if rule is None:
+            is_left = not self._full or operation.name in MAKES_ANY_SHARDING
+            return None if is_left else replicated_shardings(shardings)
+        if self._full and operation.name not in self._local_forms:
+            return replicated_shardings(shardings)
+        if not (self._full or needs_full_version(operation)):
+            return resolve_partially(operation, rule, shardings, self._context.meshes)
+        return self._resolve_fully(operation, rule_on_shards(operation, rule), shardings)
+
+    def _resolve_fully(
+        self, operation: ir.Operation, rule: OpShardingRule, shardings: Shardings
+    ) -> CompatibleShardings | None:
+        values = (*operation.operands, *operation.results)
+        question = _Question(
+            shardings,
+            tuple(shape_of(each.type) for each in values),
+            tuple(element_bytes(each.type) for each in values),
+            self._manual_axes(operation),
+            operation.name == _RESHAPE,
+            self._addends(operation),
+        )
+        blocked = blocked_factors(operation, rule)
+        exchange = rule_for_exchange(
+            operation,
+            rule,
+            shardings,
+            self._context.meshes,
+            lambda rule, blocked: self._cheapest(question, rule, blocked),
+        )
+        if exchange is not None:
+            rule, blocked = exchange
+        key = question, rule, blocked
+        if key not in self._resolved:
+            compatible = self._cheapest(question, rule, blocked)
+            if question.is_reshape and compatible is not None:
+                compatible = cheapest_reshape(
+                    operation, shardings, compatible, self._context.meshes, self._hardware
+                )
+            self._resolved[key] = compatible
+        return self._resolved[key]
+
+    def _cheapest(
+        self, question: _Question, rule: OpShardingRule, blocked: frozenset[int]
+    ) -> CompatibleShardings | None:
+        """Return the cheapest compatible shardings without axes for blocked factors."""
+
+        def choose(projection: ShardingProjection, mesh: Mesh) -> FactorAxes:
+            axes = shardy_axes(
+                rule, projection, question.shapes, blocked, mesh, is_reshape=question.is_reshape
+            )
+            if not question.has_costs(mesh, self._context.meshes):
+                return axes
+            return cheapest_factor_axes(
+                rule,
+                projection,
+                question.tensors(),
+                blocked,
+                axes,
+                mesh,
+                self._hardware,
+                question.manual_axes | question.replicated_axes(),
+                question.addends,
+            )
+
+        return compatible_by(rule, question.shardings, self._context.meshes, choose)
+
+    def _addends(self, operation: ir.Operation) -> int:
+        """Return the number of results that a loop accumulates, if they can stay partial."""
+        if not self._has_loops or operation.name not in _SUMMING:
+            return 1
+        return trips_of_accumulation(operation.results[0])
+
+    def _manual_axes(self, operation: ir.Operation) -> frozenset[str]:
+        """Return the axes of the enclosing manual computations of an operation."""
+        if not self._has_manual_computations:
+            return frozenset()
+        return frozenset(bound_manual_axes(operation))
+
+    def shardings_on_one_mesh(
+        self, shardings: Shardings, num_operands: int
+    ) -> Mapping[int, TensorSharding]:
+        """Return new shardings for tensors on other meshes than most, by their positions."""
+        if not self._has_several_meshes:
+            return {}
+        return shardings_on_one_mesh(shardings, num_operands, self._context.meshes)
+
+    def complete_operands(self, operation: ir.Operation, uses: UseConverter) -> None:
+        """Complete operands, except along axes along which they make the results partial."""
+        uses.complete_for_results(operation)
+
+    def expand_reshard(self, reshard: ir.Operation, uses: UseConverter) -> None:
+        """Expand a reshard that changes unreduced axes into collectives."""
+        uses.complete_operands(reshard)
+        uses.introduce_for(reshard)
+
+    def complete_results(
+        self,
+        operation: ir.Operation,
+        results: Sequence[TensorSharding | None],
+        compatible: CompatibleShardings,
+    ) -> Mapping[int, TensorSharding]:
+        """Return the shardings of results without unreduced axes along which they are complete.
+
+        A result is partial along an axis only if the operation contracts along it, or has an
+        operand that is partial along it.
+        """
+        reference = compatible.mesh_or_ref
+        mesh = self._context.meshes[reference] if isinstance(reference, str) else reference
+        partial = compatible.contracted_axes
+        for operand in operation.operands:
+            sharding = get_sharding(operand)
+            if sharding is not None:
+                partial += set_difference(sharding.unreduced_axes, partial, mesh)
+        new: dict[int, TensorSharding] = {}
+        for index, sharding in enumerate(results):
+            if sharding is not None and sharding.unreduced_axes:
+                kept = intersection(sharding.unreduced_axes, partial)
+                if kept != sharding.unreduced_axes:
+                    new[index] = sharding.with_unreduced_axes(sort_and_merge(kept, mesh))
+        return new
+
+    def complete_changed_operands(self, operation: ir.Operation, uses: UseConverter) -> None:
+        """Complete operands along unreduced axes that the results have lost."""
+        uses.complete_operands(operation)
+
+    def reduced_axes(self, compatible: CompatibleShardings, result: TensorSharding) -> AxisTuple:
+        """Return the contracted axes along which a result, as it is computed, isn't unreduced."""
+        mesh = self._context.mesh(result)
+        return set_difference(compatible.contracted_axes, result.unreduced_axes, mesh)
+
+    def remark(
+        self, operation: ir.Operation, shardings: Shardings, compatible: CompatibleShardings
+    ) -> None:
+        """Report the tensors that are gathered for an operation, if remarks are wanted."""
+        if not are_remarks_wanted():
+            return
+        is_known = operation.name in self._local_forms
+        rule = self._context.rules.rule(operation) if is_known else None
+        rule = None if rule is None else rule_on_shards(operation, rule)
+        meshes = self._context.meshes
+        remark_on_unsharded_dimensions(operation, rule, shardings, compatible, meshes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """The properties of an operation that determine its cheapest shardings, beside its rule.
+
+    Attributes:
+        shardings: those of its operands, then results.
+        shapes: their global shapes.
+        nbytes: the bytes of an element of each.
+        manual_axes: the axes of the enclosing manual computations.
+        is_reshape: whether it is a `stablehlo.reshape`.
+        addends: the number of its results that a loop accumulates (see `trips_of_accumulation`).
+    """
+
+    shardings: Shardings
+    shapes: tuple[Shape, ...]
+    nbytes: tuple[int, ...]
+    manual_axes: frozenset[str]
+    is_reshape: bool
+    addends: int
+
+    def has_costs(self, mesh: Mesh, meshes: Mapping[str, Mesh]) -> bool:
+        """Whether all tensors have sizes and one order of devices, and none is unreduced."""
+        return all(size > 0 for shape in self.shapes for size in shape) and all(
+            is_plain(each) or (mesh_of(each, meshes) == mesh and not each.unreduced_axes)
+            for each in self.shardings
+            if each is not None
+        )
+
+    def tensors(self) -> list[Tensor]:
+        """Return the tensors with their current axes."""
+        return [
+            Tensor(shape, nbytes, tuple(sharding.dim_axes) if sharding else ((),) * len(shape))
+            for shape, nbytes, sharding in zip(
+                self.shapes, self.nbytes, self.shardings, strict=True
+            )
+        ]
+
+    def replicated_axes(self) -> frozenset[str]:
+        """Return the names of the axes along which some tensor is explicitly replicated."""
+        given = (each for each in self.shardings if each is not None)
+        return frozenset(axis.name for each in given for axis in each.replicated_axes)
+
+
+def _unchanged_if_unreduced(shardings: Shardings, num_operands: int) -> CompatibleShardings | None:
+    """Keep all shardings, except the axes along which a result can't be unreduced."""
+    for result in shardings[num_operands:]:
+        if result is not None and result.unreduced_axes:
+            return CompatibleShardings((None,) * len(shardings), (), result.mesh_or_ref)
+    return None

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compatible shardings as C++ Shardy chooses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mlir_sdy.host import ir
+from mlir_sdy.model import AxisTuple, TensorSharding
+from mlir_sdy.values import get_sharding
+from pyshardy.irtools.tensor_types import shape_of
+from pyshardy.partition.compatibility.compatible_shardings import (
+    CompatibleShardings,
+    Shardings,
+    fully_compatible,
+    replicated_shardings,
+)
+from pyshardy.partition.compatibility.resolver import (
+    MAKES_ANY_SHARDING,
+    needs_full_version,
+    resolve_partially,
+)
+from pyshardy.partition.compatibility.signature_memo import SignatureMemo
+from pyshardy.partition.compatibility.uses import UseConverter
+from pyshardy.partition.function_context import FunctionContext
+from pyshardy.partition.op_facts.blocked_factors import uncompletable_factors
+from pyshardy.rules.operation_view import OperationView
+
+
+class ShardyCompatibility:
+    """The `CompatibilityResolver` that decides as C++ Shardy does, by the sizes of tensors.
+
+    1. Operations with a custom rule are left to the backend partitioner.
+    2. A result stays partial along all unreduced axes of its sharding.
+
+    Args:
+        context: the context of the function.
+        full: whether all operations get compatible shardings (full-version reshards).
+    """
+
+    def __init__(self, context: FunctionContext, *, full: bool):
+        self._context = context
+        self._full = full
+        self._by_signature = SignatureMemo[CompatibleShardings | None](context.rules)
+        self._resolved: dict[object, CompatibleShardings | None] = {}
+
+    def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
+        """Return compatible shardings of the tensors of an operation; None to change nothing."""
+        if self._full:
+            return self._by_signature.of(view, shardings, self._resolve)
+        return self._resolve(view.operation, shardings)
+
+    def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
+        rule = self._context.rules.rule(operation)
+        if rule is None:
+            is_left = not self._full or operation.name in MAKES_ANY_SHARDING
+            return None if is_left else replicated_shardings(shardings)
+        if rule.is_custom_rule:
+            return None
+        if not (self._full or needs_full_version(operation)):
+            return resolve_partially(operation, rule, shardings, self._context.meshes)
+        shapes = tuple(shape_of(each.type) for each in (*operation.operands, *operation.results))
+        blocked = uncompletable_factors(operation, rule)
+        is_reshape = operation.name == "stablehlo.reshape"
+        key = rule, shardings, shapes, blocked, is_reshape
+        if key not in self._resolved:
+            self._resolved[key] = fully_compatible(
+                rule, shardings, shapes, blocked, self._context.meshes, is_reshape=is_reshape
+            )
+        return self._resolved[key]
+
+    def shardings_on_one_mesh(
+        self, shardings: Shardings, num_operands: int
+    ) -> Mapping[int, TensorSharding]:
+        """Return no shardings: a later partitioner handles several meshes."""
+        del shardings, num_operands
+        return {}
+
+    def complete_operands(self, operation: ir.Operation, uses: UseConverter) -> None:
+        """Complete operands along the unreduced axes that the results don't have."""
+        uses.complete_operands(operation)
+
+    def expand_reshard(self, reshard: ir.Operation, uses: UseConverter) -> None:
+        """Expand a reshard that changes unreduced axes; not that of a value without a sharding."""
+        uses.complete_operands(reshard)
+        if get_sharding(reshard.operands[0]) is not None:
+            uses.introduce_for(reshard)
+
+    def complete_results(
+        self,
+        operation: ir.Operation,
+        results: Sequence[TensorSharding | None],
+        compatible: CompatibleShardings,
+    ) -> Mapping[int, TensorSharding]:
+        """Return no shardings: results stay partial along all their unreduced axes."""
+        del operation, results, compatible
+        return {}
+
+    def complete_changed_operands(self, operation: ir.Operation, uses: UseConverter) -> None:
+        """Complete no operands: the results have not lost any unreduced axes."""
+
+    def reduced_axes(self, compatible: CompatibleShardings, result: TensorSharding) -> AxisTuple:
+        """Return the contracted axes along which the first result is not unreduced."""
+        del result
+        return compatible.reduced_axes
+
+    def remark(
+        self, operation: ir.Operation, shardings: Shardings, compatible: CompatibleShardings
+    ) -> None:
+        """Report nothing: a later partitioner may avoid the gathers."""

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The common set-up of passes over a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mlir_sdy.attributes import AttributeCache
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.symbols import enclosing_module, meshes_of
+from pyshardy.partition.op_facts.sharding_cache import ShardingCache
+from pyshardy.rules import ShardingRuleLookup
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionContext:
+    """Symbols, attributes, rules and shardings for a pass over a function or a module.
+
+    Attributes:
+        meshes: the meshes of the module by name; none outside of a module.
+        symbols: the symbols of the module; None outside of a module.
+        attributes: makes attributes, each once.
+        rules: finds the sharding rules of operations.
+        shardings: the shardings of values as seen by their users, each read once. A pass that
+            changes shardings updates it.
+    """
+
+    meshes: Mapping[str, Mesh]
+    symbols: ir.SymbolTable | None
+    attributes: AttributeCache
+    rules: ShardingRuleLookup
+    shardings: ShardingCache = field(default_factory=ShardingCache)
+
+    @classmethod
+    def of(cls, function: ir.Operation | ir.OpView | ir.Module) -> FunctionContext:
+        """Return the context of a function, or of all functions of a module.
+
+        Args:
+            function: the `func.func`, or the module.
+        """
+        operation = function.operation
+        module = enclosing_module(operation)
+        return cls(
+            {} if module is None else meshes_of(module),
+            None if module is None else ir.SymbolTable(module),
+            AttributeCache(operation.context),
+            ShardingRuleLookup.shared(operation.context),
+        )
+
+    def mesh(self, sharding: TensorSharding) -> Mesh:
+        """Return the mesh of a sharding; an empty one if undeclared, which the verifier rejects."""
+        return mesh_of(sharding, self.meshes) or Mesh()
