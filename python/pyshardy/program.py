@@ -21,6 +21,7 @@ from pyshardy.backends.arrays.distribution import gather, parts_of, scatter
 from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_columns
 from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.unsharded import unsharded
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tokens import close_entry, is_token
@@ -32,13 +33,12 @@ from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
-from pyshardy.pipeline import pipeline_of, run_pipeline, use
+from pyshardy.pipeline import Instrumentation, Step, pipeline_of, run_pipeline, use
 
 if TYPE_CHECKING:
     import jax
 
     from pyshardy.frontends.jax.callable import JaxProgram
-    from pyshardy.pipeline.instrumentation import Instrumentation
     from pyshardy.pipeline.options import OptionValue
 
 __all__ = [
@@ -53,12 +53,8 @@ __all__ = [
 ]
 
 _PIPELINE = "sdy-partition-pipeline"
-_EDGES = (
-    "sdy-lift-inlined-meshes,"
-    "sdy-update-non-divisible-input-output-shardings{public-functions-only=true}"
-)
-"""The passes that determine the meshes and shardings of arguments and results."""
-
+_LIFT_MESHES = "sdy-lift-inlined-meshes"
+_TRIM_SHARDINGS = "sdy-update-non-divisible-input-output-shardings"
 
 _RESULT_INFO = "jax.result_info"
 """The attribute with JAX's name of a result of a function."""
@@ -252,6 +248,7 @@ class PartitionedProgram:
 def partition(
     module: ir.Module,
     *,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
     instrumentation: Sequence[Instrumentation] = (),
     **options: OptionValue,
 ) -> PartitionedProgram:
@@ -262,17 +259,21 @@ def partition(
     Args:
         module: a program whose shardings have been propagated. It isn't changed. Its entry is
             the function `@main`, or the only one.
+        hardware: the devices and links that the program is for: the partitioner takes the plan with
+            the shortest time on them. A preset, a TOML file, or a value; see docs/guide/cost.md.
         instrumentation: observers of the pipeline, which runs on a copy of the module.
         options: the options of `sdy-partition-pipeline` (`sdy-opt --help` lists them), with
             underscores for dashes.
 
     Raises:
         UsageError: the program has no mesh, no entry, or arguments of dynamic shape; there is no
-            such option.
+            such option or hardware.
         PipelineError: the program can't be partitioned.
     """
+    model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
+    if model != load_hardware(DEFAULT_HARDWARE):
+        options["hardware"] = hardware if isinstance(hardware, str) else hardware.text
     local = _entered_at_main(module)
-    run_pipeline(local, _EDGES, restore_on_failure=False)
     if has_discardable(local.operation, _CUSTOM_PARTITIONING):
         # Its import is slow, and most programs don't need it.
         from pyshardy.frontends.jax.custom_partitioning import (  # noqa: PLC0415
@@ -280,25 +281,77 @@ def partition(
         )
 
         expand_custom_partitioning(local)
-    entry = _main(local)
-    mesh = _mesh_of(local, entry)
-    names = _argument_names(entry), _result_names(entry)
-    shardings = argument_shardings(entry), result_shardings(entry)
-    global_specs = _signature(entry)
-    meshes = meshes_of(local)
+    interface = _InterfaceRecorder()
     pipeline = pipeline_of(use(_PIPELINE, **options))
-    run_pipeline(local, pipeline, instrumentation=instrumentation, restore_on_failure=False)
+    observers = (interface, *instrumentation)
+    run_pipeline(local, pipeline, instrumentation=observers, restore_on_failure=False)
+    mesh, meshes = interface.mesh, interface.meshes
     local_specs = _signature(_main(local))
+    shardings = interface.shardings
     port_meshes = [[_counting_mesh(s, meshes, mesh) for s in some] for some in shardings]
     inputs, outputs = (
         tuple(map(Port, *columns))
-        for columns in zip(names, global_specs, shardings, local_specs, port_meshes, strict=True)
+        for columns in zip(
+            interface.names, interface.specs, shardings, local_specs, port_meshes, strict=True
+        )
     )
     place = location_of(_main(local).location)
     for port in (*inputs, *outputs):
         _check_local_type(port, mesh, place)
     inputs = _with_donations(inputs, outputs, _main(local))
     return PartitionedProgram(local, mesh, inputs, outputs, collectives_of(local, mesh))
+
+
+class _InterfaceRecorder(Instrumentation):
+    """Records the interface of the global program while the pipeline runs.
+
+    Attributes:
+        mesh: the mesh that the program is partitioned for.
+        meshes: all meshes by name.
+        names: the names of arguments and results.
+        specs: their types.
+        shardings: their shardings, which divide them evenly.
+    """
+
+    mesh: Mesh
+    meshes: Mapping[str, Mesh]
+    names: tuple[list[str], list[str]]
+    specs: tuple[list[TensorSpec], list[TensorSpec]]
+    shardings: tuple[Sequence[TensorSharding | None], ...]
+
+    def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
+        """Record the names, which are locations that other observers may change."""
+        del steps
+        entry = _main(module)
+        self.names = _argument_names(entry), _result_names(entry)
+
+    def after_pass(self, step: Step, module: ir.Module) -> None:
+        """Record meshes once they are symbols, and shardings once they divide their tensors."""
+        if step.argument == _LIFT_MESHES:
+            entry = _main(module)
+            self.meshes = meshes_of(module)
+            self.mesh = _mesh_of(module, entry)
+            self.specs = _signature(entry)
+            self.shardings = argument_shardings(entry), result_shardings(entry)
+        elif step.argument == _TRIM_SHARDINGS:
+            entry = _main(module)
+            trimmed = argument_shardings(entry), result_shardings(entry)
+            self.shardings = tuple(
+                [_with_axes_of(*pair) for pair in zip(*ends, strict=True)]
+                for ends in zip(self.shardings, trimmed, strict=True)
+            )
+
+
+def _with_axes_of(
+    declared: TensorSharding | None, trimmed: TensorSharding | None
+) -> TensorSharding | None:
+    """Return a sharding with the axes of a trimmed one; dimensions that were open stay open."""
+    if declared is None or trimmed is None:
+        return trimmed
+    pairs = enumerate(zip(declared.dim_shardings, trimmed.dim_axes, strict=True))
+    return declared.with_dims_replaced(
+        {dim: before.with_axes(axes) for dim, (before, axes) in pairs if before.axes != axes}
+    )
 
 
 def _with_donations(

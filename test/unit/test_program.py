@@ -2,6 +2,7 @@
 """Partitioning and running whole programs."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,9 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import SdyError, UsageError
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
+from pyshardy import program as program_module
 from pyshardy.local_program.errors import ExecutionError
+from pyshardy.pipeline import Instrumentation, run_pipeline
 from pyshardy.program import PartitionedProgram, partition, run_unpartitioned
 
 MATMUL = """
@@ -147,3 +150,36 @@ func.func @main(%a: tensor<4xf32> {{{attribute}}}) -> tensor<4xf32> {{
 }}"""
     with pytest.raises(UsageError, match=re.escape(message)):
         partition(parse(text, context))
+
+
+class PassCounts(Instrumentation):
+    """Counts the runs of each pass."""
+
+    def __init__(self):
+        self.runs = Counter()
+
+    def before_pass(self, step, module):  # noqa: ARG002 (the interface of observers)
+        self.runs[str(step.pipeline)] += 1
+
+
+def test_no_pass_runs_twice(context, monkeypatch):
+    counts = PassCounts()
+
+    def counting(module, pipeline, **options):
+        observers = (*options.pop("instrumentation", ()), counts)
+        run_pipeline(module, pipeline, instrumentation=observers, **options)
+
+    monkeypatch.setattr(program_module, "run_pipeline", counting)
+    partition(parse(MATMUL, context))
+    assert len(counts.runs) > 20
+    assert set(counts.runs.values()) == {1}
+
+
+def test_interfaces_with_inlined_meshes(context):
+    text = MATMUL.replace("@mesh,", 'mesh<["u"=2, "v"=4]>,')
+    inlined = partition(parse(text.replace('sdy.mesh @mesh = <["u"=2, "v"=4]>', ""), context))
+    named = partition(parse(MATMUL, context))
+    assert inlined.mesh == named.mesh
+    assert [port.local_spec for port in inlined.inputs] == [
+        port.local_spec for port in named.inputs
+    ]

@@ -58,6 +58,12 @@ def _parser() -> Parser:
         help="hardware for cost estimates: a preset or a TOML file (default: %(default)s)",
     )
     parser.add_argument(
+        "--plan-hardware",
+        default="default",
+        metavar="NAME|FILE.toml",
+        help="hardware that the program is partitioned for, as in sdy-run (default: %(default)s)",
+    )
+    parser.add_argument(
         "--diff", metavar="FILE", help="compare costs and shardings with those of another plan"
     )
     parser.add_argument("--html", metavar="FILE", help="write an HTML report of the program")
@@ -79,7 +85,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     from pyshardy.explain.estimate import estimate  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
-    explained, finder = _explained(arguments.file, tool)
+    explained, finder = _explained(arguments.file, tool, arguments.plan_hardware)
     explanations = {
         word: tuple(explained.explanation(value) for value in finder.find(word))
         for word in arguments.value
@@ -93,7 +99,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         return 0
     difference = None
     if arguments.diff:
-        other, _ = _explained(arguments.diff, tool)
+        other, _ = _explained(arguments.diff, tool, arguments.plan_hardware)
         difference = compare(explained.program, other.program, hardware)
     cost = estimate(explained.program, hardware)
     if arguments.json:
@@ -116,7 +122,7 @@ def _shown(file: str) -> str:
     return "<stdin>" if file == "-" else file
 
 
-def _explained(file: str, tool: Tool) -> tuple[ExplainedProgram, ValueFinder]:
+def _explained(file: str, tool: Tool, hardware: str) -> tuple[ExplainedProgram, ValueFinder]:
     """Return the explained program of a file, and a finder for its values."""
     from mlir_sdy.dialect import Context  # noqa: PLC0415
     from pyshardy.explain.find import ValueFinder  # noqa: PLC0415
@@ -129,7 +135,7 @@ def _explained(file: str, tool: Tool) -> tuple[ExplainedProgram, ValueFinder]:
         tool.sources.add(_shown(file), text)
     module = load(data, Context(), _shown(file))
     finder = ValueFinder(module, text)
-    return explain_program(module), finder
+    return explain_program(module, hardware=hardware), finder
 
 
 def _write_page(explained: ExplainedProgram, path: str, title: str) -> None:

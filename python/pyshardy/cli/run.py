@@ -138,7 +138,7 @@ def _partitioned(
         with profile.stage("propagate"):
             run_pipeline(module, _PROPAGATION, restore_on_failure=False)
         with profile.stage("partition"):
-            return partition(module)
+            return partition(module, hardware=arguments.hardware)
 
 
 def _begun_report(

@@ -46,6 +46,13 @@ def parser() -> argparse.ArgumentParser:
         help="mesh to partition for, instead of the program's: data:4,model:2",
     )
     made.add_argument(
+        "--hardware",
+        default="default",
+        metavar="NAME|FILE.toml",
+        help="hardware that the program is partitioned for: a preset or a TOML file "
+        "(default: %(default)s)",
+    )
+    made.add_argument(
         "--inputs", metavar="FILE", help="read the inputs from this .npz file, by name or position"
     )
     made.add_argument("--outputs", metavar="FILE", help="write the outputs to this .npz file")

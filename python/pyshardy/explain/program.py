@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.api import propagate
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware
 from pyshardy.explain.advice import Advice, advise
 from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
 from pyshardy.explain.moves import MoveRecorder
@@ -74,7 +75,9 @@ class ValueExplanation:
         return "\n".join(lines)
 
 
-def explain_program(module: ir.Module, **options: OptionValue) -> ExplainedProgram:
+def explain_program(
+    module: ir.Module, *, hardware: Hardware | str = DEFAULT_HARDWARE, **options: OptionValue
+) -> ExplainedProgram:
     """Propagate and partition a program, and explain both.
 
         explained = explain_program(sdy.parse("model.mlir", context))
@@ -82,14 +85,16 @@ def explain_program(module: ir.Module, **options: OptionValue) -> ExplainedProgr
 
     Args:
         module: the annotated program, which is propagated in place.
+        hardware: the hardware that the program is partitioned for; see `partition`.
         options: the options of `sdy-propagation-pipeline`.
 
     Raises:
         PipelineError: propagation or partitioning fails.
-        UsageError: the program has no mesh or no entry; there is no such option.
+        UsageError: the program has no mesh or no entry; there is no such option or
+            hardware.
     """
     record = propagate(module, **options)
     recorder = MoveRecorder(module)
-    program = partition(module, instrumentation=[recorder])
+    program = partition(module, hardware=hardware, instrumentation=[recorder])
     collectives = explain_collectives(program.collectives, recorder, record)
     return ExplainedProgram(module, record, program, collectives)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyshardy.cost.hardware import DEFAULT_HARDWARE
 from pyshardy.pipeline import PassPipeline, on_functions, pipeline_of, register_pipeline, use
 
 
@@ -28,6 +29,8 @@ class PartitionOptions:
         reassociate_reductions: whether to complete partial results after linear operations on them
         combine_collectives: whether to combine independent collectives
         enable_rgv3: whether to express replica groups along full axes by mesh axes
+        hardware: devices and links whose cost counts: a preset, a TOML file, or an inline table of
+            TOML
     """
 
     inline_functions: bool = True
@@ -41,6 +44,7 @@ class PartitionOptions:
     reassociate_reductions: bool = True
     combine_collectives: bool = False
     enable_rgv3: bool = False
+    hardware: str = DEFAULT_HARDWARE
 
 
 @register_pipeline("sdy-partition-pipeline", release="pyshardy")
@@ -52,6 +56,7 @@ def partition_pipeline(
         "replica_count": options.replica_count,
         "partition_count": options.partition_count,
     }
+    cost = {"hardware": options.hardware}
     combining = options.combine_multi_dimension_reduce_scatter
     return pipeline_of(
         "sdy-lift-inlined-meshes",
@@ -61,21 +66,29 @@ def partition_pipeline(
         on_functions("sdy-collectives-to-reshards"),
         on_functions("sdy-remove-propagation-barriers"),
         "sdy-sharding-constraint-to-reshard",
-        *(["sdy-propagate-past-calls"] if options.propagate_past_calls else []),
+        *([use("sdy-propagate-past-calls", **cost)] if options.propagate_past_calls else []),
         "sdy-close-shardings",
         "sdy-update-non-divisible-input-output-shardings",
         "sdy-insert-func-call-reshards",
         on_functions(
-            "sdy-unshard-size-one-dims", "sdy-static-updates-to-pads", "sdy-unshard-uneven-regions"
+            "sdy-unshard-size-one-dims",
+            "sdy-static-updates-to-pads",
+            use("sdy-unshard-uneven-regions", **cost),
         ),
-        use("sdy-insert-explicit-reshards", enable_full_version=True, compatibility="cheapest"),
-        *([on_functions("sdy-hoist-reshards")] if options.hoist_reshards else []),
+        use(
+            "sdy-insert-explicit-reshards",
+            enable_full_version=True,
+            compatibility="cheapest",
+            **cost,
+        ),
+        *([on_functions(use("sdy-hoist-reshards", **cost))] if options.hoist_reshards else []),
         use(
             "sdy-resolve-permutation-factors",
             enable_halo_exchange=options.enable_halo_exchange,
             **counts,
+            **cost,
         ),
-        on_functions("sdy-optimize-reshards"),
+        on_functions(use("sdy-optimize-reshards", **cost)),
         "sdy-reshard-to-collectives",
         use("canonicalize", enable_patterns="sdy-collective"),
         *([on_functions("sdy-reassociate-reductions")] if options.reassociate_reductions else []),
@@ -87,6 +100,7 @@ def partition_pipeline(
             combine_multi_dimension_reduce_scatter=combining,
             enable_rgv3=options.enable_rgv3,
             **counts,
+            **cost,
         ),
         *([on_functions("sdy-combine-collectives")] if options.combine_collectives else []),
         "sdy-drop-sharding-and-mesh",

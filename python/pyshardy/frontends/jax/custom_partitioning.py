@@ -93,10 +93,10 @@ def _expand(call: ir.Operation, known: CustomPartitioning, module: ir.Module, nu
 
     meshes = meshes_of(module)
     mesh = known.mesh
-    if mesh.empty:  # It was traced without an active mesh, so it is for the mesh of the program.
-        of_program = next(each for each in meshes.values() if each.axes)
-        mesh = device_mesh(of_program, available_devices(of_program.total_size))
     values = (*call.operands, *call.results)
+    if mesh.empty:  # It was traced without an active mesh, so it is for the mesh of the program.
+        of_program = _mesh_of_program(values, meshes, call)
+        mesh = device_mesh(of_program, available_devices(of_program.total_size))
     described_call = described(call)
     types = [
         jax.ShapeDtypeStruct(
@@ -121,6 +121,18 @@ def _expand(call: ir.Operation, known: CustomPartitioning, module: ir.Module, nu
         raise UsageError(error(message, location_of(call.location))) from failure
     made = parse(_on_meshes_of(lowered.as_text(), meshes, number, module.context), module.context)
     _take_over(call, made, module, number)
+
+
+def _mesh_of_program(
+    values: Sequence[ir.Value], meshes: Mapping[str, Mesh], call: ir.Operation
+) -> Mesh:
+    """Return the first mesh with axes: declared by the module, or in shardings of the values."""
+    inlined = (mesh_of(sharding, meshes) for sharding in map(get_sharding, values) if sharding)
+    for mesh in (*meshes.values(), *inlined):
+        if mesh is not None and mesh.axes:
+            return mesh
+    message = "a custom_partitioning needs a mesh, but the program has none"
+    raise UsageError(error(message, location_of(call.location)))
 
 
 def _named_sharding(

@@ -41,8 +41,7 @@ from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_with
 from pyshardy.partition.resharding.total_cost import total_cost
 from pyshardy.passes.partitioning.inline_small_functions import AT_CALL
-from pyshardy.pipeline import run_pipeline
-from pyshardy.pipeline.options import pass_text
+from pyshardy.pipeline import PassPipeline, on_functions, pipeline_of, run_pipeline, use
 
 _PROPAGATION = (
     "sdy-constant-or-scalar-splitter,symbol-dce,sdy-add-data-flow-edges,sdy-op-priority-propagate,"
@@ -164,8 +163,8 @@ def _open_reached(start: ir.Value, cache: AttributeCache) -> None:
     seen: set[ir.Value] = set()
     waiting = [start]
     while waiting:
-        for use in waiting.pop().uses:
-            for reached in _reached_by(use.owner.operation, use.operand_number):
+        for user in waiting.pop().uses:
+            for reached in _reached_by(user.owner.operation, user.operand_number):
                 if reached in seen:
                     continue
                 seen.add(reached)
@@ -213,27 +212,30 @@ def _cost(module: ir.Module, hardware: str) -> float:
     return total_cost(module, load_hardware(hardware))
 
 
-def _to_collectives(hardware: str) -> str:
+def _to_collectives(hardware: str) -> PassPipeline:
     """Return the pipeline until collectives can be counted."""
-    given = {} if hardware == DEFAULT_HARDWARE else {"hardware": hardware}
-    uneven = pass_text("sdy-unshard-uneven-regions", **given)
-    reshards = pass_text(
-        "sdy-insert-explicit-reshards",
-        enable_full_version=True,
-        compatibility="cheapest",
-        **given,
-    )
-    hoist, optimize = (pass_text(f"sdy-{verb}-reshards", **given) for verb in ("hoist", "optimize"))
-    return (
-        "sdy-close-shardings,"
-        "sdy-update-non-divisible-input-output-shardings,"
-        "sdy-insert-func-call-reshards,"
-        f"func.func(sdy-unshard-size-one-dims,sdy-static-updates-to-pads,{uneven}),"
-        f"{reshards},"
-        f"func.func({hoist},{optimize}),"
-        "sdy-reshard-to-collectives,"
-        "canonicalize{enable-patterns=sdy-collective},"
-        "func.func(sdy-reassociate-reductions)"
+    return pipeline_of(
+        "sdy-close-shardings",
+        "sdy-update-non-divisible-input-output-shardings",
+        "sdy-insert-func-call-reshards",
+        on_functions(
+            "sdy-unshard-size-one-dims",
+            "sdy-static-updates-to-pads",
+            use("sdy-unshard-uneven-regions", hardware=hardware),
+        ),
+        use(
+            "sdy-insert-explicit-reshards",
+            enable_full_version=True,
+            compatibility="cheapest",
+            hardware=hardware,
+        ),
+        on_functions(
+            use("sdy-hoist-reshards", hardware=hardware),
+            use("sdy-optimize-reshards", hardware=hardware),
+        ),
+        "sdy-reshard-to-collectives",
+        use("canonicalize", enable_patterns="sdy-collective"),
+        on_functions("sdy-reassociate-reductions"),
     )
 
 
