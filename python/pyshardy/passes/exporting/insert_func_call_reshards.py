@@ -22,7 +22,6 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, complete_shardings
-from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import (
     rank_of,
     result_shardings,
@@ -33,6 +32,7 @@ from pyshardy.irtools.analyses import preserves
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 
 _Shardings = Sequence[TensorSharding]
 
@@ -51,7 +51,8 @@ def insert_func_call_reshards(module: ir.Module) -> None:
     Raises:
         PassError: the callee is not in the module, which is not changed then.
     """
-    meshes = meshes_of(module)
+    context = FunctionContext.of(module)
+    meshes, cache = context.meshes, context.attributes
     functions = functions_of(module)
     inner = {symbol_name(function): _inner_shardings(function, meshes) for function in functions}
     calls = [call for function in functions for call in operations_named({"func.call"}, function)]
@@ -60,7 +61,6 @@ def insert_func_call_reshards(module: ir.Module) -> None:
         if callee not in inner:
             message = f"unknown callee: no function @{callee} in the module"
             raise PassError(error(message, location_of(call.location)))
-    cache = AttributeCache(module.context)
     for call in calls:
         outer = result_shardings_of(call)
         inside = inner[callee_of(call)] or [sharding.fully_closed_like() for sharding in outer]

@@ -17,12 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
-from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding, result_shardings, set_result_shardings
 from pyshardy.irtools.functions import functions_of, main_function, returned_values
+from pyshardy.partition.function_context import FunctionContext
 
 
 def is_maximal(sharding: TensorSharding, meshes: Mapping[str, Mesh]) -> bool:
@@ -43,8 +42,8 @@ def propagate_to_func_results(module: ir.Module) -> None:
         PassError: there are several functions, but none is called `main`.
     """
     main = main_function(module)
-    cache = AttributeCache(module.context)
-    meshes = meshes_of(module)
+    context = FunctionContext.of(module)
+    meshes, cache = context.meshes, context.attributes
     for function in functions_of(module):
         returned = returned_values(function)
         if not returned:

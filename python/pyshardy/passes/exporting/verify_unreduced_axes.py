@@ -15,12 +15,10 @@ Correct:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 
 from mlir_sdy.diagnostics import PassError
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, Mesh, ReductionOp, TensorSharding, erase_manual_axes
-from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.model import AxisRef, ReductionOp, TensorSharding, erase_manual_axes
 from mlir_sdy.values import (
     argument_shardings,
     behind_barriers,
@@ -33,6 +31,7 @@ from mlir_sdy.verify.violation import Violation
 from pyshardy.irtools.shardings import any_sharding
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.unreduced_transition import broken_transition
 
 _BLESSED = frozenset({"sdy.reshard", "sdy.sharding_constraint"})
@@ -78,10 +77,9 @@ class _Check:
 
     def __init__(self, function: ir.Operation):
         self._function = function
-        self._module = enclosing_module(function)
-        self._symbols: Mapping[str, ir.OpView] | ir.SymbolTable = {}
-        if self._module is not None:
-            self._symbols = ir.SymbolTable(self._module)
+        context = FunctionContext.of(function)
+        self._meshes = context.meshes
+        self._symbols: Mapping[str, ir.OpView] | ir.SymbolTable = context.symbols or {}
 
     def _has_unreduced_axes(self) -> bool:
         """Whether a sharding in the function, or of a callee, has unreduced axes, which is rare."""
@@ -112,10 +110,6 @@ class _Check:
 
         self._function.walk(collect, ir.WalkOrder.POST_ORDER)
         return found
-
-    @cached_property
-    def _meshes(self) -> Mapping[str, Mesh]:
-        return {} if self._module is None else meshes_of(self._module)
 
     def fault(self, operation: ir.Operation) -> str | None:
         """Return an error about an operation; None if there is none."""

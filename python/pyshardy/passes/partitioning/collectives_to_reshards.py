@@ -26,18 +26,17 @@ from mlir_sdy import sdy
 from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, TensorSharding, mesh_of, set_difference
-from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import OWN_SHARDING, behind_barriers, get_sharding, result_sharding_attribute
 from mlir_sdy.verify.collectives import COLLECTIVES
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.completion import (
     COMPLETING,
     partial_axes_of,
     reduced_axes,
     reduction_kind,
 )
-from pyshardy.rules import ShardingRuleLookup
 
 
 def collectives_to_reshards(function: ir.OpView) -> None:
@@ -59,14 +58,13 @@ def collectives_to_reshards(function: ir.OpView) -> None:
     collectives = operations_named(COLLECTIVES, function)
     if not collectives:
         return
-    module = enclosing_module(function)
-    meshes = {} if module is None else meshes_of(module)
-    completed = _Completed(function.operation, meshes)
+    context = FunctionContext.of(function)
+    completed = _Completed(context)
     for collective in collectives:
         if collective.name in COMPLETING:
             completed.check(collective)
     for collective in collectives:
-        if collective.name in COMPLETING or _may_get_another_operand(collective, meshes):
+        if collective.name in COMPLETING or _may_get_another_operand(collective, context.meshes):
             target = result_sharding_attribute(collective, OWN_SHARDING[collective.name])
             place = ir.InsertionPoint(collective)
             value = sdy.reshard(collective.operands[0], target, loc=collective.location, ip=place)
@@ -78,13 +76,12 @@ class _Completed:
     """Partial values that the collectives of a function complete, in the order of the text.
 
     Args:
-        function: the function.
-        meshes: the meshes of the module by name.
+        context: the context of the function.
     """
 
-    def __init__(self, function: ir.Operation, meshes: Mapping[str, Mesh]):
-        self._meshes = meshes
-        self._rules = ShardingRuleLookup.shared(function.context)
+    def __init__(self, context: FunctionContext):
+        self._meshes = context.meshes
+        self._rules = context.rules
         # For results of collectives, the axes along which they are still partial, and the
         # reduction.
         self._left: dict[ir.Value, tuple[AxisTuple, ReductionOp | None]] = {}

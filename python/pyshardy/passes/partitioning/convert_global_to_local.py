@@ -21,12 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.ods.tables import OPERATIONS
-from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.cost.hardware import DEFAULT_HARDWARE
@@ -34,6 +32,7 @@ from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.elementwise_check import is_compatible_already
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.local.device_kind import are_replicas
@@ -51,7 +50,6 @@ from pyshardy.partition.op_facts.record import (
     operations_where,
     record_of,
 )
-from pyshardy.partition.op_facts.sharding_cache import ShardingCache
 from pyshardy.rules.operation_view import OperationView
 
 
@@ -86,8 +84,9 @@ def convert_global_to_local(
     replicas = are_replicas(replica_count, partition_count, module.operation)
     check_no_inner_modules(operations_named({"builtin.module"}, module))
     check_number_of_devices(module)
+    context = FunctionContext.of(module)
     builder = LocalBuilder(
-        meshes_of(module),
+        context.meshes,
         replicas=replicas,
         first_channel=first_free_channel(module),
         per_dim_all_gather=per_dim_all_gather,
@@ -96,18 +95,25 @@ def convert_global_to_local(
         hardware=hardware,
     )
     with module.context:
-        _ModuleConverter(module, builder, LocalChecks(module, builder.meshes)).run()
+        _ModuleConverter(module, context, builder, LocalChecks(module, builder.meshes)).run()
 
 
 class _ModuleConverter:
     """One run over a module."""
 
-    def __init__(self, module: ir.Module, builder: LocalBuilder, checks: LocalChecks):
+    def __init__(
+        self,
+        module: ir.Module,
+        context: FunctionContext,
+        builder: LocalBuilder,
+        checks: LocalChecks,
+    ):
         self.module = module
         self.builder = builder
-        self.meshes = builder.meshes
+        self.meshes = context.meshes
+        self.cache = context.attributes
         self.checks = checks
-        self.known = ShardingCache()
+        self.known = context.shardings
         self.device_dependent = operations_where(lambda record: record.is_device_dependent)
         self.incomplete: list[tuple[int, PartialResults, MissingCompletion]] = []
 
@@ -224,9 +230,8 @@ class _ModuleConverter:
             to_convert: the operations to convert in order, to which the all-reduces are added.
             new_types: the local types of values, to which those of the all-reduces are added.
         """
-        cache = AttributeCache(self.module.context)
         for place, partial, missing in reversed(self.incomplete):
-            completed = complete(missing, partial, cache)
+            completed = complete(missing, partial, self.cache)
             if missing.result in new_types:
                 new_types[completed.result] = new_types[missing.result]
             to_convert.insert(place, (completed, _conversion(completed.name)))

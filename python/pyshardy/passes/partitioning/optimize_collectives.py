@@ -36,10 +36,10 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.op_classes import view_as
-from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import SHARDING, get_sharding
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 
 _PERMUTE, _ALL_TO_ALL = "sdy.collective_permute", "sdy.all_to_all"
 
@@ -112,13 +112,11 @@ def optimize_collectives(function: ir.Operation | ir.OpView) -> None:
     Args:
         function: the `func.func`, in which reshards are collectives.
     """
-    module = enclosing_module(function.operation)
-    meshes = {} if module is None else meshes_of(module)
-    cache = AttributeCache(function.context)
+    context = FunctionContext.of(function)
     for permute in operations_named({_PERMUTE}, function):
-        chain = _find_chain(permute, meshes)
+        chain = _find_chain(permute, context.meshes)
         if chain is not None:
-            chain.rewrite(cache)
+            chain.rewrite(context.attributes)
 
 
 @dataclass(frozen=True, slots=True)

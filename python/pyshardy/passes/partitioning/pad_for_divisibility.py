@@ -23,11 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
-from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
@@ -46,6 +44,7 @@ from pyshardy.irtools.tensor_types import (
     with_shape,
 )
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.data_flow import Source, sources_of
 from pyshardy.partition.op_facts.left_over import REMOVED_BY, is_left
 from pyshardy.partition.op_facts.record import record_of
@@ -61,7 +60,6 @@ from pyshardy.partition.padding.replicated import (
     unpaddable_dims,
 )
 from pyshardy.partition.padding.trailing_resize import drop_useless
-from pyshardy.rules import ShardingRuleLookup
 
 _BOUNDARIES = frozenset({"func.call", "func.return", "sdy.manual_computation"})
 """Operations at which the shapes of values are fixed."""
@@ -99,10 +97,10 @@ class _FunctionPadder:
 
     def __init__(self, function: ir.Operation):
         self.function = function
-        module = enclosing_module(function)
-        self.meshes = {} if module is None else meshes_of(module)
-        self.cache = AttributeCache(function.context)
-        self.rules = ShardingRuleLookup.shared(function.context)
+        context = FunctionContext.of(function)
+        self.meshes = context.meshes
+        self.cache = context.attributes
+        self.rules = context.rules
         self.contents: dict[ir.Value, Shape] = {}
         self.zeros: set[ir.Value] = set()
         self._replaced: list[ir.Operation] = []

@@ -15,18 +15,16 @@ XLA's passes `all-reduce-reassociate` and `while-loop-all-reduce-code-motion` do
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.fold import apply_patterns
 from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.fold.reduce_scatter import PATTERNS as SCATTERS
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AxisTuple,
-    Mesh,
     ReductionOp,
     TensorSharding,
     mesh_of,
@@ -34,7 +32,6 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.op_classes import view_as
-from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     get_sharding,
@@ -46,6 +43,7 @@ from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.accumulations import accumulation
 from pyshardy.partition.op_facts.completion import reduced_axes, reduction_kind
 from pyshardy.partition.op_facts.linear_operations import is_zero, linear_operands
@@ -89,8 +87,7 @@ def reassociate_reductions(function: ir.Operation | ir.OpView) -> None:
     """
     if not operations_named({_ALL_REDUCE, _REDUCE_SCATTER}, function):
         return
-    module = enclosing_module(function)
-    reassociation = _Reassociation({} if module is None else meshes_of(module), function.context)
+    reassociation = _Reassociation(FunctionContext.of(function))
     names = {*_JOINT, "stablehlo.slice", _WHILE}
     for operation in operations_named(names, function, ir.WalkOrder.POST_ORDER):
         reassociation.visit(operation)
@@ -146,9 +143,9 @@ class _Completion:
 class _Reassociation:
     """One run over a function."""
 
-    def __init__(self, meshes: Mapping[str, Mesh], context: ir.Context):
-        self.meshes = meshes
-        self.cache = AttributeCache(context)
+    def __init__(self, context: FunctionContext):
+        self.meshes = context.meshes
+        self.cache = context.attributes
         self.has_changed = False
 
     def visit(self, operation: ir.Operation) -> None:

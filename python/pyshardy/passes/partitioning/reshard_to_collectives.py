@@ -29,9 +29,9 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.model.mesh_change import sharding_on
-from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import behind_barriers, get_sharding
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.plan import plan_reshard
 from pyshardy.partition.resharding.steps import (
     AllGather,
@@ -57,12 +57,10 @@ def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool
     Raises:
         PassError: a reshard has another rank than its operand.
     """
-    module = enclosing_module(function)
-    meshes = {} if module is None else meshes_of(module)
-    cache = AttributeCache(function.context)
-    built = _StepAttributes(cache)
+    context = FunctionContext.of(function)
+    built = _StepAttributes(context.attributes)
     for reshard in operations_named({"sdy.reshard"}, function):
-        conversion = _Conversion(reshard, meshes, cache, built)
+        conversion = _Conversion(reshard, context.meshes, context.attributes, built)
         conversion.run(keep_redundant=keep_redundant_reshards)
 
 

@@ -28,8 +28,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import has_discardable, remove_discardable
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import AxisRef, AxisRefList, Mesh, TensorSharding, mesh_of
-from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.model import AxisRef, AxisRefList, TensorSharding, mesh_of
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import SHARDING, get_sharding, rank_of
 from pyshardy.irtools.tensor_types import bytes_of
@@ -38,6 +37,7 @@ from pyshardy.partition.compatibility.single_device import (
     is_on_single_device,
     single_device_sharding,
 )
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.local.builder import LocalBuilder
 from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.local.device_limit import check_number_of_devices
@@ -68,28 +68,29 @@ def resolve_single_device_sharding(
         PassError: an operation has results on several devices, or on one that is not in the mesh;
             one of its operands is sharded; its type has no sum. The function is not changed then.
     """
-    module = enclosing_module(function)
-    meshes = {} if module is None else meshes_of(module)
+    context = FunctionContext.of(function)
+    module, meshes = context.module, context.meshes
     mesh_name = device_mesh_of(function, meshes)
     if module is None or mesh_name is None or not any(mesh.is_maximal for mesh in meshes.values()):
         return
     replicas = are_replicas(replica_count, partition_count, function.operation)
     check_number_of_devices(module)
     with function.context:
-        _Resolver(meshes, mesh_name, replicas=replicas).run(function)
+        _Resolver(context, mesh_name, replicas=replicas).run(function)
 
 
 class _Resolver:
     """One run over a function."""
 
-    def __init__(self, meshes: Mapping[str, Mesh], mesh_name: str, *, replicas: bool):
-        self.meshes = meshes
+    def __init__(self, context: FunctionContext, mesh_name: str, *, replicas: bool):
+        self.meshes = context.meshes
+        self.cache = context.attributes
         self.mesh_name = mesh_name
-        self.builder = LocalBuilder(meshes, replicas=replicas)
+        self.builder = LocalBuilder(context.meshes, replicas=replicas)
         self.broadcasts: list[ir.Operation] = []
 
     def run(self, function: ir.OpView) -> None:
-        cache = AttributeCache(function.context)
+        cache = self.cache
         devices = [
             (view.operation, device)
             for view in operations_in(function)

@@ -22,16 +22,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
-from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import get_sharding, result_shardings_of
 from pyshardy.irtools.constants import known_integers
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
 from pyshardy.irtools.stablehlo_views import ScatterView
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_element
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import window_dims
 from pyshardy.partition.padding.builder import PaddingBuilder
@@ -73,12 +72,11 @@ def static_updates_to_pads(function: ir.OpView) -> None:
     Args:
         function: the `func.func`. Shardings have been propagated.
     """
-    module = enclosing_module(function)
-    meshes = {} if module is None else meshes_of(module)
-    builder = PaddingBuilder(AttributeCache(function.context))
+    context = FunctionContext.of(function)
+    builder = PaddingBuilder(context.attributes)
     for operation in operations_named({_UPDATE_SLICE, _SCATTER}, function):
         shardings = result_shardings_of(operation)
-        mesh = mesh_of(shardings[0], meshes) if shardings else None
+        mesh = mesh_of(shardings[0], context.meshes) if shardings else None
         if mesh is None or any(not _shards_dims(sharding) for sharding in shardings):
             continue
         window = _window_of(operation)

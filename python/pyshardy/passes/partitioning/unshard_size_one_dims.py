@@ -26,7 +26,6 @@ from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue, mesh_of
-from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.values import (
     SHARDING,
     get_sharding,
@@ -39,6 +38,7 @@ from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import SliceView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 
 _SLICE = "stablehlo.slice"
 _REARRANGING = frozenset({"stablehlo.concatenate", "stablehlo.pad"})
@@ -51,11 +51,10 @@ def unshard_size_one_dims(function: ir.OpView) -> None:
         function: the `func.func`. Its arguments and results keep their shardings, and so do those
             of calls and of manual computations.
     """
-    module = enclosing_module(function)
-    meshes = {} if module is None else meshes_of(module)
-    cache = AttributeCache(function.context)
-    if module is None or any(
-        _short_dims(kind.types, value_of(kind.shardings)) for kind in result_kinds(module)
+    context = FunctionContext.of(function)
+    meshes, cache = context.meshes, context.attributes
+    if context.module is None or any(
+        _short_dims(kind.types, value_of(kind.shardings)) for kind in result_kinds(context.module)
     ):
         _take_axes(function, cache)
     for operation in operations_named({_SLICE}, function):

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding, mesh_of
-from mlir_sdy.symbols import enclosing_module
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
 from mlir_sdy.values import get_sharding, set_result_shardings_of, sharded_operations
 from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
@@ -68,7 +67,7 @@ def unshard_uneven_regions(
         UsageError: there is no such hardware.
     """
     context, devices = FunctionContext.of(function), load_hardware(hardware)
-    module, meshes = enclosing_module(function), context.meshes
+    module, meshes = context.module, context.meshes
     kinds = () if module is None else result_kinds(module)
     if not any(
         _uneven_dims(value_type, sharding, meshes)
