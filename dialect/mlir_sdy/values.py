@@ -132,7 +132,7 @@ def get_sharding(value: ir.Value) -> TensorSharding | None:
     return _at(result_shardings_of(result.owner.operation), result.result_number)
 
 
-def behind_barriers(value: ir.Value) -> ir.Value:
+def look_through_barriers(value: ir.Value) -> ir.Value:
     """Return the input of the chain of propagation barriers that defines `value`, or `value`."""
     while not isinstance(value, ir.BlockArgument):
         operation = value.owner.operation

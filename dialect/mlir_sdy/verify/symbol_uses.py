@@ -17,7 +17,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.model.collectives import check_unreduced_transition
 from mlir_sdy.model.manual_axes import count_manual_axes
-from mlir_sdy.values import COMPUTATIONS, behind_barriers, get_sharding
+from mlir_sdy.values import COMPUTATIONS, get_sharding, look_through_barriers
 from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective_axes
 from mlir_sdy.verify.operations import bound_manual_axes, returned_values
 from mlir_sdy.verify.sharding import check_sharding, check_shardings
@@ -37,7 +37,7 @@ def verify_reshard(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
     """
     sharding = value_of(operation.attributes["sharding"])
     check_sharding(sharding, operation.results[0].type, meshes, bound_manual_axes(operation))
-    source = get_sharding(behind_barriers(operation.operands[0]))
+    source = get_sharding(look_through_barriers(operation.operands[0]))
     if source is None or not (source.unreduced_axes or sharding.unreduced_axes):
         return
     mesh = mesh_of(sharding, meshes)

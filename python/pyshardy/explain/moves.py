@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import operations_in
-from mlir_sdy.values import behind_barriers, get_sharding
+from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.explain.tags import tagged, tags_of, untagged
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.segments import COLLECTIVES
@@ -130,7 +130,7 @@ class MoveRecorder(Instrumentation):
                 MoveKind.RESHARD if is_reshard else MoveKind.REDUCTION,
                 self._original(value),
                 None,
-                get_sharding(behind_barriers(value)),
+                get_sharding(look_through_barriers(value)),
                 get_sharding(operation.results[0]),
                 tuple(self._uses(operation.results[0])),
             )

@@ -67,15 +67,15 @@ def cheapest_reshape(
     name = compatible.mesh_or_ref
     mesh = meshes.get(name) if isinstance(name, str) else name
     shapes = shape_of(reshape.operands[0].type), shape_of(reshape.results[0].type)
-    agreed = tuple(new or old for new, old in zip(compatible.shardings, shardings, strict=True))
+    chosen = tuple(new or old for new, old in zip(compatible.shardings, shardings, strict=True))
     is_static = all(size > 0 for shape in shapes for size in shape)
     if mesh is None or mesh.is_maximal or not is_static:
         return compatible
-    if not all(_can_be_judged(each, name) for each in (*shardings, *agreed)):
+    if not all(_can_be_judged(each, name) for each in (*shardings, *chosen)):
         return compatible
     now, proposed = (
         tuple(_axes(each, shape) for each, shape in zip(some, shapes, strict=True))
-        for some in (shardings, agreed)
+        for some in (shardings, chosen)
     )
     sides = Side(shapes[0], now[0]), Side(shapes[1], now[1])
     judge = _Judge(sides, element_bytes(reshape.results[0].type), mesh, hardware)

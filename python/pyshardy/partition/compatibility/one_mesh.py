@@ -54,8 +54,8 @@ def shardings_on_one_mesh(
         sharding = shardings[index]
         if mesh.axes != chosen and sharding is not None:
             alike = sharding_on(sharding, mesh, on[first], target.mesh_or_ref)
-            whole = TensorSharding.fully_closed(sharding.rank, target.mesh_or_ref)
-            new[index] = alike or whole
+            replicated = TensorSharding.fully_closed(sharding.rank, target.mesh_or_ref)
+            new[index] = alike or replicated
     for index, sharding in enumerate(shardings):
         if index < num_operands or index in on or sharding is None:
             continue

@@ -12,8 +12,8 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, mesh_of
 from mlir_sdy.values import (
     argument_shardings,
-    behind_barriers,
     get_sharding,
+    look_through_barriers,
     rank_of,
     result_shardings,
     result_shardings_of,
@@ -97,9 +97,13 @@ def take_operands_back(
     name = device_mesh_of(operation, meshes)
     place = ir.InsertionPoint(operation)
     for index, value in enumerate(operation.operands):
-        if name is not None and is_on_single_device(get_sharding(behind_barriers(value)), meshes):
-            whole = cache[TensorSharding.fully_closed(rank_of(value.type), name)]
-            operation.operands[index] = sdy.reshard(value, whole, loc=operation.location, ip=place)
+        if name is not None and is_on_single_device(
+            get_sharding(look_through_barriers(value)), meshes
+        ):
+            replicated = cache[TensorSharding.fully_closed(rank_of(value.type), name)]
+            operation.operands[index] = sdy.reshard(
+                value, replicated, loc=operation.location, ip=place
+            )
 
 
 def runs_on_shards(operation: ir.Operation) -> bool:
@@ -154,13 +158,13 @@ def _bring_operands(
     for index, value in enumerate(operation.operands):
         if not isinstance(value.type, ir.RankedTensorType):
             continue
-        whole = TensorSharding.fully_closed(rank_of(value.type), mesh)
-        current = get_sharding(behind_barriers(value)) or whole
+        replicated = TensorSharding.fully_closed(rank_of(value.type), mesh)
+        current = get_sharding(look_through_barriers(value)) or replicated
         if current.mesh_or_ref == on_device.mesh_or_ref and are_equivalent(current, on_device):
             continue
         brought = value
         if not (current.is_fully_replicated and current.mesh_or_ref == mesh):
-            brought = sdy.reshard(brought, cache[whole], loc=operation.location, ip=place)
+            brought = sdy.reshard(brought, cache[replicated], loc=operation.location, ip=place)
         brought = sdy.reshard(brought, cache[on_device], loc=operation.location, ip=place)
         operation.operands[index] = brought
 
@@ -180,10 +184,10 @@ def _take_results_back(
             new[index] = TensorSharding(mesh, ())
             continue
         new[index] = on_device
-        whole = TensorSharding.fully_closed(rank_of(value.type), mesh)
-        back = sdy.reshard(value, cache[whole], loc=operation.location, ip=place)
+        replicated = TensorSharding.fully_closed(rank_of(value.type), mesh)
+        back = sdy.reshard(value, cache[replicated], loc=operation.location, ip=place)
         value.replace_all_uses_except(back, back.owner.operation)
-        if not is_on_single_device(results[index], meshes) and results[index] != whole:
+        if not is_on_single_device(results[index], meshes) and results[index] != replicated:
             last = sdy.reshard(back, cache[results[index]], loc=operation.location, ip=place)
             back.replace_all_uses_except(last, last.owner.operation)
     if new:  # operations with effects only have no results

@@ -29,7 +29,7 @@ from mlir_sdy.model import (
     TensorSharding,
     TensorShardingPerValue,
 )
-from mlir_sdy.values import behind_barriers, get_sharding, rank_of
+from mlir_sdy.values import get_sharding, look_through_barriers, rank_of
 from pyshardy.irtools.tensor_types import Shape, shape_of, with_shape
 from pyshardy.partition.halo.device_axis import DeviceAxis
 from pyshardy.partition.halo.form import Body, ExchangeForm
@@ -59,7 +59,9 @@ def replace_with_manual_computation(
     operation = form.operation
     padding = PaddingBuilder(cache)
     with operation.location, ir.InsertionPoint(operation):
-        operands = [_Port.of(behind_barriers(value), mesh_name, mesh) for value in form.operands]
+        operands = [
+            _Port.of(look_through_barriers(value), mesh_name, mesh) for value in form.operands
+        ]
         results = [_Port.of(value, mesh_name, mesh) for value in operation.results]
         used = {axis.name for port in (*operands, *results) for axis in port.sharding.all_axes()}
         computation = sdy.ManualComputationOp(

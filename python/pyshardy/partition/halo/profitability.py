@@ -68,14 +68,14 @@ def factors_to_replicate(
     """
     values = (*form.operation.operands, *form.operation.results)
     shapes = tuple(shape_of(each.type) for each in values)
-    whole = blocked_factors(form.operation, form.rule) - form.factors
-    while (compatible := resolve(form.rule, whole)) is not None:
+    replicated = blocked_factors(form.operation, form.rule) - form.factors
+    while (compatible := resolve(form.rule, replicated)) is not None:
         chosen = tuple(new or old for new, old in zip(compatible.shardings, shardings, strict=True))
-        refused = _refused(form, chosen, shapes, _mesh(compatible, meshes), exchanges) - whole
+        refused = _refused(form, chosen, shapes, _mesh(compatible, meshes), exchanges) - replicated
         if not refused:
             break
-        whole |= refused
-    return whole
+        replicated |= refused
+    return replicated
 
 
 def axes_of_factors(

@@ -47,7 +47,7 @@ from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of, place_data_alike
-from mlir_sdy.values import behind_barriers, get_sharding, set_result_shardings_of
+from mlir_sdy.values import get_sharding, look_through_barriers, set_result_shardings_of
 from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
@@ -80,7 +80,7 @@ def resolve_reshape(
         The pad and the slice around it, if shards have to exchange elements for them; empty if
         there are reshards, or if no data has to move.
     """
-    source = get_sharding(behind_barriers(reshape.operands[0]))
+    source = get_sharding(look_through_barriers(reshape.operands[0]))
     target = get_sharding(reshape.results[0])
     given = source or target
     mesh = None if given is None else mesh_of(given, meshes)
@@ -153,7 +153,7 @@ def _widen(
     cache: AttributeCache,
 ) -> tuple[ir.Operation, ...]:
     """Reshape a padded operand, and slice the result."""
-    value, result = behind_barriers(reshape.operands[0]), reshape.results[0]
+    value, result = look_through_barriers(reshape.operands[0]), reshape.results[0]
     padding = PaddingBuilder(cache)
     with reshape.location, ir.InsertionPoint(reshape):
         padded = padding.resized(value, source_shape)
@@ -174,7 +174,7 @@ def _reshard_between(
     """Reshape to a shape between both sides, reshard there, and reshape the result."""
     before, after = between
     value, result = reshape.operands[0], reshape.results[0]
-    source = get_sharding(behind_barriers(value))
+    source = get_sharding(look_through_barriers(value))
     first, second = (
         TensorSharding.from_axes(target.mesh_or_ref, side.axes) for side in (before, after)
     )

@@ -25,7 +25,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, mesh_of
 from mlir_sdy.model.axis_prefix import is_strict_prefix
-from mlir_sdy.values import behind_barriers, get_sharding
+from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.cost.collectives import Traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import Shape, shape_of
@@ -50,7 +50,7 @@ def widen_reshard(
         empty if the reshard stays, since no dimension needs padding (see `wide_shape`), or it is
         not profitable.
     """
-    value = behind_barriers(reshard.operands[0])
+    value = look_through_barriers(reshard.operands[0])
     source, target = get_sharding(value), get_sharding(reshard.results[0])
     if source is None or target is None or source.unreduced_axes or target.unreduced_axes:
         return ()

@@ -17,8 +17,8 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
-    behind_barriers,
     get_sharding,
+    look_through_barriers,
     result_shardings,
 )
 from pyshardy.irtools.stablehlo_views import callee_of
@@ -180,7 +180,7 @@ class LocalChecks:
         """
         for source in self._sources(operation):
             user, index = source.operation, source.index
-            found = get_sharding(behind_barriers(user.operands[index]))
+            found = get_sharding(look_through_barriers(user.operands[index]))
             if not are_equivalent_if_given(found, source.sharding):
                 _fail(
                     user,

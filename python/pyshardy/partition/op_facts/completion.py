@@ -31,7 +31,7 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.op_classes import view_as
-from mlir_sdy.values import behind_barriers, get_sharding, rank_of
+from mlir_sdy.values import get_sharding, look_through_barriers, rank_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.compatibility.compatible_shardings import majority_mesh
 from pyshardy.partition.op_facts.linear_operations import linearity_of
@@ -295,7 +295,7 @@ def _projected(
     rule = None if rule is None else rule_on_shards(operation, rule)
     if rule is None or not rule.reduction_factors:
         return None
-    operands = [get_sharding(behind_barriers(operand)) for operand in operation.operands]
+    operands = [get_sharding(look_through_barriers(operand)) for operand in operation.operands]
     results = [get_sharding(result) for result in operation.results]
     shardings = (*operands, *results)
     mesh = majority_mesh(shardings, meshes)

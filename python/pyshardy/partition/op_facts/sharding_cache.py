@@ -12,8 +12,8 @@ from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     OWN_SHARDING,
-    behind_barriers,
     get_sharding,
+    look_through_barriers,
     result_sharding_attribute,
 )
 
@@ -23,7 +23,7 @@ READ_APART = DATA_FLOW_OPERATIONS | OPERATIONS.keys()
 
 def sharding_of(value: ir.Value) -> TensorSharding | None:
     """Return the sharding of an operand; that of the input for propagation barriers."""
-    return get_sharding(behind_barriers(value))
+    return get_sharding(look_through_barriers(value))
 
 
 class ShardingCache(dict[ir.Value, TensorSharding | None]):

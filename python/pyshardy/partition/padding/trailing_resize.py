@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, OpShardingRule, mesh_of
-from mlir_sdy.values import behind_barriers, get_sharding
+from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.op_facts.record import record_of
 
@@ -27,7 +27,7 @@ def factors_in_place(
     if resized_at_end is None:
         return frozenset()
     operand, result = operation.operands[0], operation.results[0]
-    before, sharding = get_sharding(behind_barriers(operand)), get_sharding(result)
+    before, sharding = get_sharding(look_through_barriers(operand)), get_sharding(result)
     if before is None or sharding is None or before.dim_axes != sharding.dim_axes:
         return frozenset()
     mesh = mesh_of(sharding, meshes)

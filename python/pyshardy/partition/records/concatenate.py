@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import FactorType, OpShardingRule, ReductionOp
-from mlir_sdy.values import behind_barriers, get_sharding
+from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.cost.op_work import moving_work
 from pyshardy.irtools.defining_ops import defining_operation
 from pyshardy.irtools.stablehlo_views import ConcatenateView, SliceView
@@ -104,13 +104,13 @@ def _origin(operand: ir.Value, dim: int) -> tuple[ir.Value, int]:
     A slice is a part of its operand if it has no strides along the dimension, takes all of the
     other dimensions, and both are sharded alike. Reshards in between are skipped.
     """
-    value = behind_barriers(operand)
+    value = look_through_barriers(operand)
     producer = defining_operation(value)
     while producer is not None and producer.name in PASSING_ON:
         producer = defining_operation(producer.operands[0])
     if producer is None or producer.name != "stablehlo.slice":
         return value, 0
-    source = behind_barriers(producer.operands[0])
+    source = look_through_barriers(producer.operands[0])
     shapes = zip(shape_of(source.type), shape_of(value.type), strict=True)
     takes_others = all(size == taken for at, (size, taken) in enumerate(shapes) if at != dim)
     shardings = get_sharding(source), get_sharding(value)

@@ -21,8 +21,8 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, ReductionOp, TensorSharding, erase_manual_axes
 from mlir_sdy.values import (
     argument_shardings,
-    behind_barriers,
     get_sharding,
+    look_through_barriers,
     manual_axes,
     result_shardings,
     result_shardings_of,
@@ -196,11 +196,11 @@ def _is_unreduced(sharding: TensorSharding) -> bool:
 
 
 def _sharding(value: ir.Value) -> TensorSharding | None:
-    return get_sharding(behind_barriers(value))
+    return get_sharding(look_through_barriers(value))
 
 
 def _is_blessed(value: ir.Value) -> bool:
-    source = behind_barriers(value)
+    source = look_through_barriers(value)
     return not isinstance(source, ir.BlockArgument) and source.owner.operation.name in _BLESSED
 
 

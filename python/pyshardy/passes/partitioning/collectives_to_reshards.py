@@ -26,7 +26,12 @@ from mlir_sdy import sdy
 from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, TensorSharding, mesh_of, set_difference
-from mlir_sdy.values import OWN_SHARDING, behind_barriers, get_sharding, result_sharding_attribute
+from mlir_sdy.values import (
+    OWN_SHARDING,
+    get_sharding,
+    look_through_barriers,
+    result_sharding_attribute,
+)
 from mlir_sdy.verify.collectives import COLLECTIVES
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
@@ -113,7 +118,7 @@ class _Completed:
 
     def _partial(self, value: ir.Value) -> tuple[AxisTuple, ReductionOp | None]:
         """Return the axes along which a value is partial, and its reduction."""
-        value = behind_barriers(value)
+        value = look_through_barriers(value)
         if isinstance(value, ir.BlockArgument):
             return (), None
         return self._left.get(value) or partial_axes_of(value, self._rules, self._meshes)
@@ -121,7 +126,7 @@ class _Completed:
 
 def _may_get_another_operand(collective: ir.Operation, meshes: Mapping[str, Mesh]) -> bool:
     value = collective.operands[0]
-    if behind_barriers(value) != value:
+    if look_through_barriers(value) != value:
         return True
     return any(
         (sharding := get_sharding(end)) is not None

@@ -19,7 +19,7 @@ An operation without a rule, or without a local form, is computed on replicated 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -217,7 +217,6 @@ class _FunctionResharder:
                     self.known.forget(operation)
                     return
                 take_operands_back(operation, self.meshes, self.cache)
-            self._bring_to_one_mesh(operation, name)
             self._make_compatible(operation, name)
 
     def _convert_operands_of_call(self, call: ir.Operation) -> None:
@@ -226,45 +225,51 @@ class _FunctionResharder:
             for source in sources_of_call(call, callee, self.meshes):
                 self.uses.convert(source, True)
 
-    def _bring_to_one_mesh(self, operation: ir.Operation, name: str) -> None:
-        """Reshard the tensors of an operation that are not on its majority mesh."""
-        known = OperationView.of(operation, name)
-        shardings: Shardings = tuple([self.known[value] for value in known.values])
-        count = len(known.operands)
-        new = self.resolver.shardings_on_one_mesh(shardings, count)
-        if not new:
+    def _make_compatible(self, operation: ir.Operation, name: str) -> None:
+        view, shardings = self._read(operation, name)
+        if self._are_plain(shardings):
             return
+        on_one_mesh = self.resolver.shardings_on_one_mesh(shardings, len(view.operands))
+        if on_one_mesh:
+            self._bring_to_one_mesh(view, shardings, on_one_mesh)
+            view, shardings = self._read(operation, name)
+            if self._are_plain(shardings):
+                return
+        compatible = self.resolver.resolve(view, shardings)
+        if compatible is None or (compatible.is_kept and not self.has_unreduced_or_maximal):
+            return
+        self.resolver.remark(operation, shardings, compatible)
+        count = len(view.operands)
+        place = ir.InsertionPoint(operation)
+        for index, sharding in enumerate(compatible.shardings[:count]):
+            if sharding is not None:
+                value = self.uses.reshard_partial(view.operands[index], sharding, place)
+                operation.operands[index] = value
+        self._set_results(operation, shardings[count:], compatible)
+
+    def _read(self, operation: ir.Operation, name: str) -> tuple[OperationView, Shardings]:
+        """Return an operation, and the shardings of its operands, then results."""
+        view = OperationView.of(operation, name)
+        return view, tuple([self.known[value] for value in view.values])
+
+    def _bring_to_one_mesh(
+        self, view: OperationView, old: Shardings, new: Mapping[int, TensorSharding]
+    ) -> None:
+        """Reshard the tensors of an operation that are not on its majority mesh."""
+        operation, count = view.operation, len(view.operands)
         place = ir.InsertionPoint(operation)
         results = {index - count: sharding for index, sharding in new.items() if index >= count}
         for index, sharding in new.items():
             if index < count:
-                value = self.uses.reshard_partial(known.operands[index], sharding, place)
+                value = self.uses.reshard_partial(view.operands[index], sharding, place)
                 operation.operands[index] = value
         if results:
             set_result_shardings_of(operation, results, self.cache)
             self.known.forget(operation)
         for index, sharding in results.items():
-            old = shardings[count + index]
-            assert old is not None, "only results with shardings are on a mesh"
-            self._go_back(known.results[index], sharding, old)
-
-    def _make_compatible(self, operation: ir.Operation, name: str) -> None:
-        known = OperationView.of(operation, name)
-        shardings: Shardings = tuple([self.known[value] for value in known.values])
-        if self._are_plain(shardings):
-            return
-        compatible = self.resolver.resolve(known, shardings)
-        if compatible is None or (compatible.is_kept and not self.has_unreduced_or_maximal):
-            return
-        self.resolver.remark(operation, shardings, compatible)
-        count = len(known.operands)
-        place = ir.InsertionPoint(operation)
-        for index, sharding in enumerate(compatible.shardings[:count]):
-            if sharding is not None:
-                operation.operands[index] = self.uses.reshard_partial(
-                    known.operands[index], sharding, place
-                )
-        self._set_results(operation, shardings[count:], compatible)
+            before = old[count + index]
+            assert before is not None, "only results with shardings are on a mesh"
+            self._go_back(view.results[index], sharding, before)
 
     def _are_plain(self, shardings: Shardings) -> bool:
         """Whether all tensors are replicated; computed once for equal shardings."""

@@ -29,7 +29,7 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.model.mesh_change import sharding_on
-from mlir_sdy.values import behind_barriers, get_sharding
+from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.resharding.plan import plan_reshard
@@ -112,7 +112,7 @@ class _Conversion:
         self.meshes = meshes
         self.cache = cache
         self.built = built
-        self.input = behind_barriers(reshard.operands[0])
+        self.input = look_through_barriers(reshard.operands[0])
         self.target = get_sharding(reshard.results[0])
 
     def run(self, *, keep_redundant: bool) -> None:
@@ -127,7 +127,7 @@ class _Conversion:
         if source_mesh is None or target_mesh is None:
             return  # the verifier reports unknown meshes
         if source_mesh.is_maximal or target_mesh.is_maximal:
-            self._hand_over_whole(source, target)
+            self._hand_over_replicated(source, target)
             return
         if source.is_fully_replicated and target.is_fully_replicated:
             self._replace(self.input)
@@ -150,15 +150,15 @@ class _Conversion:
             )
         self._replace(self._chain(self.input, source, target))
 
-    def _hand_over_whole(self, source: TensorSharding, target: TensorSharding) -> None:
+    def _hand_over_replicated(self, source: TensorSharding, target: TensorSharding) -> None:
         """Gather before a reshard to a single device, and slice after a reshard from one."""
         if not source.is_fully_replicated:
-            self.reshard.operands[0] = self._chain(self.input, source, _whole(source))
+            self.reshard.operands[0] = self._chain(self.input, source, _replicated(source))
         elif not target.is_fully_replicated:
-            whole = _whole(target)
+            replicated = _replicated(target)
             with ir.InsertionPoint(self.reshard), self.reshard.location:
-                everywhere = sdy.reshard(self.input, self.cache[whole])
-            self._replace(self._chain(everywhere, whole, target))
+                everywhere = sdy.reshard(self.input, self.cache[replicated])
+            self._replace(self._chain(everywhere, replicated, target))
 
     def _change_mesh(self, source: TensorSharding, target: TensorSharding) -> None:
         """Convert to another mesh of the same devices, by a layout that both meshes can express.
@@ -172,8 +172,8 @@ class _Conversion:
         before, after = source, sharding_on(source, mesh, other, target.mesh_or_ref)
         if after is None:
             earlier = sharding_on(target, other, mesh, source.mesh_or_ref)
-            before = earlier or _whole(source)
-            after = target if earlier else _whole(target)
+            before = earlier or _replicated(source)
+            after = target if earlier else _replicated(target)
         value = self._chain(self.input, source, before)
         with ir.InsertionPoint(self.reshard), self.reshard.location:
             value = sdy.reshard(value, self.cache[after])
@@ -214,7 +214,7 @@ class _Conversion:
         self.reshard.erase()
 
 
-def _whole(sharding: TensorSharding) -> TensorSharding:
+def _replicated(sharding: TensorSharding) -> TensorSharding:
     dims = (dim.with_axes(()) for dim in sharding.dim_shardings)
     return sharding.with_dims(tuple(dims))
 

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
-from mlir_sdy.values import behind_barriers, get_sharding, result_shardings_of
+from mlir_sdy.values import get_sharding, look_through_barriers, result_shardings_of
 from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
 from pyshardy.irtools.channels import first_free_channel
 from pyshardy.irtools.tensor_types import shape_of
@@ -141,29 +141,29 @@ class _ModuleResolver:
         form = form_of(operation, rule)
         if form is None:
             in_place = factors_in_place(operation, rule, self.meshes)
-            self._make_whole(operation, rule, blocked_factors(operation, rule) - in_place)
+            self._replicate(operation, rule, blocked_factors(operation, rule) - in_place)
             return
         resolution = _ResolutionBySize(operation, self.meshes)
         lists = axes_of_factors(form.rule, shardings, form.factors)
-        whole = factors_to_replicate(
+        replicated = factors_to_replicate(
             form, shardings, self.meshes, resolution, exchanges=self.exchanges
         )
-        whole |= {factor for factor, axes in lists.items() if len(axes) > 1}
-        self._make_whole(operation, form.rule, whole)
+        replicated |= {factor for factor, axes in lists.items() if len(axes) > 1}
+        self._replicate(operation, form.rule, replicated)
         if resolution.changes(
-            form.rule, whole
+            form.rule, replicated
         ):  # reshards are missing, which another pass must insert
-            self._make_whole(operation, form.rule, form.factors)
+            self._replicate(operation, form.rule, form.factors)
             return
         axes = {
             factor: next(iter(lists[factor]))
-            for factor in sorted(form.factors - whole)
+            for factor in sorted(form.factors - replicated)
             if any(lists[factor])
         }
         if not axes.keys() <= factors_in_place(operation, form.rule, self.meshes):
             self._exchange(form, axes, shardings)
 
-    def _make_whole(
+    def _replicate(
         self, operation: ir.Operation, rule: OpShardingRule, factors: frozenset[int]
     ) -> None:
         """Replicate the sharded dimensions of these factors."""
@@ -183,7 +183,7 @@ class _ModuleResolver:
     ) -> None:
         name = majority_mesh(shardings, self.meshes)
         mesh = self.meshes.get(name) if isinstance(name, str) else name
-        assert name is not None, "tensors that agree have a mesh in common"
+        assert name is not None, "compatible tensors have a mesh in common"
         assert mesh is not None, "the verifier refuses shardings without a mesh"
         replace_with_manual_computation(form, axes, name, mesh, self.builder, self.cache)
 
@@ -216,6 +216,6 @@ def _erase_if_unused(operation: ir.Operation) -> bool:
 
 
 def _shardings_of(operation: ir.Operation) -> Shardings:
-    operands = [get_sharding(behind_barriers(value)) for value in operation.operands]
+    operands = [get_sharding(look_through_barriers(value)) for value in operation.operands]
     results = result_shardings_of(operation) or [None] * len(operation.results)
     return (*operands, *results)
