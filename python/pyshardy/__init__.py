@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pyshardy import shard as shard
     from pyshardy.api import parse, propagate, sharding, write
     from pyshardy.backends import CompileOptions, Registration, register_backend
+    from pyshardy.cost.hardware import Hardware, Link, load_hardware
     from pyshardy.drawing import Drawing, draw, draw_mesh
     from pyshardy.guard.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
@@ -57,7 +58,9 @@ __all__ = [
     "Diagnostic",
     "DimensionSharding",
     "Drawing",
+    "Hardware",
     "HostCrashError",
+    "Link",
     "Mesh",
     "ModelError",
     "ParseError",
@@ -75,6 +78,7 @@ __all__ = [
     "draw",
     "draw_mesh",
     "get_sharding",
+    "load_hardware",
     "load_rules",
     "observed_by",
     "parse",
@@ -112,6 +116,7 @@ _HOMES = {
     "pyshardy.guard.crash": ("HostCrashError",),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),
+    "pyshardy.cost.hardware": ("Hardware", "Link", "load_hardware"),
     "pyshardy.program": ("PartitionedProgram", "ShardedArray", "partition"),
     "pyshardy.propagation.observer": ("observed_by",),
     "pyshardy.propagation.explained_record": ("Propagation",),

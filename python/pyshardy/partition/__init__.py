@@ -5,6 +5,7 @@
 |-----------------|------------------------------------------------------------------------------|
 | `records`       | what is known of each operation, one family per file                         |
 | `op_facts`      | look-up of records: blocked factors, rules on shards, completion, work       |
+| `function_context` | the common set-up of passes over functions                                |
 | `compatibility` | compatible shardings of the tensors of an operation                          |
 | `resharding`    | the collectives of a reshard, and their cost                                 |
 | `halo`          | halo exchange: operations whose shards need elements of others               |
