@@ -13,6 +13,7 @@ from pyshardy.cost.hardware import DEFAULT_HARDWARE, Link, load_hardware
 from pyshardy.partition.compatibility.cheapest_axes import Tensor, cheapest_factor_axes
 from pyshardy.partition.compatibility.factor_axes import choose_factor_axes
 from pyshardy.partition.resharding.cost import (
+    Reshard,
     completion_cost,
     local_elements,
     reshard_bytes,
@@ -116,23 +117,25 @@ def test_no_axis_is_used_twice(data):
 def test_reshard_cost(source, target, expected):
     ends = [sharding(*dims).dim_axes for dims in (source, target)]
     latency = START if expected else 0
-    assert reshard_bytes((8, 8), 4, *ends, MESH) == expected
-    assert reshard_cost((8, 8), 4, *ends, MESH, DEFAULT) == expected / RATE + latency
+    reshard = Reshard((8, 8), 4, *ends, MESH)
+    assert reshard_bytes(reshard) == expected
+    assert reshard_cost(reshard, DEFAULT) == expected / RATE + latency
 
 
 def test_reshard_cost_where_padding_moves():
     """10 elements are 5 and 5, or 3, 3, 3 and 1: they are gathered, and sliced again."""
     mesh = mesh_of_sizes(x=2, z=2)
     halves, finer = (sharding(axes).dim_axes for axes in ("x", "x z"))
-    assert reshard_cost((10,), 4, halves, finer, mesh, DEFAULT) == 20 / RATE + START
-    assert reshard_cost((12,), 4, halves, finer, mesh, DEFAULT) == 0
+    uneven, even = (Reshard((size,), 4, halves, finer, mesh) for size in (10, 12))
+    assert reshard_cost(uneven, DEFAULT) == 20 / RATE + START
+    assert reshard_cost(even, DEFAULT) == 0
 
 
 def test_completion_cost():
     whole, scattered = (sharding(*dims).dim_axes for dims in (("", ""), ("x", "")))
 
     def cost(reduced, target):
-        return completion_cost((8, 8), 4, whole, reduced, target, MESH, DEFAULT)
+        return completion_cost(Reshard((8, 8), 4, whole, target, MESH), reduced, DEFAULT)
 
     assert cost(refs("x"), whole) == 256 / RATE + START
     assert cost(refs("x"), scattered) == 128 / RATE + START
@@ -150,8 +153,8 @@ def test_the_time_of_work_is_a_maximum():
 
 def test_the_slowest_link_counts():
     source, target = (sharding(*dims).dim_axes for dims in (("x", "y"), ("", "")))
-    fast = reshard_cost((8, 8), 4, source, target, MESH, DEFAULT)
-    slow = reshard_cost((8, 8), 4, source, target, MESH, SLOW_X)
+    reshard = Reshard((8, 8), 4, source, target, MESH)
+    fast, slow = (reshard_cost(reshard, hardware) for hardware in (DEFAULT, SLOW_X))
     assert slow - START == 64 * (fast - START)
 
 

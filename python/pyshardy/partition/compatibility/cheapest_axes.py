@@ -45,7 +45,12 @@ from mlir_sdy.model import (
 )
 from pyshardy.cost.hardware import Hardware
 from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
-from pyshardy.partition.resharding.cost import completion_cost, local_elements, reshard_cost
+from pyshardy.partition.resharding.cost import (
+    Reshard,
+    completion_cost,
+    local_elements,
+    reshard_cost,
+)
 from pyshardy.partition.resharding.steps import AxesPerDim
 from pyshardy.propagation.projection import ShardingProjection
 
@@ -66,6 +71,10 @@ class Tensor:
     shape: Shape
     nbytes: int
     axes: AxesPerDim
+
+    def reshard(self, source: AxesPerDim, target: AxesPerDim, mesh: Mesh) -> Reshard:
+        """Return the reshard between two lists of axes."""
+        return Reshard(self.shape, self.nbytes, source, target, mesh)
 
 
 def cheapest_factor_axes(
@@ -212,24 +221,15 @@ class _Judge:
         reduced = sort_and_merge(
             (axis for factor in self.rule.reduction_factors for axis in answer[factor]), mesh
         )
-        return sum(
-            reshard_cost(
-                tensor.shape, tensor.nbytes, tensor.axes, _axes(mapping, answer), mesh, hardware
-            )
-            for mapping, tensor in self.operands
-        ) + sum(
-            completion_cost(
-                tensor.shape,
-                tensor.nbytes,
-                _axes(mapping, answer),
-                reduced,
-                tensor.axes,
-                mesh,
-                hardware,
-                self.addends,
-            )
-            for mapping, tensor in self.results
-        )
+        seconds = 0.0
+        for mapping, tensor in self.operands:
+            reshard = tensor.reshard(tensor.axes, _axes(mapping, answer), mesh)
+            seconds += reshard_cost(reshard, hardware)
+        completions = 0.0
+        for mapping, tensor in self.results:
+            reshard = tensor.reshard(_axes(mapping, answer), tensor.axes, mesh)
+            completions += completion_cost(reshard, reduced, hardware, self.addends)
+        return seconds + completions
 
 
 def _axes(mapping: TensorMapping, answer: FactorAxes) -> AxesPerDim:

@@ -39,6 +39,7 @@ from pyshardy.partition.compatibility.reshape_images import images
 from pyshardy.partition.compatibility.reshape_sides import Side
 from pyshardy.partition.halo.crossing import cheapest_crossing
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
+from pyshardy.partition.resharding.cost import Reshard
 from pyshardy.partition.resharding.steps import AxesPerDim
 
 _MOST_ANSWERS = 256
@@ -141,9 +142,8 @@ class _Judge:
         return self._reshard(source, before.axes) + between + self._reshard(after, target.axes)
 
     def _reshard(self, side: Side, axes: AxesPerDim) -> Traffic:
-        return exchanging_reshard_traffic(
-            side.shape, self.nbytes, side.axes, axes, self.mesh, self.hardware
-        )
+        reshard = Reshard(side.shape, self.nbytes, side.axes, axes, self.mesh)
+        return exchanging_reshard_traffic(reshard, self.hardware)
 
     def _options(self, group: Group) -> list[_Answer]:
         """Return the axes that the dimensions of a group may have on both sides."""

@@ -11,7 +11,7 @@ from mlir_sdy.model import Mesh, OpShardingRule, TensorMapping, TensorSharding, 
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.compatibility.compatible_shardings import CompatibleShardings, Shardings
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
-from pyshardy.partition.resharding.cost import local_elements, reshard_bytes
+from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_bytes
 
 
 def remark_on_unsharded_dimensions(
@@ -79,7 +79,8 @@ def remark_on_gathering(
     assert mesh is not None, "a gathered operand is on a mesh"
     value = operation.operands[index]
     before, after = tuple(old.dim_axes), tuple(new.dim_axes)
-    sent = reshard_bytes(shape_of(value.type), element_bytes(value.type), before, after, mesh)
+    nbytes = element_bytes(value.type)
+    sent = reshard_bytes(Reshard(shape_of(value.type), nbytes, before, after, mesh))
     _report(
         operation,
         f"needs operand {index} unsharded along {_listed(dims)}: to gather {old}, a device sends "

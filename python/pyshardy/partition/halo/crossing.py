@@ -27,6 +27,7 @@ from pyshardy.partition.compatibility.reshape_images import shapes_between
 from pyshardy.partition.compatibility.reshape_sides import Side, are_alike, images_on
 from pyshardy.partition.halo.reshard import exchanging_reshard_traffic
 from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
+from pyshardy.partition.resharding.cost import Reshard
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,8 @@ def cheapest_crossing(
     for shape in shapes_between(source.axes, source.shape, target.axes, target.shape, mesh):
         for before in images_on(source, shape, mesh):
             for after in images_on(target, shape, mesh):
-                traffic = exchanging_reshard_traffic(
-                    shape, nbytes, before.axes, after.axes, mesh, hardware
-                )
+                reshard = Reshard(shape, nbytes, before.axes, after.axes, mesh)
+                traffic = exchanging_reshard_traffic(reshard, hardware)
                 ways.append(Crossing(traffic, between=(before, after)))
     return min(ways, key=lambda way: way.traffic, default=None)
 

@@ -56,7 +56,7 @@ from pyshardy.partition.compatibility.reshape_groups import passes_through, resh
 from pyshardy.partition.compatibility.reshape_sides import Side
 from pyshardy.partition.halo.crossing import Crossing, cheapest_crossing
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.resharding.cost import reshard_traffic
+from pyshardy.partition.resharding.cost import Reshard, reshard_traffic
 
 
 def resolve_reshape(
@@ -128,8 +128,8 @@ def _crossing(
     crossing = cheapest_crossing(*sides, nbytes, mesh, hardware, exchanges=exchanges)
     gathered = Traffic()
     for shape, before, after in ((shapes[0], *source), (shapes[1], *reversed(target))):
-        axes = before.dim_axes, after.dim_axes
-        gathered += reshard_traffic(shape, nbytes, *axes, mesh, hardware)
+        reshard = Reshard(shape, nbytes, before.dim_axes, after.dim_axes, mesh)
+        gathered += reshard_traffic(reshard, hardware)
     return None if crossing is None or crossing.traffic > gathered else crossing
 
 

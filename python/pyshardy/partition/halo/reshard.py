@@ -19,6 +19,7 @@ In the opposite direction, the slice is the exchange.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
@@ -31,8 +32,7 @@ from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import Shape, shape_of
 from pyshardy.partition.halo.windowed import is_resizing_profitable, resizing_traffic
 from pyshardy.partition.padding.builder import PaddingBuilder
-from pyshardy.partition.resharding.cost import reshard_traffic
-from pyshardy.partition.resharding.steps import AxesPerDim
+from pyshardy.partition.resharding.cost import Reshard, reshard_traffic
 
 
 def widen_reshard(
@@ -93,22 +93,18 @@ def _wide_size(size: int, before: AxisTuple, after: AxisTuple, mesh: Mesh) -> in
     return size if padded_to_less == padded_to_more else padded_to_more
 
 
-def exchanging_reshard_traffic(
-    shape: Shape,
-    nbytes: int,
-    source: AxesPerDim,
-    target: AxesPerDim,
-    mesh: Mesh,
-    hardware: Hardware,
-) -> Traffic:
-    """Return the communication of a reshard with halo exchange; see `cost.reshard_traffic`."""
-    before, after = (TensorSharding.from_axes("mesh", axes) for axes in (source, target))
+def exchanging_reshard_traffic(reshard: Reshard, hardware: Hardware) -> Traffic:
+    """Return the communication time of a reshard with halo exchange; see `reshard_traffic`."""
+    shape, nbytes, mesh = reshard.shape, reshard.nbytes, reshard.mesh
+    before, after = (
+        TensorSharding.from_axes("mesh", axes) for axes in (reshard.source, reshard.target)
+    )
     wide = wide_shape(shape, before, after, mesh)
     if wide == shape or not _is_profitable(shape, wide, before, after, mesh):
-        return reshard_traffic(shape, nbytes, source, target, mesh, hardware)
+        return reshard_traffic(reshard, hardware)
     return (
         resizing_traffic(shape, wide, nbytes, before, mesh, hardware)
-        + reshard_traffic(wide, nbytes, source, target, mesh, hardware)
+        + reshard_traffic(replace(reshard, shape=wide), hardware)
         + resizing_traffic(wide, shape, nbytes, after, mesh, hardware)
     )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from mlir_sdy.model.communication import share_sent
+from mlir_sdy.model.hashing import HashSlot, hash_once
 from pyshardy.cost.collectives import Traffic, collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.partition.compatibility.factor_axes import Shape
@@ -48,27 +49,44 @@ def local_elements(shape: Shape, axes: AxesPerDim, mesh: Mesh) -> int:
     )
 
 
-@lru_cache(maxsize=65536)
-def reshard_collectives(
-    shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
-) -> tuple[PlannedCollective, ...]:
-    """Return the collectives that reshard a tensor, without slices, which send nothing.
+@hash_once
+@dataclass(frozen=True, slots=True)
+class Reshard(HashSlot):
+    """A reshard of a tensor on one mesh.
 
-    Args:
+    Attributes:
         shape: the global shape.
         nbytes: the bytes of an element.
         source: the axes of each dimension before.
         target: the axes of each dimension afterwards.
         mesh: the mesh of both.
+    """
+
+    shape: Shape
+    nbytes: int
+    source: AxesPerDim
+    target: AxesPerDim
+    mesh: Mesh
+
+    def plan(self) -> tuple[Step, ...]:
+        """Return the steps of the reshard; none if nothing changes."""
+        if self.source == self.target:
+            return ()
+        return plan_reshard(self.source, self.target, self.shape, self.mesh, reorder=False)
+
+
+@lru_cache(maxsize=65536)
+def reshard_collectives(reshard: Reshard) -> tuple[PlannedCollective, ...]:
+    """Return the collectives of a reshard, without slices, which send nothing.
 
     Example: on a mesh `<["x"=2, "y"=4]>`, a `tensor<8x8xf32>` from `[{"x"}, {}]` to `[{}, {}]` is
     gathered from halves of 128 bytes: 128 bytes in one collective. From `[{"x"}, {}]` to
     `[{}, {"x"}]` half of them are sent: 64.
     """
+    shape, mesh = reshard.shape, reshard.mesh
     found: list[PlannedCollective] = []
-    axes = source
-    steps = plan_reshard(source, target, shape, mesh, reorder=False) if source != target else ()
-    for step in steps:
+    axes = reshard.source
+    for step in reshard.plan():
         kind, refs = _kind_and_axes(step, axes)
         group = mesh.total_size if kind == "collective_permute" else mesh.axes_size(refs)
         if _moves_padding(shape, axes, step.result, mesh):
@@ -78,92 +96,59 @@ def reshard_collectives(
             group = mesh.axes_size(refs)
         share = share_sent(kind, group)
         if share:
-            sent = nbytes * local_elements(shape, axes, mesh) * float(share)
+            sent = reshard.nbytes * local_elements(shape, axes, mesh) * float(share)
             names = tuple(dict.fromkeys(ref.name for ref in refs))
             found.append(PlannedCollective(kind, group, names, sent))
         axes = step.result
     return tuple(found)
 
 
-def reshard_bytes(
-    shape: Shape, nbytes: int, source: AxesPerDim, target: AxesPerDim, mesh: Mesh
-) -> float:
-    """Return the bytes that a device sends to reshard a tensor; see `reshard_collectives`."""
-    return sum(each.sent for each in reshard_collectives(shape, nbytes, source, target, mesh))
+def reshard_bytes(reshard: Reshard) -> float:
+    """Return the bytes that a device sends for a reshard."""
+    return sum(each.sent for each in reshard_collectives(reshard))
 
 
 @lru_cache(maxsize=65536)
-def reshard_traffic(
-    shape: Shape,
-    nbytes: int,
-    source: AxesPerDim,
-    target: AxesPerDim,
-    mesh: Mesh,
-    hardware: Hardware,
-) -> Traffic:
-    """Return the communication time of resharding a tensor.
-
-    See `reshard_collectives` for the arguments.
-    """
+def reshard_traffic(reshard: Reshard, hardware: Hardware) -> Traffic:
+    """Return the communication time of a reshard."""
     traffic = Traffic()
-    for each in reshard_collectives(shape, nbytes, source, target, mesh):
+    for each in reshard_collectives(reshard):
         traffic += collective_traffic(each.kind, each.group_size, each.sent, each.axes, hardware)
     return traffic
 
 
-def reshard_cost(
-    shape: Shape,
-    nbytes: int,
-    source: AxesPerDim,
-    target: AxesPerDim,
-    mesh: Mesh,
-    hardware: Hardware,
-) -> float:
-    """Return the seconds in which a tensor is resharded: transfer and latency.
-
-    See `reshard_collectives` for the arguments.
-    """
-    return reshard_traffic(shape, nbytes, source, target, mesh, hardware).seconds
+def reshard_cost(reshard: Reshard, hardware: Hardware) -> float:
+    """Return the seconds of a reshard: transfer and latency."""
+    return reshard_traffic(reshard, hardware).seconds
 
 
 def completion_cost(
-    shape: Shape,
-    nbytes: int,
-    computed: AxesPerDim,
-    reduced: AxisTuple,
-    target: AxesPerDim,
-    mesh: Mesh,
-    hardware: Hardware,
-    addends: int = 1,
+    reshard: Reshard, reduced: AxisTuple, hardware: Hardware, addends: int = 1
 ) -> float:
     """Return the seconds in which partial results are completed and resharded.
 
     An all-reduce whose result is then sliced along the same axes is a reduce-scatter.
 
     Args:
-        shape: the global shape of the result.
-        nbytes: the bytes of an element.
-        computed: the axes of each dimension in which it is computed.
+        reshard: the reshard of the result, from the axes in which it is computed.
         reduced: the axes along which results are partial; none if they are complete.
-        target: the axes of each dimension afterwards.
-        mesh: the mesh of all of them.
         hardware: the devices and links.
         addends: the number of such results that a loop accumulates, with one all-reduce for all
             after it, unless they are resharded otherwise than by gathers. The cost is that for one
             of them.
     """
     if not reduced:
-        return reshard_cost(shape, nbytes, computed, target, mesh, hardware)
-    put_in = nbytes * local_elements(shape, computed, mesh)
-    steps = tuple(plan_reshard(computed, target, shape, mesh, reorder=False))
+        return reshard_cost(reshard, hardware)
+    put_in = reshard.nbytes * local_elements(reshard.shape, reshard.source, reshard.mesh)
+    steps = reshard.plan()
     first = next(iter(steps), None)
     if isinstance(first, AllSlice) and set(reduced) <= {ref for refs in first.axes for ref in refs}:
-        scattered = collective_cost("reduce_scatter", reduced, put_in, mesh, hardware)
-        return scattered + reshard_cost(shape, nbytes, first.result, target, mesh, hardware)
-    completed = collective_cost("all_reduce", reduced, put_in, mesh, hardware)
+        scattered = collective_cost("reduce_scatter", reduced, put_in, reshard.mesh, hardware)
+        return scattered + reshard_cost(replace(reshard, source=first.result), hardware)
+    completed = collective_cost("all_reduce", reduced, put_in, reshard.mesh, hardware)
     if all(isinstance(step, AllGather) for step in steps):
         completed /= addends
-    return completed + reshard_cost(shape, nbytes, computed, target, mesh, hardware)
+    return completed + reshard_cost(reshard, hardware)
 
 
 def collective_cost(

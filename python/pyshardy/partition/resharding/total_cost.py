@@ -14,7 +14,12 @@ from pyshardy.irtools.loops import trip_count
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.op_facts.completion import COMPLETING, reduced_axes
-from pyshardy.partition.resharding.cost import collective_cost, local_elements, reshard_cost
+from pyshardy.partition.resharding.cost import (
+    Reshard,
+    collective_cost,
+    local_elements,
+    reshard_cost,
+)
 
 _MOVING = frozenset({"sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "sdy.collective_permute"})
 _WHILE = "stablehlo.while"
@@ -59,7 +64,7 @@ def _cost(collective: ir.Operation, meshes: Mapping[str, Mesh], hardware: Hardwa
         return collective_cost(kind, axes, put_in, mesh, hardware)
     if mesh_of(source, meshes) != mesh:
         return 0
-    return reshard_cost(shape, nbytes, source.dim_axes, target.dim_axes, mesh, hardware)
+    return reshard_cost(Reshard(shape, nbytes, source.dim_axes, target.dim_axes, mesh), hardware)
 
 
 def _repetitions(operation: ir.Operation) -> int:

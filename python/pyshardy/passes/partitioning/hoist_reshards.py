@@ -34,7 +34,12 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.completion import reduced_axes
 from pyshardy.partition.op_facts.invariant_computations import hoist_invariant_reshards
-from pyshardy.partition.resharding.cost import completion_cost, local_elements, reshard_cost
+from pyshardy.partition.resharding.cost import (
+    Reshard,
+    completion_cost,
+    local_elements,
+    reshard_cost,
+)
 from pyshardy.partition.resharding.steps import AxesPerDim
 
 _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
@@ -158,9 +163,8 @@ class _Hoisting:
             )
             moved = tuple(axis for dim in taken for axis in old.dim_axes[dim])
             kept = new.dim_axes
-            each = completion_cost(
-                shapes[1], element_bytes(value.type), kept, moved, kept, mesh, self.hardware
-            )
+            unchanged = Reshard(shapes[1], element_bytes(value.type), kept, kept, mesh)
+            each = completion_cost(unchanged, moved, self.hardware)
             if {*moved} != {*reduced_axes(completed, self.meshes)}:
                 continue
             if trips * each > self._cost(value, old, new):
@@ -250,7 +254,8 @@ class _Hoisting:
             if mesh_of(sharding, self.meshes) != mesh or sharding.unreduced_axes:
                 return 0
             ends[-1] = sharding.dim_axes
-        return reshard_cost(shape, element_bytes(value.type), ends[0], ends[1], mesh, self.hardware)
+        reshard = Reshard(shape, element_bytes(value.type), ends[0], ends[1], mesh)
+        return reshard_cost(reshard, self.hardware)
 
     def _bytes(self, value: ir.Value) -> int:
         sharding = get_sharding(value)

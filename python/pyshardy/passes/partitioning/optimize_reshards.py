@@ -43,7 +43,7 @@ from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
 from pyshardy.partition.op_facts.record import record_of
-from pyshardy.partition.resharding.cost import local_elements, reshard_cost
+from pyshardy.partition.resharding.cost import Reshard, local_elements, reshard_cost
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
 from pyshardy.rules.operation_view import OperationView
 
@@ -236,14 +236,9 @@ class _Optimizer:
         key = identity(value.type), source, target
         cost = self._costs.get(key)
         if cost is None:
-            cost = self._costs[key] = reshard_cost(
-                shape_of(value.type),
-                element_bytes(value.type),
-                source.dim_axes,
-                target.dim_axes,
-                mesh,
-                self.hardware,
-            )
+            axes = source.dim_axes, target.dim_axes
+            reshard = Reshard(shape_of(value.type), element_bytes(value.type), *axes, mesh)
+            cost = self._costs[key] = reshard_cost(reshard, self.hardware)
         return cost
 
     def _work(self, operation: ir.Operation, sharding: TensorSharding, mesh: Mesh) -> float:

@@ -27,7 +27,7 @@ from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.shardings import result_kinds
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.resharding.cost import reshard_cost
+from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.rules import ShardingRuleLookup
 
 _CONSTANT = "sdy.constant"
@@ -134,7 +134,9 @@ class _Region:
                 shape = shape_of(result.type)
                 kept = self._without_axes(result, sharding).dim_axes
                 nbytes = element_bytes(result.type)
-                cost += reshard_cost(shape, nbytes, sharding.dim_axes, kept, mesh, hardware)
+                cost += reshard_cost(
+                    Reshard(shape, nbytes, sharding.dim_axes, kept, mesh), hardware
+                )
         return cost
 
     def work(self, rules: ShardingRuleLookup, hardware: Hardware) -> float:
