@@ -8,6 +8,8 @@ import pytest
 
 import pyshardy as sdy
 from pyshardy.cost.hardware import Link, load_hardware
+from pyshardy.pipeline import pipeline_of, use
+from pyshardy.pipeline.syntax import parse_pipeline
 from pyshardy.program import run_unpartitioned
 
 DEFAULT = load_hardware("default")
@@ -97,6 +99,12 @@ def test_a_value_a_file_and_a_preset_are_the_same(tmp_path):
     modules = [plan(PRODUCT, hardware).module for hardware in (TWO_HOSTS, str(path))]
     assert str(modules[0]) == str(modules[1])
     assert str(plan(PRODUCT, DEFAULT).module) == str(plan(PRODUCT, "default").module)
+
+
+def test_hardware_in_a_pipeline_reads_back():
+    pipeline = pipeline_of(use("sdy-partition-pipeline", hardware=TWO_HOSTS.text))
+    (read,) = parse_pipeline(str(pipeline)).passes()
+    assert load_hardware(read.options[0].value) == TWO_HOSTS
 
 
 def test_unknown_hardware_is_refused():
