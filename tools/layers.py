@@ -35,6 +35,7 @@ LAYERS = [
     ["pyshardy.passes"],
     ["pyshardy.pipelines"],
     ["pyshardy.frontends"],
+    ["pyshardy.program_interface"],
     ["pyshardy.program"],
     ["pyshardy"],  # the public interface, and other modules directly in the package
     ["pyshardy.explain"],

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, note, warning
-from mlir_sdy.discardable import as_text, has_discardable
+from mlir_sdy.diagnostics import SourceLocation, UsageError, emit, error, warning
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
-from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.backends import CompileOptions, SpmdProgram, spmd_program
 from pyshardy.backends.arrays.distribution import gather, parts_of, scatter
 from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_columns
@@ -30,10 +28,15 @@ from pyshardy.local_program.communication import Collective, collectives_of
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
-from pyshardy.local_program.values import spec_of
 from pyshardy.partition.local.preconditions import check_no_inner_modules
-from pyshardy.partition.op_facts.device_meshes import device_mesh_of
-from pyshardy.pipeline import Instrumentation, Step, pipeline_of, run_pipeline, use
+from pyshardy.pipeline import Instrumentation, pipeline_of, run_pipeline, use
+from pyshardy.program_interface import (
+    InterfaceRecorder,
+    Port,
+    argument_names,
+    main_of,
+    signature_of,
+)
 
 if TYPE_CHECKING:
     import jax
@@ -53,35 +56,9 @@ __all__ = [
 ]
 
 _PIPELINE = "sdy-partition-pipeline"
-_LIFT_MESHES = "sdy-lift-inlined-meshes"
-_TRIM_SHARDINGS = "sdy-update-non-divisible-input-output-shardings"
-
-_RESULT_INFO = "jax.result_info"
-"""The attribute with JAX's name of a result of a function."""
 
 _CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
 """The attributes of modules whose Python functions exist in the process that traced them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Port:
-    """An argument or a result of a partitioned program.
-
-    Attributes:
-        name: its name in the source, else its position: `%arg0`, `result 0`.
-        spec: the global type.
-        sharding: its sharding; None if replicated.
-        local_spec: the type on each device.
-        mesh: the mesh of the sharding, with its device order.
-        donated_to: for a donated argument the position of the result that reuses its memory.
-    """
-
-    name: str
-    spec: TensorSpec
-    sharding: TensorSharding | None
-    local_spec: TensorSpec
-    mesh: Mesh
-    donated_to: int | None = None
 
 
 @dataclass(frozen=True)
@@ -281,12 +258,12 @@ def partition(
         )
 
         expand_custom_partitioning(local)
-    interface = _InterfaceRecorder()
+    interface = InterfaceRecorder()
     pipeline = pipeline_of(use(_PIPELINE, **options))
     observers = (interface, *instrumentation)
     run_pipeline(local, pipeline, instrumentation=observers, restore_on_failure=False)
     mesh, meshes = interface.mesh, interface.meshes
-    local_specs = _signature(_main(local))
+    local_specs = signature_of(main_of(local))
     shardings = interface.shardings
     port_meshes = [[_counting_mesh(s, meshes, mesh) for s in some] for some in shardings]
     inputs, outputs = (
@@ -295,63 +272,11 @@ def partition(
             interface.names, interface.specs, shardings, local_specs, port_meshes, strict=True
         )
     )
-    place = location_of(_main(local).location)
+    place = location_of(main_of(local).location)
     for port in (*inputs, *outputs):
         _check_local_type(port, mesh, place)
-    inputs = _with_donations(inputs, outputs, _main(local))
+    inputs = _with_donations(inputs, outputs, main_of(local))
     return PartitionedProgram(local, mesh, inputs, outputs, collectives_of(local, mesh))
-
-
-class _InterfaceRecorder(Instrumentation):
-    """Records the interface of the global program while the pipeline runs.
-
-    Attributes:
-        mesh: the mesh that the program is partitioned for.
-        meshes: all meshes by name.
-        names: the names of arguments and results.
-        specs: their types.
-        shardings: their shardings, which divide them evenly.
-    """
-
-    mesh: Mesh
-    meshes: Mapping[str, Mesh]
-    names: tuple[list[str], list[str]]
-    specs: tuple[list[TensorSpec], list[TensorSpec]]
-    shardings: tuple[Sequence[TensorSharding | None], ...]
-
-    def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
-        """Record the names, which are locations that other observers may change."""
-        del steps
-        entry = _main(module)
-        self.names = _argument_names(entry), _result_names(entry)
-
-    def after_pass(self, step: Step, module: ir.Module) -> None:
-        """Record meshes once they are symbols, and shardings once they divide their tensors."""
-        if step.argument == _LIFT_MESHES:
-            entry = _main(module)
-            self.meshes = meshes_of(module)
-            self.mesh = _mesh_of(module, entry)
-            self.specs = _signature(entry)
-            self.shardings = argument_shardings(entry), result_shardings(entry)
-        elif step.argument == _TRIM_SHARDINGS:
-            entry = _main(module)
-            trimmed = argument_shardings(entry), result_shardings(entry)
-            self.shardings = tuple(
-                [_with_axes_of(*pair) for pair in zip(*ends, strict=True)]
-                for ends in zip(self.shardings, trimmed, strict=True)
-            )
-
-
-def _with_axes_of(
-    declared: TensorSharding | None, trimmed: TensorSharding | None
-) -> TensorSharding | None:
-    """Return a sharding with the axes of a trimmed one; dimensions that were open stay open."""
-    if declared is None or trimmed is None:
-        return trimmed
-    pairs = enumerate(zip(declared.dim_shardings, trimmed.dim_axes, strict=True))
-    return declared.with_dims_replaced(
-        {dim: before.with_axes(axes) for dim, (before, axes) in pairs if before.axes != axes}
-    )
 
 
 def _with_donations(
@@ -417,10 +342,10 @@ def compile_unpartitioned(
         A function from the arrays of the arguments to those of the results.
     """
     plain = unsharded(_entered_at_main(module))
-    entry = _main(plain)
+    entry = main_of(plain)
     options = _with_callbacks(options or CompileOptions(), plain)
-    arguments, results = _signature(entry)
-    ports = list(zip(_argument_names(entry), arguments, strict=True))
+    arguments, results = signature_of(entry)
+    ports = list(zip(argument_names(entry), arguments, strict=True))
     program = spmd_program(backend, plain, Layout(1, 1), options)
 
     def run(inputs: Sequence[npt.ArrayLike]) -> list[Array]:
@@ -431,16 +356,6 @@ def compile_unpartitioned(
         ]
 
     return run
-
-
-def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
-    """Return the mesh that the program is partitioned for; see `op_facts.device_meshes`."""
-    name = device_mesh_of(entry)
-    if name is not None:
-        return meshes_of(module)[name]
-    place = location_of(entry.location)
-    hint = 'declare one, such as sdy.mesh @mesh = <["x"=2, "y"=4]>, and annotate values'
-    raise UsageError(error("the program has no mesh", place, [note(hint, place)]))
 
 
 def _entered_at_main(module: ir.Module) -> ir.Module:
@@ -477,41 +392,6 @@ def _with_callbacks(options: CompileOptions, module: ir.Module) -> CompileOption
 
     functions = implementations_of(module) | dict(options.custom_calls)
     return replace(options, custom_calls=functions)
-
-
-def _main(module: ir.Module) -> ir.Operation:
-    return ir.SymbolTable(module.operation)[ENTRY].operation
-
-
-def _signature(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
-    """Return the types of the arguments and of the results."""
-    function_type = function_type_of(function)
-    place = location_of(function.location)
-    return (
-        [spec_of(argument, place) for argument in function_type.inputs],
-        [spec_of(result, place) for result in function_type.results],
-    )
-
-
-def _argument_names(function: ir.Operation) -> list[str]:
-    names: list[str] = []
-    for index, argument in enumerate(function.regions[0].blocks[0].arguments):
-        location = argument.location
-        named = isinstance(location, ir.NameLoc)
-        names.append(location.name_str if named else f"%arg{index}")
-    return names
-
-
-def _result_names(function: ir.Operation) -> list[str]:
-    count = len(function_type_of(function).results)
-    attributes = FunctionView(function).res_attrs
-    names: list[str] = []
-    for index in range(count):
-        given: str | None = None
-        if attributes and _RESULT_INFO in attributes[index]:
-            given = as_text(attributes[index][_RESULT_INFO])
-        names.append(given or f"result {index}")
-    return names
 
 
 def _column(value: npt.ArrayLike | ShardedArray, port: Port) -> Column:

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The interface of a partitioned program: its arguments and results, globally and on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir_sdy.diagnostics import UsageError, error, note
+from mlir_sdy.discardable import as_text
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.values import argument_shardings, result_shardings
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
+from pyshardy.local_program.entry import ENTRY
+from pyshardy.local_program.tensor_spec import TensorSpec
+from pyshardy.local_program.values import spec_of
+from pyshardy.partition.op_facts.device_meshes import device_mesh_of
+from pyshardy.pipeline import Instrumentation, Step
+
+_LIFT_MESHES = "sdy-lift-inlined-meshes"
+_TRIM_SHARDINGS = "sdy-update-non-divisible-input-output-shardings"
+
+_RESULT_INFO = "jax.result_info"
+"""The attribute with JAX's name of a result of a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """An argument or a result of a partitioned program.
+
+    Attributes:
+        name: its name in the source, else its position: `%arg0`, `result 0`.
+        spec: the global type.
+        sharding: its sharding; None if replicated.
+        local_spec: the type on each device.
+        mesh: the mesh of the sharding, with its device order.
+        donated_to: for a donated argument the position of the result that reuses its memory.
+    """
+
+    name: str
+    spec: TensorSpec
+    sharding: TensorSharding | None
+    local_spec: TensorSpec
+    mesh: Mesh
+    donated_to: int | None = None
+
+
+class InterfaceRecorder(Instrumentation):
+    """Records the interface of the global program while the pipeline runs.
+
+    Attributes:
+        mesh: the mesh that the program is partitioned for.
+        meshes: all meshes by name.
+        names: the names of arguments and results.
+        specs: their types.
+        shardings: their shardings, which divide them evenly.
+    """
+
+    mesh: Mesh
+    meshes: Mapping[str, Mesh]
+    names: tuple[list[str], list[str]]
+    specs: tuple[list[TensorSpec], list[TensorSpec]]
+    shardings: tuple[Sequence[TensorSharding | None], ...]
+
+    def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
+        """Record the names, which are locations that other observers may change."""
+        del steps
+        entry = main_of(module)
+        self.names = argument_names(entry), result_names(entry)
+
+    def after_pass(self, step: Step, module: ir.Module) -> None:
+        """Record meshes once they are symbols, and shardings once they divide their tensors."""
+        if step.argument == _LIFT_MESHES:
+            entry = main_of(module)
+            self.meshes = meshes_of(module)
+            self.mesh = _mesh_of(module, entry)
+            self.specs = signature_of(entry)
+            self.shardings = argument_shardings(entry), result_shardings(entry)
+        elif step.argument == _TRIM_SHARDINGS:
+            entry = main_of(module)
+            trimmed = argument_shardings(entry), result_shardings(entry)
+            self.shardings = tuple(
+                [_with_axes_of(*pair) for pair in zip(*ends, strict=True)]
+                for ends in zip(self.shardings, trimmed, strict=True)
+            )
+
+
+def _with_axes_of(
+    declared: TensorSharding | None, trimmed: TensorSharding | None
+) -> TensorSharding | None:
+    """Return a sharding with the axes of a trimmed one; dimensions that were open stay open."""
+    if declared is None or trimmed is None:
+        return trimmed
+    pairs = enumerate(zip(declared.dim_shardings, trimmed.dim_axes, strict=True))
+    return declared.with_dims_replaced(
+        {dim: before.with_axes(axes) for dim, (before, axes) in pairs if before.axes != axes}
+    )
+
+
+def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
+    """Return the mesh that the program is partitioned for; see `op_facts.device_meshes`."""
+    name = device_mesh_of(entry)
+    if name is not None:
+        return meshes_of(module)[name]
+    place = location_of(entry.location)
+    hint = 'declare one, such as sdy.mesh @mesh = <["x"=2, "y"=4]>, and annotate values'
+    raise UsageError(error("the program has no mesh", place, [note(hint, place)]))
+
+
+def main_of(module: ir.Module) -> ir.Operation:
+    """Return the entry of a module, the function `@main`."""
+    return ir.SymbolTable(module.operation)[ENTRY].operation
+
+
+def signature_of(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:
+    """Return the types of the arguments and of the results."""
+    function_type = function_type_of(function)
+    place = location_of(function.location)
+    return (
+        [spec_of(argument, place) for argument in function_type.inputs],
+        [spec_of(result, place) for result in function_type.results],
+    )
+
+
+def argument_names(function: ir.Operation) -> list[str]:
+    """Return the names of arguments: those of their locations, or else `%arg0` and so on."""
+    names: list[str] = []
+    for index, argument in enumerate(function.regions[0].blocks[0].arguments):
+        location = argument.location
+        named = isinstance(location, ir.NameLoc)
+        names.append(location.name_str if named else f"%arg{index}")
+    return names
+
+
+def result_names(function: ir.Operation) -> list[str]:
+    """Return the names of results: those that JAX gives, or else `result 0` and so on."""
+    count = len(function_type_of(function).results)
+    attributes = FunctionView(function).res_attrs
+    names: list[str] = []
+    for index in range(count):
+        given: str | None = None
+        if attributes and _RESULT_INFO in attributes[index]:
+            given = as_text(attributes[index][_RESULT_INFO])
+        names.append(given or f"result {index}")
+    return names
