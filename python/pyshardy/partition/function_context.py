@@ -22,7 +22,7 @@ class FunctionContext:
     Attributes:
         module: the module; None for a function outside of a module.
         meshes: the meshes of the module by name; none outside of a module.
-        attributes: makes attributes, each once.
+        cache: makes attributes, each once.
         rules: finds the sharding rules of operations.
         shardings: the shardings of values as seen by their users, each read once. A pass that
             changes shardings updates it.
@@ -30,7 +30,7 @@ class FunctionContext:
 
     module: ir.Operation | None
     meshes: Mapping[str, Mesh]
-    attributes: AttributeCache
+    cache: AttributeCache
     rules: ShardingRuleLookup
     shardings: ShardingCache = field(default_factory=ShardingCache)
 

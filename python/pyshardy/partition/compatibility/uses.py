@@ -35,7 +35,7 @@ class UseConverter:
 
     def __init__(self, context: FunctionContext):
         self.meshes = context.meshes
-        self.cache = context.attributes
+        self.cache = context.cache
         self.mesh = context.mesh
 
     def convert(self, source: Source, full: bool, *, before_use: bool = False) -> None:

@@ -52,7 +52,7 @@ def insert_func_call_reshards(module: ir.Module) -> None:
         PassError: the callee is not in the module, which is not changed then.
     """
     context = FunctionContext.of(module)
-    meshes, cache = context.meshes, context.attributes
+    meshes, cache = context.meshes, context.cache
     functions = functions_of(module)
     inner = {symbol_name(function): _inner_shardings(function, meshes) for function in functions}
     calls = [call for function in functions for call in operations_named({"func.call"}, function)]

@@ -43,7 +43,7 @@ def propagate_to_func_results(module: ir.Module) -> None:
     """
     main = main_function(module)
     context = FunctionContext.of(module)
-    meshes, cache = context.meshes, context.attributes
+    meshes, cache = context.meshes, context.cache
     for function in functions_of(module):
         returned = returned_values(function)
         if not returned:

@@ -57,7 +57,7 @@ def update_non_divisible_input_output_shardings(
             inputs and outputs of the program, and `sdy-inline-small-functions` can inline them.
     """
     context = FunctionContext.of(module)
-    meshes, cache = context.meshes, context.attributes
+    meshes, cache = context.meshes, context.cache
     functions = functions_of(module)
     kept = {symbol_name(each) for each in functions if public_functions_only and is_private(each)}
     for function in functions:

@@ -111,7 +111,7 @@ class _ModuleConverter:
         self.module = module
         self.builder = builder
         self.meshes = context.meshes
-        self.cache = context.attributes
+        self.cache = context.cache
         self.checks = checks
         self.known = context.shardings
         self.device_dependent = operations_where(lambda record: record.is_device_dependent)

@@ -95,7 +95,7 @@ class _Hoisting:
 
     def __init__(self, context: FunctionContext, hardware: Hardware, max_bytes: int):
         self.meshes = context.meshes
-        self.cache = context.attributes
+        self.cache = context.cache
         self.hardware = hardware
         self.max_bytes = max_bytes
 

@@ -150,7 +150,7 @@ class _FunctionResharder:
         self.full = full
         self.marks_partial = marks_partial
         self.meshes = context.meshes
-        self.cache = context.attributes
+        self.cache = context.cache
         self.known = context.shardings
         self.uses = UseConverter(context)
         self._plain: dict[tuple[int, ...], tuple[Shardings, bool]] = {}

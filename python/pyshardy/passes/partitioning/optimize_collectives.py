@@ -116,7 +116,7 @@ def optimize_collectives(function: ir.Operation | ir.OpView) -> None:
     for permute in operations_named({_PERMUTE}, function):
         chain = _find_chain(permute, context.meshes)
         if chain is not None:
-            chain.rewrite(context.attributes)
+            chain.rewrite(context.cache)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ class _Optimizer:
         self.function = function
         self.hardware = hardware
         self.meshes = context.meshes
-        self.cache = context.attributes
+        self.cache = context.cache
         self.rules = context.rules
         self._elementwise = SignatureMemo[bool](self.rules)
         # By shardings and types, as layers repeat; addresses are valid as long as the context.

@@ -99,7 +99,7 @@ class _FunctionPadder:
         self.function = function
         context = FunctionContext.of(function)
         self.meshes = context.meshes
-        self.cache = context.attributes
+        self.cache = context.cache
         self.rules = context.rules
         self.contents: dict[ir.Value, Shape] = {}
         self.zeros: set[ir.Value] = set()

@@ -145,7 +145,7 @@ class _Reassociation:
 
     def __init__(self, context: FunctionContext):
         self.meshes = context.meshes
-        self.cache = context.attributes
+        self.cache = context.cache
         self.has_changed = False
 
     def visit(self, operation: ir.Operation) -> None:

@@ -58,9 +58,9 @@ def reshard_to_collectives(function: ir.OpView, *, keep_redundant_reshards: bool
         PassError: a reshard has another rank than its operand.
     """
     context = FunctionContext.of(function)
-    built = _StepAttributes(context.attributes)
+    built = _StepAttributes(context.cache)
     for reshard in operations_named({"sdy.reshard"}, function):
-        conversion = _Conversion(reshard, context.meshes, context.attributes, built)
+        conversion = _Conversion(reshard, context.meshes, context.cache, built)
         conversion.run(keep_redundant=keep_redundant_reshards)
 
 

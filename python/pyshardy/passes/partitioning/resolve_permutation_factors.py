@@ -105,7 +105,7 @@ class _ModuleResolver:
         self.module = module
         self.hardware = hardware
         self.meshes = context.meshes
-        self.cache = context.attributes
+        self.cache = context.cache
         self.rules = context.rules
         self.exchanges = exchanges
         self.builder = LocalBuilder(

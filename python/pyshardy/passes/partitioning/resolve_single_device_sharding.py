@@ -84,7 +84,7 @@ class _Resolver:
 
     def __init__(self, context: FunctionContext, mesh_name: str, *, replicas: bool):
         self.meshes = context.meshes
-        self.cache = context.attributes
+        self.cache = context.cache
         self.mesh_name = mesh_name
         self.builder = LocalBuilder(context.meshes, replicas=replicas)
         self.broadcasts: list[ir.Operation] = []

@@ -73,7 +73,7 @@ def static_updates_to_pads(function: ir.OpView) -> None:
         function: the `func.func`. Shardings have been propagated.
     """
     context = FunctionContext.of(function)
-    builder = PaddingBuilder(context.attributes)
+    builder = PaddingBuilder(context.cache)
     for operation in operations_named({_UPDATE_SLICE, _SCATTER}, function):
         shardings = result_shardings_of(operation)
         mesh = mesh_of(shardings[0], context.meshes) if shardings else None

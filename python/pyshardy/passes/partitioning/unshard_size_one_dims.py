@@ -52,7 +52,7 @@ def unshard_size_one_dims(function: ir.OpView) -> None:
             of calls and of manual computations.
     """
     context = FunctionContext.of(function)
-    meshes, cache = context.meshes, context.attributes
+    meshes, cache = context.meshes, context.cache
     if context.module is None or any(
         _short_dims(kind.types, value_of(kind.shardings)) for kind in result_kinds(context.module)
     ):

@@ -79,7 +79,7 @@ def unshard_uneven_regions(
         return
     for region in _regions(function, meshes):
         if region.is_closed() and region.saved(devices) > region.work(context.rules, devices):
-            region.unshard(context.attributes)
+            region.unshard(context.cache)
 
 
 @dataclass
