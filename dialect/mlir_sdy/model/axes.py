@@ -167,13 +167,10 @@ class AxisRef(TextRepr):
         """
         if not self.overlaps(other) or not self.can_coexist(other):
             return None
-        own, its = self.sub_axis_info, other.sub_axis_info
-        if own is None:
-            return other
-        if its is None:
-            return self
-        pre_size = max(own.pre_size, its.pre_size)
-        next_pre_size = min(own.next_pre_size, its.next_pre_size)
+        if self.sub_axis_info is None or other.sub_axis_info is None:
+            return other if self.sub_axis_info is None else self
+        pre_size = max(self.pre_size, other.pre_size)
+        next_pre_size = min(self.sub_axis_info.next_pre_size, other.sub_axis_info.next_pre_size)
         return AxisRef.sub(self.name, pre_size, next_pre_size // pre_size)
 
     def prefix_without_overlap(self, other: AxisRef) -> AxisRef | None:
@@ -207,12 +204,10 @@ class AxisRef(TextRepr):
 
         `"x"` against `"x":(2)3` gives `"x":(6)4`; the other way round gives none.
         """
-        if self.name != other.name:
-            return self
+        if self.name != other.name or not self.overlaps(other):
+            return self if self.can_coexist(other) else None
         if not self.can_coexist(other):
             return None
-        if not self.overlaps(other):
-            return self
         start, end = other.next_pre_size(mesh), self.next_pre_size(mesh)
         if end <= start:
             return None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import are_remarks_wanted
@@ -42,7 +42,6 @@ from pyshardy.partition.compatibility.factor_axes import FactorAxes, Shape
 from pyshardy.partition.compatibility.one_mesh import has_several_meshes, shardings_on_one_mesh
 from pyshardy.partition.compatibility.remarks import remark_on_unsharded_dimensions
 from pyshardy.partition.compatibility.resolver import (
-    MAKES_ANY_SHARDING,
     needs_full_version,
     resolve_partially,
 )
@@ -53,7 +52,7 @@ from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.profitability import rule_for_exchange
 from pyshardy.partition.op_facts.accumulations import trips_of_accumulation
 from pyshardy.partition.op_facts.blocked_factors import blocked_factors
-from pyshardy.partition.op_facts.record import operations_where
+from pyshardy.partition.op_facts.record import operations_where, record_of
 from pyshardy.partition.op_facts.rules_on_shards import rule_on_shards
 from pyshardy.propagation.projection import ShardingProjection
 from pyshardy.rules.operation_view import OperationView
@@ -131,7 +130,7 @@ class CheapestCompatibility:
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)
         if rule is None:
-            is_left = not self._full or operation.name in MAKES_ANY_SHARDING
+            is_left = not self._full or record_of(operation.name).creates_any_shard
             return None if is_left else replicated_shardings(shardings)
         if self._full and operation.name not in self._local_forms:
             return replicated_shardings(shardings)
@@ -226,10 +225,7 @@ class CheapestCompatibility:
         uses.introduce_for(reshard)
 
     def complete_results(
-        self,
-        operation: ir.Operation,
-        results: Sequence[TensorSharding | None],
-        compatible: CompatibleShardings,
+        self, operation: ir.Operation, results: Shardings, compatible: CompatibleShardings
     ) -> Mapping[int, TensorSharding]:
         """Return the shardings of results without unreduced axes along which they are complete.
 

@@ -13,7 +13,7 @@ or if an operand is partial along them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 from mlir_sdy.diagnostics import PassError, error
@@ -29,9 +29,6 @@ from pyshardy.partition.compatibility.compatible_shardings import (
 from pyshardy.partition.compatibility.dot_result import DOT_OPERATIONS
 from pyshardy.partition.compatibility.uses import UseConverter
 from pyshardy.rules.operation_view import OperationView
-
-MAKES_ANY_SHARDING = frozenset({"sdy.constant", "stablehlo.constant", "stablehlo.iota"})
-"""Operations that each device can compute for any shard."""
 
 _CONCATENATE = "stablehlo.concatenate"
 _RAGGED_DOT = "mhlo.ragged_dot"
@@ -75,10 +72,7 @@ class CompatibilityResolver(Protocol):
         ...
 
     def complete_results(
-        self,
-        operation: ir.Operation,
-        results: Sequence[TensorSharding | None],
-        compatible: CompatibleShardings,
+        self, operation: ir.Operation, results: Shardings, compatible: CompatibleShardings
     ) -> Mapping[int, TensorSharding]:
         """Return the shardings of results without unreduced axes along which they are complete.
 

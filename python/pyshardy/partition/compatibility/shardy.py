@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, TensorSharding
@@ -16,7 +16,6 @@ from pyshardy.partition.compatibility.compatible_shardings import (
     replicated_shardings,
 )
 from pyshardy.partition.compatibility.resolver import (
-    MAKES_ANY_SHARDING,
     needs_full_version,
     resolve_partially,
 )
@@ -24,6 +23,7 @@ from pyshardy.partition.compatibility.signature_memo import SignatureMemo
 from pyshardy.partition.compatibility.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.blocked_factors import uncompletable_factors
+from pyshardy.partition.op_facts.record import record_of
 from pyshardy.rules.operation_view import OperationView
 
 
@@ -53,7 +53,7 @@ class ShardyCompatibility:
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)
         if rule is None:
-            is_left = not self._full or operation.name in MAKES_ANY_SHARDING
+            is_left = not self._full or record_of(operation.name).creates_any_shard
             return None if is_left else replicated_shardings(shardings)
         if rule.is_custom_rule:
             return None
@@ -87,10 +87,7 @@ class ShardyCompatibility:
             uses.introduce_for(reshard)
 
     def complete_results(
-        self,
-        operation: ir.Operation,
-        results: Sequence[TensorSharding | None],
-        compatible: CompatibleShardings,
+        self, operation: ir.Operation, results: Shardings, compatible: CompatibleShardings
     ) -> Mapping[int, TensorSharding]:
         """Return no shardings: results stay partial along all their unreduced axes."""
         del operation, results, compatible

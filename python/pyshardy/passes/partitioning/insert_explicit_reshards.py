@@ -53,7 +53,6 @@ from pyshardy.partition.compatibility.compatible_shardings import (
 from pyshardy.partition.compatibility.elementwise_check import is_compatible_already
 from pyshardy.partition.compatibility.has_unreduced_or_maximal import has_unreduced_or_maximal
 from pyshardy.partition.compatibility.resolver import (
-    MAKES_ANY_SHARDING,
     PARTIAL_OPERATIONS,
     CompatibilityResolver,
 )
@@ -73,6 +72,7 @@ from pyshardy.partition.op_facts.data_flow import (
     sources_of_call,
     sources_of_function,
 )
+from pyshardy.partition.op_facts.record import record_of
 from pyshardy.partition.op_facts.reductions import completion_of
 from pyshardy.rules.operation_view import OperationView
 
@@ -208,7 +208,7 @@ class _FunctionResharder:
             self.resolver.expand_reshard(operation, self.uses)
         elif name == _BARRIER or runs_on_shards(operation):
             self.uses.complete_operands(operation)
-        elif name not in OPERATIONS or name in MAKES_ANY_SHARDING:
+        elif name not in OPERATIONS or record_of(name).creates_any_shard:
             if self.has_unreduced_or_maximal:
                 self.resolver.complete_operands(operation, self.uses)
                 # Shardy leaves operations that only have effects to the backend partitioner.
@@ -291,7 +291,7 @@ class _FunctionResharder:
         }
         if self.has_unreduced_or_maximal:
             computed = [changed.get(index, old) for index, old in enumerate(old_shardings)]
-            changed |= self.resolver.complete_results(operation, computed, compatible)
+            changed |= self.resolver.complete_results(operation, tuple(computed), compatible)
         if changed:
             set_result_shardings_of(operation, changed, self.cache)
             self.known.forget(operation)

@@ -41,7 +41,7 @@ from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_with
 from pyshardy.partition.resharding.total_cost import total_cost
 from pyshardy.passes.partitioning.inline_small_functions import AT_CALL
-from pyshardy.pipeline import PassPipeline, on_functions, pipeline_of, run_pipeline, use
+from pyshardy.pipeline import PassPipeline, pipeline_of, pipelines, run_pipeline
 
 _PROPAGATION = (
     "sdy-constant-or-scalar-splitter,symbol-dce,sdy-add-data-flow-edges,sdy-op-priority-propagate,"
@@ -213,29 +213,19 @@ def _cost(module: ir.Module, hardware: str) -> float:
 
 
 def _to_collectives(hardware: str) -> PassPipeline:
-    """Return the pipeline until collectives can be counted."""
+    """Return the steps of the partitioner until collectives can be counted, without halo exchange.
+
+    They begin where this pass stands in the pipeline.
+    """
+    steps = pipelines()["sdy-partition-pipeline"].build(hardware=hardware).elements
+    names = [next(pipeline_of(step).passes()).name for step in steps]
+    first, last = names.index("sdy-close-shardings"), names.index("sdy-reassociate-reductions")
     return pipeline_of(
-        "sdy-close-shardings",
-        "sdy-update-non-divisible-input-output-shardings",
-        "sdy-insert-func-call-reshards",
-        on_functions(
-            "sdy-unshard-size-one-dims",
-            "sdy-static-updates-to-pads",
-            use("sdy-unshard-uneven-regions", hardware=hardware),
-        ),
-        use(
-            "sdy-insert-explicit-reshards",
-            enable_full_version=True,
-            compatibility="cheapest",
-            hardware=hardware,
-        ),
-        on_functions(
-            use("sdy-hoist-reshards", hardware=hardware),
-            use("sdy-optimize-reshards", hardware=hardware),
-        ),
-        "sdy-reshard-to-collectives",
-        use("canonicalize", enable_patterns="sdy-collective"),
-        on_functions("sdy-reassociate-reductions"),
+        *(
+            step
+            for step, name in list(zip(steps, names, strict=True))[first : last + 1]
+            if name != "sdy-resolve-permutation-factors"
+        )
     )
 
 
