@@ -20,7 +20,7 @@ _STANDARD_INPUT = "-"
 
 @dataclass(frozen=True)
 class PassReproducer:
-    """The reproducer to write when a pass crashes: the input with the pipeline behind it.
+    """The reproducer to write when a pass crashes: the input followed by the pipeline.
 
     Attributes:
         path: the file to write.

@@ -20,7 +20,7 @@ _BOOLEANS = {"": True, "true": True, "1": True, "false": False, "0": False}
 
 @dataclass(frozen=True, slots=True)
 class PassFlag:
-    """A pass on the command line: its name, and its options as written behind `=`."""
+    """A pass on the command line: its name, and its options as written after `=`."""
 
     name: str
     options: str = ""

@@ -148,12 +148,12 @@ def _named_sharding(
     own = None if sharding is None else mesh_of(sharding, meshes)
     if sharding is not None and own is not None and own.axes == mesh_of_model(mesh).axes:
         for dim, of_dim in enumerate(sharding.dim_shardings):
-            whole: list[str] = []
+            full: list[str] = []
             for axis in of_dim.axes:
                 if axis.sub_axis_info is not None:
                     break
-                whole.append(axis.name)
-            axes[dim] = tuple(whole)
+                full.append(axis.name)
+            axes[dim] = tuple(full)
     return jax.sharding.NamedSharding(mesh, partition_spec(axes))
 
 

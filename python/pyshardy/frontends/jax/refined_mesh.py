@@ -61,8 +61,8 @@ class RefinedMesh:
         axes: list[MeshAxis] = []
         widths: list[int] = []
         origins: list[str] = []
-        whole = [AxisRef(axis.name) for axis in mesh.axes]
-        for ref, (size, width) in zip(whole, sizes_and_widths(mesh, whole), strict=True):
+        full = [AxisRef(axis.name) for axis in mesh.axes]
+        for ref, (size, width) in zip(full, sizes_and_widths(mesh, full), strict=True):
             inside = sorted((end for end in ends if width < end < width * size), reverse=True)
             cuts = [width * size, *inside, width]
             for upper, lower in itertools.pairwise(cuts):

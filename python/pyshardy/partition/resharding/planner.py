@@ -100,8 +100,8 @@ class ReshardPlanner:
             if other is None or not rest.can_coexist(other) or other.contains(rest):
                 parts.append(rest)
                 break
-            pieces = (rest.prefix_without_overlap(other), rest.overlap(other))
-            parts += [piece for piece in pieces if piece is not None]
+            ends = (rest.prefix_without_overlap(other), rest.overlap(other))
+            parts += [end for end in ends if end is not None]
             rest = rest.suffix_without_overlap(other, self.mesh)
         return parts
 
@@ -220,8 +220,8 @@ class ReshardPlanner:
         while end < len(wanted) and wanted[end] not in self.in_use:
             end += 1
         axes = wanted[start:end]
-        pieces = self._size((*self.done[dim], *current, *axes))
-        if self.shape[dim] < 0 or self.shape[dim] % pieces:
+        num_shards = self._size((*self.done[dim], *current, *axes))
+        if self.shape[dim] < 0 or self.shape[dim] % num_shards:
             return
         current += axes
         sliced[dim] += axes

@@ -184,11 +184,11 @@ def _levels(
         if step.name not in (_RESHAPE, _TRANSPOSE, _CONVERT):
             return
         operand: ir.Value = step.operands[0]
-        before, behind = get_sharding(operand), get_sharding(value)
-        if before is None or behind is None or not _are_plain(before, behind, source):
+        before, after = get_sharding(operand), get_sharding(value)
+        if before is None or after is None or not _are_plain(before, after, source):
             return
         shape = shape_of(operand.type)
-        given = Side(shape_of(value.type), tuple(behind.dim_axes))
+        given = Side(shape_of(value.type), tuple(after.dim_axes))
         wanted = Side(given.shape, axes)
         if step.name == _RESHAPE:
             is_kept = are_alike(Side(shape, tuple(before.dim_axes)), given, mesh)
@@ -208,13 +208,13 @@ def _levels(
 
 def _moved_back(axes: AxesPerDim, order: Sequence[int]) -> AxesPerDim:
     """Return the axes of each dimension before a transpose."""
-    places = {before: behind for behind, before in enumerate(order)}
+    places = {before: after for after, before in enumerate(order)}
     return tuple(axes[places[dim]] for dim in range(len(axes)))
 
 
-def _are_plain(before: TensorSharding, behind: TensorSharding, source: TensorSharding) -> bool:
+def _are_plain(before: TensorSharding, after: TensorSharding, source: TensorSharding) -> bool:
     """Whether shardings have axes of dimensions only, on the mesh of the reshard."""
     return all(
         each.mesh_or_ref == source.mesh_or_ref and not (each.unreduced_axes or each.replicated_axes)
-        for each in (before, behind)
+        for each in (before, after)
     )

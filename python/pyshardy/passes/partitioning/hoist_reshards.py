@@ -246,9 +246,9 @@ class _Hoisting:
             return 0
         ends: list[AxesPerDim] = []
         shape = shape_of(value.type)
-        whole: AxesPerDim = ((),) * len(shape)
+        replicated: AxesPerDim = ((),) * len(shape)
         for sharding in (source, target):
-            ends.append(whole)
+            ends.append(replicated)
             if sharding is None:
                 continue
             if mesh_of(sharding, self.meshes) != mesh or sharding.unreduced_axes:

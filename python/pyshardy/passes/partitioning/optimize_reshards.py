@@ -96,9 +96,9 @@ class _Optimizer:
             self._move_before(reshard)
         waiting = self._reshards()[::-1]
         while waiting:
-            behind = self._move_behind(waiting.pop())
-            if behind is not None:
-                waiting.append(behind)
+            moved = self._move_after(waiting.pop())
+            if moved is not None:
+                waiting.append(moved)
         self._erase_unused()
         self._share()
 
@@ -167,7 +167,7 @@ class _Optimizer:
         reshard.results[0].replace_all_uses_with(value)
         reshard.erase()
 
-    def _move_behind(self, reshard: ir.Operation) -> ir.Operation | None:
+    def _move_after(self, reshard: ir.Operation) -> ir.Operation | None:
         """Reshard the result of the only user of `reshard` instead, if that is cheaper."""
         uses = list(reshard.results[0].uses)
         if len(uses) != 1:

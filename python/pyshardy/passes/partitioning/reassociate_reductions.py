@@ -276,7 +276,7 @@ class _Reassociation:
         self._set_partial(last, partial, first)
 
     def _set_partial(
-        self, operation: ir.Operation, whole: TensorSharding, completion: _Completion
+        self, operation: ir.Operation, partial: TensorSharding, completion: _Completion
     ) -> None:
         """Mark the result of an operation as partial.
 
@@ -285,7 +285,7 @@ class _Reassociation:
         result = operation.results[0]
         sharding = get_sharding(result) or self._replicated(operation, completion)
         if completion.is_scatter:
-            sharding = whole
+            sharding = partial
         self._set_unreduced(result, sharding, completion)
 
     def _set_unreduced(

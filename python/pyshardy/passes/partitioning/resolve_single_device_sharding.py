@@ -208,8 +208,8 @@ class _Resolver:
 
     def _sum(self, value: ir.Value, cache: AttributeCache) -> ir.Value:
         axes = tuple(AxisRef(name) for name in self.meshes[self.mesh_name].axis_names)
-        whole = TensorSharding.fully_closed(rank_of(value.type), self.mesh_name)
-        return self._noted(sdy.all_reduce(value, cache[AxisRefList(axes)], cache[whole]))
+        replicated = TensorSharding.fully_closed(rank_of(value.type), self.mesh_name)
+        return self._noted(sdy.all_reduce(value, cache[AxisRefList(axes)], cache[replicated]))
 
     def _noted(self, value: ir.Value) -> ir.Value:
         self.broadcasts.append(value.owner.operation)

@@ -63,11 +63,11 @@ def unshard_size_one_dims(function: ir.OpView) -> None:
         if source is None or mesh is None or not source.dim_shardings:
             continue
         shapes = shape_of(operation.operands[0].type), shape_of(operation.results[0].type)
-        pieces = source.sharded_sizes(mesh)
+        num_shards = source.sharded_sizes(mesh)
         short = [
             dim
             for dim, (before, after) in enumerate(zip(*shapes, strict=True))
-            if before != after == 1 and pieces[dim] > 1
+            if before != after == 1 and num_shards[dim] > 1
         ]
         is_contiguous = all(stride == 1 for stride in SliceView(operation).strides)
         if short and is_contiguous and not _is_rearranged(operation):

@@ -26,10 +26,10 @@ def quantization_rule(op: OperationSignature) -> OpShardingRule:
             : (tensor<4x2xf32>) -> tensor<4x2x!quant.uniform<i8:f32:1, {0.1,0.2}>>
         // ([i, j])->([i, j]) {i=4, j=2} need_replication={j}
     """
-    whole = {dim for tensor in op.tensors if tensor for dim in _quantized(tensor.element_type)}
+    quantized = {dim for tensor in op.tensors if tensor for dim in _quantized(tensor.element_type)}
     builder = RuleBuilder(op)
     for dim, size in enumerate(op.result_shape()):
-        builder.point_factor(dim, size, NEED_REPLICATION if dim in whole else PASS_THROUGH)
+        builder.point_factor(dim, size, NEED_REPLICATION if dim in quantized else PASS_THROUGH)
     return builder.build()
 
 
