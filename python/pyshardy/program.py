@@ -37,6 +37,7 @@ from pyshardy.program_interface import (
     main_of,
     signature_of,
 )
+from pyshardy.propagation.unpropagated import looks_unpropagated
 
 if TYPE_CHECKING:
     import jax
@@ -234,8 +235,8 @@ def partition(
         program = sdy.partition(module, combine_collectives=True)
 
     Args:
-        module: a program whose shardings have been propagated. It isn't changed. Its entry is
-            the function `@main`, or the only one.
+        module: a program whose shardings have been propagated; a warning says if it looks as if
+            they weren't. It isn't changed. Its entry is the function `@main`, or the only one.
         hardware: the devices and links that the program is for: the partitioner takes the plan with
             the shortest time on them. A preset, a TOML file, or a value; see docs/guide/cost.md.
         instrumentation: observers of the pipeline, which runs on a copy of the module.
@@ -258,6 +259,12 @@ def partition(
         )
 
         expand_custom_partitioning(local)
+    if looks_unpropagated(main_of(local)):
+        message = (
+            "no operation of the program is sharded, although its arguments are; propagate their "
+            "shardings first: sdy.propagate(module)"
+        )
+        emit(warning(message, location_of(main_of(local).location)))
     interface = InterfaceRecorder()
     pipeline = pipeline_of(use(_PIPELINE, **options))
     observers = (interface, *instrumentation)
