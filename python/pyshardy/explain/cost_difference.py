@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import TensorSharding
 from pyshardy.cost.hardware import Hardware
 from pyshardy.explain.estimate import Estimate, estimate
@@ -71,13 +72,37 @@ def compare(
         first: the first plan.
         second: the second plan.
         hardware: the hardware of both.
+
+    Raises:
+        UsageError: the programs have other arguments or results, so they are not the same.
     """
+    for kind, ours, theirs in (
+        ("argument", first.inputs, second.inputs),
+        ("result", first.outputs, second.outputs),
+    ):
+        _check_equal(kind, ours, theirs)
     return Difference(
         estimate(first, hardware),
         estimate(second, hardware),
         (*_ports(first.inputs, second.inputs), *_ports(first.outputs, second.outputs)),
         _collectives(first, second),
     )
+
+
+def _check_equal(kind: str, first: Sequence[Port], second: Sequence[Port]) -> None:
+    """Raise an error if the arguments or results of two programs have different types."""
+    problem = f"{len(first)} {kind}s in the first, {len(second)} in the second"
+    if len(first) == len(second):
+        different = [
+            (index, one, other)
+            for index, (one, other) in enumerate(zip(first, second, strict=True))
+            if one.spec != other.spec
+        ]
+        if not different:
+            return
+        index, one, other = different[0]
+        problem = f"{kind} {index} is {one.spec} in the first, {other.spec} in the second"
+    raise UsageError(error(f"can't compare the plans of different programs: {problem}"))
 
 
 def _ports(first: Sequence[Port], second: Sequence[Port]) -> list[PortDifference]:

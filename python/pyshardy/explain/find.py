@@ -68,7 +68,7 @@ class ValueFinder:
             UsageError: there are none.
         """
         word = word.strip()
-        values = list(self._found(word))
+        values = list(self._found(word)) if word else []
         if not values:
             message = (
                 f"no value '{word}': expected a name in the text ('%5', '%scores'), 'arg2', "
