@@ -20,6 +20,7 @@ from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_co
 from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.unsharded import unsharded
 from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
+from pyshardy.irtools.functions import has_body
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tokens import close_entry, is_token
@@ -381,6 +382,9 @@ def _entered_at_main(module: ir.Module) -> ir.Module:
         entry = functions[0]
     else:
         entry = functions[names.index(ENTRY)]
+    if not has_body(entry):
+        message = f"the program has no entry: '@{ENTRY}' is a declaration without a body"
+        raise UsageError(error(message, location_of(entry.location)))
     if FunctionView(entry).sym_visibility is not None:
         # A private function is erased when its last call is inlined, and the entry must stay.
         FunctionView(entry).sym_visibility = "public"

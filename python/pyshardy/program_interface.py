@@ -12,7 +12,8 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
-from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
+from pyshardy.irtools.functions import functions_of
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.local_program.values import spec_of
@@ -110,8 +111,11 @@ def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
 
 
 def main_of(module: ir.Module) -> ir.Operation:
-    """Return the entry of a module, the function `@main`."""
-    return ir.SymbolTable(module.operation)[ENTRY].operation
+    """Return the entry of a module, the function `@main`.
+
+    Other symbols may have that name, too, until the module is verified.
+    """
+    return next(each for each in functions_of(module) if symbol_name(each) == ENTRY)
 
 
 def signature_of(function: ir.Operation) -> tuple[list[TensorSpec], list[TensorSpec]]:

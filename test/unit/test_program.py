@@ -112,6 +112,12 @@ def test_a_program_without_a_mesh(context):
     assert "sdy.mesh @mesh =" in failure.value.diagnostics[0].notes[0].message
 
 
+def test_an_entry_without_a_body(context):
+    module = parse('sdy.mesh @mesh = <["x"=2]>\nfunc.func private @main(tensor<8xf32>)', context)
+    with pytest.raises(SdyError, match="has no entry: '@main' is a declaration without a body"):
+        partition(module)
+
+
 def test_a_program_without_an_entry(context):
     text = MATMUL + MATMUL.replace("@product", "@other").replace("sdy.mesh @mesh", "sdy.mesh @n")
     with pytest.raises(SdyError, match="has no entry: it has 2 functions, none of them '@main'"):
