@@ -46,9 +46,7 @@ class ShardyCompatibility:
 
     def resolve(self, view: OperationView, shardings: Shardings) -> CompatibleShardings | None:
         """Return compatible shardings of the tensors of an operation; None to change nothing."""
-        if self._full:
-            return self._by_signature.of(view, shardings, self._resolve)
-        return self._resolve(view.operation, shardings)
+        return self._by_signature.of(view, shardings, self._resolve)
 
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)
