@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import pyshardy as sdy
 from mlir_sdy.symbols import meshes_of
 from pyshardy.drawing.colors import GRAY, INK
-from pyshardy.propagation.record import Step
+from pyshardy.propagation.record import PropagationStep
 
 Point = tuple[float, float]
 
@@ -191,7 +191,7 @@ def _uses(record: sdy.Propagation, boxes: Mapping[int, Box]) -> Iterator[tuple[B
                 yield ends[0], ends[1]
 
 
-def _moves(step: Step) -> Iterator[tuple[int, int, str]]:
+def _moves(step: PropagationStep) -> Iterator[tuple[int, int, str]]:
     """Yield the source, the target and the name of each axis that a step propagates."""
     for flow in step.flows:
         if flow.source is None:

@@ -95,6 +95,14 @@ def _note_attribute(
     rewrite.walk_and_apply_patterns(root.operation, patterns.freeze())
 
 
+def has_ancestor(operation: ir.Operation, name: str) -> bool:
+    """Whether an operation is in a region of an operation of some name, directly or not."""
+    parent = operation.parent
+    while parent is not None and parent.operation.name != name:
+        parent = parent.operation.parent
+    return parent is not None
+
+
 def _outer_first(post_order: list[ir.Operation]) -> list[ir.Operation]:
     """Reorder operations in post-order so that each one precedes those in its regions."""
     ordered: list[ir.Operation] = []

@@ -61,7 +61,7 @@ class DrivenOperation:
     operation: ir.Operation
 
 
-Step = Segment | DrivenOperation
+ProgramPart = Segment | DrivenOperation
 
 
 class ProgramSplitter:
@@ -87,7 +87,7 @@ class ProgramSplitter:
         """Return the function `name` of the program."""
         return self._functions[name]
 
-    def split(self, block: ir.Block) -> tuple[Step, ...]:
+    def split(self, block: ir.Block) -> tuple[ProgramPart, ...]:
         """Return the steps for the operations of a block without its terminator, in order.
 
         Raises:
@@ -97,7 +97,7 @@ class ProgramSplitter:
         used_from: dict[ir.Value, int] = {}
         for position, operation in enumerate([*operations, terminator]):
             used_from.update(dict.fromkeys(_values_used(operation), position))
-        steps: list[Step] = []
+        steps: list[ProgramPart] = []
         start = 0
         for position, operation in enumerate([*operations, terminator]):
             if operation is not terminator and not self._is_driven(operation):

@@ -39,7 +39,7 @@ from mlir_sdy.model import (
 )
 from pyshardy.propagation.flows import Flow
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
-from pyshardy.propagation.record import Record, Step, Tensor
+from pyshardy.propagation.record import PropagationStep, Record, Tensor
 from pyshardy.propagation.refusals import Reason
 
 _MAX_STEPS = 50
@@ -277,7 +277,7 @@ def _link(
 
 def _last_gain(
     record: Record, slot: int, dim: int, axis: AxisRef, before: int
-) -> tuple[Step, Flow] | None:
+) -> tuple[PropagationStep, Flow] | None:
     """Return the latest step before another one in which a dimension got an axis, or part of it."""
     for number in reversed(record.gained(slot)):
         if number >= before:
@@ -303,7 +303,7 @@ def _gained_before(record: Record, slot: int, dim: int, axis: AxisRef, before: i
     return max(gains)[1] if gains else None
 
 
-def gain_of(step: Step, flow: Flow) -> Gain:
+def gain_of(step: PropagationStep, flow: Flow) -> Gain:
     """Describe a flow of a step as a `Gain`."""
     num_operands = len(step.rule.operand_mappings)
     priority = step.run.priority

@@ -39,7 +39,7 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PropagationStep:
     """One step that changed something.
 
     Attributes:
@@ -77,7 +77,7 @@ class Record:
     def __init__(self) -> None:
         self._engine: Engine | None = None
         self._changes: list[Change] = []
-        self._steps: dict[int, Step] = {}
+        self._steps: dict[int, PropagationStep] = {}
         self._initial: list[int] = []
         self._locations: list[ir.Location] = []
         self._argument_locations: dict[int, list[ir.Location]] = {}
@@ -86,19 +86,19 @@ class Record:
     def __len__(self) -> int:
         return len(self._changes)
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[PropagationStep]:
         return (self[index] for index in range(len(self)))
 
-    def __getitem__(self, index: int) -> Step:
+    def __getitem__(self, index: int) -> PropagationStep:
         number = range(len(self))[index]
         if number not in self._steps:  # explanations of different values share most of them
             self._steps[number] = self._step(number)
         return self._steps[number]
 
-    def _step(self, number: int) -> Step:
+    def _step(self, number: int) -> PropagationStep:
         change = self._changes[number]
         before, after, moved, refused = self._trace(change.kind, change.state)
-        return Step(
+        return PropagationStep(
             number,
             self.engine.program.names[change.operation],
             location_of(self._locations[change.operation]),

@@ -16,7 +16,7 @@ from pyshardy.partition.resharding.steps import (
     AllToAll,
     AxesPerDim,
     CollectivePermute,
-    Step,
+    ReshardStep,
 )
 
 MESH = mesh_of_sizes(a=2, b=2, c=2)
@@ -27,7 +27,7 @@ def dims(text: str) -> AxesPerDim:
     return tuple(refs(dim) for dim in text.split("|"))
 
 
-def written(step: Step) -> str:
+def written(step: ReshardStep) -> str:
     def listed(axes: AxesPerDim) -> str:
         return " | ".join(" ".join(map(str, dim)) for dim in axes).replace('"', "").strip()
 
@@ -66,7 +66,7 @@ def unit_refs(axes: AxesPerDim, mesh: Mesh) -> tuple[tuple[AxisRef, ...], ...]:
     return tuple(merged)
 
 
-def after_step(before: AxesPerDim, step: Step, mesh: Mesh) -> AxesPerDim:
+def after_step(before: AxesPerDim, step: ReshardStep, mesh: Mesh) -> AxesPerDim:
     """The axes after a step by its definition; a permute may choose them freely."""
     match step:
         case AllSlice(axes, _):

@@ -32,7 +32,13 @@ from pyshardy.local_program.custom_calls import CUSTOM_CALL, described, take_pla
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Groups, Layout
-from pyshardy.local_program.segments import CALLS, COLLECTIVES, ProgramSplitter, Segment, Step
+from pyshardy.local_program.segments import (
+    CALLS,
+    COLLECTIVES,
+    ProgramPart,
+    ProgramSplitter,
+    Segment,
+)
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.rules import SHARDING_RULE
 
@@ -115,7 +121,7 @@ class LockstepProgram:
 
     # --- Steps ------------------------------------------------------------------------------
 
-    def _step(self, step: Step) -> _Step:
+    def _step(self, step: ProgramPart) -> _Step:
         """Return the method that executes a step of a block."""
         if isinstance(step, Segment):
             return partial(self._run_piece, step, self._engine.compile(step.module))

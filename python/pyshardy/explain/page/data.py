@@ -18,7 +18,7 @@ from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.propagation.explanation import Gain, dim_of, gain_of
 from pyshardy.propagation.flows import Flow
 from pyshardy.propagation.program import DATA_FLOW_EDGE, SHARDING_GROUP, TERMINATORS
-from pyshardy.propagation.record import Step
+from pyshardy.propagation.record import PropagationStep
 
 _HIDDEN = frozenset({"func.func", "sdy.mesh", DATA_FLOW_EDGE, SHARDING_GROUP})
 
@@ -356,7 +356,7 @@ class _Gatherer:
         return group_operations(label, members, names, scopes, inside)
 
 
-def _flow(gain: Gain, flow: Flow, step: Step) -> FlowData:
+def _flow(gain: Gain, flow: Flow, step: PropagationStep) -> FlowData:
     source, source_dim = None, 0
     if flow.source is not None:
         source = step.tensors[flow.source].slot

@@ -20,6 +20,7 @@ from mlir_sdy.values import (
     set_result_shardings_of,
 )
 from pyshardy.irtools.stablehlo_views import function_type_of, target_of
+from pyshardy.irtools.walks import has_ancestor
 from pyshardy.partition.op_facts.device_meshes import device_mesh_of
 
 _CALLBACKS_ON_SHARDS = frozenset(
@@ -136,19 +137,12 @@ def single_device_sharding(
     if len(devices) > 1:
         names = " and ".join(sorted(str(each) for each in set(singles)))
         problem = f"has results on different single devices: {names}"
-    elif _is_in_manual_computation(operation):
+    elif has_ancestor(operation, "sdy.manual_computation"):
         problem = f"has a result on the single device {singles[0]} in a manual computation"
     if problem is not None:
         where = location_of(operation.location)
         raise PassError(error(f"'{operation.name}' op {problem}", where))
     return singles[0]
-
-
-def _is_in_manual_computation(operation: ir.Operation) -> bool:
-    parent = operation.parent
-    while parent is not None and parent.name != "sdy.manual_computation":
-        parent = parent.operation.parent
-    return parent is not None
 
 
 def _bring_operands(

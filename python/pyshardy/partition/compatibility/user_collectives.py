@@ -18,7 +18,7 @@ from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.symbols import enclosing_module
 from pyshardy.irtools.replica_groups import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.stablehlo_views import CollectiveView, callee_of, symbol_name
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import has_ancestor, operations_named
 
 _MANUAL = "sdy.manual_computation"
 _PERMUTE = "stablehlo.collective_permute"
@@ -39,7 +39,7 @@ def resolve_user_collectives(function: ir.Operation) -> None:
     found = [
         collective
         for collective in operations_named(_COLLECTIVES, function)
-        if not _is_in_manual_computation(collective)
+        if not has_ancestor(collective, _MANUAL)
     ]
     if not found or _is_called_by_devices(function):
         return
@@ -50,13 +50,6 @@ def resolve_user_collectives(function: ir.Operation) -> None:
         for result, operand in zip(collective.results, collective.operands, strict=True):
             result.replace_all_uses_with(operand)
         collective.erase()
-
-
-def _is_in_manual_computation(operation: ir.Operation) -> bool:
-    parent = operation.parent
-    while parent is not None and parent.operation.name != _MANUAL:
-        parent = parent.operation.parent
-    return parent is not None
 
 
 def _is_called_by_devices(function: ir.Operation) -> bool:

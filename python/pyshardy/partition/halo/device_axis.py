@@ -78,7 +78,7 @@ class DeviceAxis:
         return self.builder.slice_within_bounds(value, offsets, sizes)
 
     def pad(
-        self, value: ir.Value, dim: int, filling: FillValue, low: int, high: int, interior: int = 0
+        self, value: ir.Value, dim: int, fill: FillValue, low: int, high: int, interior: int = 0
     ) -> ir.Value:
         """Build a dimension with padding before, after and between its elements."""
         if low == high == interior == 0:
@@ -89,18 +89,18 @@ class DeviceAxis:
             amounts[dim] = amount
             return amounts
 
-        return self.builder.pad(value, filling.scalar, along(low), along(high), along(interior))
+        return self.builder.pad(value, fill.scalar, along(low), along(high), along(interior))
 
     def place(
-        self, value: ir.Value, dim: int, filling: FillValue, places: Sequence[int], length: int
+        self, value: ir.Value, dim: int, fill: FillValue, places: Sequence[int], length: int
     ) -> ir.Value:
         """Build a buffer with the value at a position that depends on the shard."""
         size = self._size(value, dim)
         low = max(0, *places)
         high = max(0, *(length - place - size for place in places))
         if len(set(places)) == 1:
-            return self.pad(value, dim, filling, places[0], length - places[0] - size)
-        padded = self.pad(value, dim, filling, low, high)
+            return self.pad(value, dim, fill, places[0], length - places[0] - size)
+        padded = self.pad(value, dim, fill, low, high)
         return self.cut(padded, dim, [low - place for place in places], length)
 
     def join(self, values: Sequence[ir.Value], dim: int) -> ir.Value:

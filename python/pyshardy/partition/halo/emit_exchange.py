@@ -16,7 +16,7 @@ def emit_exchange(
     sources: Mapping[int, ir.Value],
     dim: int,
     device_axis: DeviceAxis,
-    filling: FillValue,
+    fill: FillValue,
 ) -> ir.Value:
     """Build the buffer of a device by an exchange plan.
 
@@ -32,33 +32,31 @@ def emit_exchange(
         sources: the device's shard of each source.
         dim: the dimension.
         device_axis: the devices along the axes of the dimension.
-        filling: the contents of all other positions of a buffer.
+        fill: the contents of all other positions of a buffer.
     """
     permutes = sorted(plan.permutes, key=lambda permute: min(permute.places))
     segments = [
         _segment(permute, sources[permute.source], dim, device_axis) for permute in permutes
     ]
     if not permutes:
-        return device_axis.spread(filling.scalar, next(iter(sources.values())), {dim: plan.length})
+        return device_axis.spread(fill.scalar, next(iter(sources.values())), {dim: plan.length})
     places = joined_places(permutes)
     if places is not None:
-        buffer = device_axis.place(
-            device_axis.join(segments, dim), dim, filling, places, plan.length
-        )
-        if _holds_other_data(plan, places, filling.rest):
+        buffer = device_axis.place(device_axis.join(segments, dim), dim, fill, places, plan.length)
+        if _holds_other_data(plan, places, fill.rest):
             buffer = device_axis.choose(
-                plan.held, buffer, device_axis.spread(filling.scalar, buffer), dim
+                plan.held, buffer, device_axis.spread(fill.scalar, buffer), dim
             )
         return buffer
     buffer = None
     for permute, segment in sorted(
         zip(permutes, segments, strict=True), key=lambda each: not _is_everywhere(each[0], plan)
     ):
-        placed = device_axis.place(segment, dim, filling, permute.places, plan.length)
+        placed = device_axis.place(segment, dim, fill, permute.places, plan.length)
         if buffer is None and _is_everywhere(permute, plan):
             buffer = placed
         else:
-            others = device_axis.spread(filling.scalar, placed) if buffer is None else buffer
+            others = device_axis.spread(fill.scalar, placed) if buffer is None else buffer
             buffer = device_axis.choose(permute.filled, placed, others, dim)
     assert buffer is not None, "there are permutes"
     return buffer

@@ -126,7 +126,7 @@ class LocalDim:
 WriteAttributes = Callable[[Mapping[int, LocalDim]], FieldValues]
 """Builds the attributes of the local operation from the local dimensions by factor."""
 
-FillingFunction = Callable[[Body, int], FillValue]
+FillFunction = Callable[[Body, int], FillValue]
 """Returns the fill value around the elements of an operand."""
 
 
@@ -141,7 +141,7 @@ class WindowedForm(ExchangeForm):
         rule: the rule of its compatible shardings.
         dims: the dimensions that windows move over, by their factors.
         covered: the positions of the operands over which windows move.
-        filling: returns the fill value around the elements of an operand.
+        fill: returns the fill value around the elements of an operand.
         attributes: builds the attributes of the local operation.
     """
 
@@ -151,7 +151,7 @@ class WindowedForm(ExchangeForm):
         rule: OpShardingRule,
         dims: Mapping[int, WindowedDim],
         covered: range,
-        filling: FillingFunction,
+        fill: FillFunction,
         attributes: WriteAttributes,
     ):
         self.operation = operation
@@ -159,7 +159,7 @@ class WindowedForm(ExchangeForm):
         self.factors = frozenset(dims)
         self.dims = dims
         self._covered = covered
-        self._filling = filling
+        self._fill = fill
         self._attributes = attributes
 
     def exchange_plans(self, factor: int, num_shards: int, /) -> Sequence[ExchangePlan]:
@@ -171,10 +171,10 @@ class WindowedForm(ExchangeForm):
         values = list(body.values)
         local_dims: dict[int, LocalDim] = {}
         for index in self._covered:
-            filling = self._filling(body, index)
+            fill = self._fill(body, index)
             for factor in body.device_axes:
                 values[index], local_dims[factor] = self._exchanged(
-                    values[index], factor, filling, body
+                    values[index], factor, fill, body
                 )
         local = local_copy(self.operation, body, values, self._attributes(local_dims))
         if does_nothing(local):
@@ -183,33 +183,33 @@ class WindowedForm(ExchangeForm):
         return list(local.results)
 
     def _exchanged(
-        self, value: ir.Value, factor: int, filling: FillValue, body: Body
+        self, value: ir.Value, factor: int, fill: FillValue, body: Body
     ) -> tuple[ir.Value, LocalDim]:
         """Build the elements that a shard's windows cover; with holes if shards differ in them."""
         windowed, device_axis = self.dims[factor], body.device_axes[factor]
         dim, dilation = windowed.dim, windowed.window.dilation
         footprint = windowed.footprint(device_axis.num_shards)
         plan = windowed.exchange_plan(device_axis.num_shards)
-        value = emit_exchange(plan, {0: value}, dim, device_axis, filling)
+        value = emit_exchange(plan, {0: value}, dim, device_axis, fill)
         phase = footprint.phases[0]
         high = footprint.extent - phase - (footprint.length - 1) * dilation - 1
         if high >= 0 and set(footprint.phases) == {phase}:
             return value, LocalDim(footprint.length, phase, high, dilation)
-        value = device_axis.pad(value, dim, filling, 0, 0, dilation - 1)
-        value = device_axis.place(value, dim, filling, footprint.phases, footprint.extent)
+        value = device_axis.pad(value, dim, fill, 0, 0, dilation - 1)
+        value = device_axis.place(value, dim, fill, footprint.phases, footprint.extent)
         return value, LocalDim(footprint.extent)
 
 
-def operand_filling(first: int) -> FillingFunction:
+def operand_fill(first: int) -> FillFunction:
     """Return fill values from the scalar operands from position `first` on."""
     return lambda body, index: FillValue(lambda: body.values[first + index], PaddingContents.SCALAR)
 
 
-def zero_filling(body: Body, index: int) -> FillValue:
+def zero_fill(body: Body, index: int) -> FillValue:
     """Return a fill value of zero."""
     return FillValue(lambda: body.zero(body.values[index]), PaddingContents.ZERO)
 
 
-def any_filling(body: Body, index: int) -> FillValue:
+def any_fill(body: Body, index: int) -> FillValue:
     """Return a fill value for positions that are not used."""
     return FillValue(lambda: body.zero(body.values[index]), PaddingContents.UNDEFINED)

@@ -51,8 +51,8 @@ class PaddingBuilder:
             is_content = within
         if is_content is None:
             return value
-        filling = builder.broadcast_in_dim(neutral, shape_of(value.type))
-        return builder.select(is_content, value, filling)
+        fill = builder.broadcast_in_dim(neutral, shape_of(value.type))
+        return builder.select(is_content, value, fill)
 
     def scalar(self, like: ir.Value, number: int) -> ir.Value:
         """Build a constant with the element type of a tensor.

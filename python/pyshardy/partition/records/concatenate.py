@@ -27,7 +27,7 @@ from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 from pyshardy.partition.halo.form import PASSING_ON, Body, ExchangeForm
 from pyshardy.partition.halo.rules import with_factor
-from pyshardy.partition.halo.windowed import any_filling
+from pyshardy.partition.halo.windowed import any_fill
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.record import Linearity, PartitionRecord
 
@@ -83,7 +83,7 @@ class ConcatenateForm(ExchangeForm):
         device_axis = body.device_axes[factor]
         (plan,) = self.exchange_plans(factor, device_axis.num_shards)
         sources = dict(enumerate(body.values))
-        return [emit_exchange(plan, sources, self._dim, device_axis, any_filling(body, 0))]
+        return [emit_exchange(plan, sources, self._dim, device_axis, any_fill(body, 0))]
 
     def _find_parts(self) -> list[_Part]:
         parts: list[_Part] = []

@@ -27,7 +27,7 @@ from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.attributes import paddings, per_dim
 from pyshardy.partition.halo.rules import with_factor
 from pyshardy.partition.halo.window import Window
-from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, zero_filling
+from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, zero_fill
 from pyshardy.partition.local.conversions import fit_only
 from pyshardy.partition.op_facts.blocked_factors import factors_of
 from pyshardy.partition.op_facts.linear_operations import multiplicative
@@ -113,7 +113,7 @@ def convolution_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedF
         return {ConvolutionView.padding: padding, ConvolutionView.lhs_dilation: dilations}
 
     dims = {factor: each.windowed for factor, each in zip(factors, spatial, strict=True)}
-    return WindowedForm(operation, rule, dims, range(1), zero_filling, local_attributes)
+    return WindowedForm(operation, rule, dims, range(1), zero_fill, local_attributes)
 
 
 def _spatial_dims(operation: ir.Operation) -> Iterator[_Spatial]:

@@ -18,8 +18,8 @@ from pyshardy.partition.halo.windowed import (
     LocalDim,
     WindowedDim,
     WindowedForm,
-    operand_filling,
-    zero_filling,
+    operand_fill,
+    zero_fill,
 )
 from pyshardy.partition.local.conversions import fit_only
 from pyshardy.partition.op_facts.blocked_factors import factors_of
@@ -79,8 +79,8 @@ def pad_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
         }
 
     # A device that receives nothing gets zeros, which need not be overwritten.
-    filling = zero_filling if is_positive_zero(operation.operands[1]) else operand_filling(1)
-    return _PadForm(operation, rule, dims, range(1), filling, local_attributes)
+    fill = zero_fill if is_positive_zero(operation.operands[1]) else operand_fill(1)
+    return _PadForm(operation, rule, dims, range(1), fill, local_attributes)
 
 
 class _PadForm(WindowedForm):

@@ -16,7 +16,7 @@ from pyshardy.partition.halo.cumulative import cumulative_form
 from pyshardy.partition.halo.form import ExchangeForm
 from pyshardy.partition.halo.merging import merged_padding
 from pyshardy.partition.halo.window import Window
-from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_filling
+from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, operand_fill
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.blocked_factors import factors_of
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
@@ -61,7 +61,7 @@ def reduce_window_form(operation: ir.Operation, rule: OpShardingRule) -> Exchang
         return {WindowsView.padding: padding, WindowsView.base_dilations: dilations}
 
     return WindowedForm(
-        operation, rule, dims, range(num_inputs), operand_filling(num_inputs), local_attributes
+        operation, rule, dims, range(num_inputs), operand_fill(num_inputs), local_attributes
     )
 
 

@@ -15,7 +15,7 @@ from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.exchange_plan import ExchangePlan, RequiredRange, plan_exchange
 from pyshardy.partition.halo.form import Body, ExchangeForm
 from pyshardy.partition.halo.local_copy import local_copy
-from pyshardy.partition.halo.windowed import any_filling
+from pyshardy.partition.halo.windowed import any_fill
 from pyshardy.partition.local.conversions import retype_only
 from pyshardy.partition.op_facts.linear_operations import first_operand, moving
 from pyshardy.partition.op_facts.record import PartitionRecord
@@ -64,7 +64,7 @@ class ReverseForm(ExchangeForm):
                 continue
             (plan,) = self.exchange_plans(factor, device_axis.num_shards)
             value = emit_exchange(
-                plan, {0: value}, self._dims[factor], device_axis, any_filling(body, 0)
+                plan, {0: value}, self._dims[factor], device_axis, any_fill(body, 0)
             )
         return list(local_copy(self.operation, body, [value], {}).results)
 

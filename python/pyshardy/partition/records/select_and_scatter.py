@@ -211,7 +211,7 @@ class SelectAndScatterForm(ExchangeForm):
         """Build the operation on all windows that overlap a shard."""
         operand, source, initial = body.values
         zero = FillValue(lambda: body.zero(body.values[_SOURCE]), PaddingContents.ZERO)
-        outside = self._filling(body, operand)
+        outside = self._fill(body, operand)
         padding = paddings(WindowsView(self.operation).padding, len(self._windows))
         sharded = list[tuple[int, WindowsInto, DeviceAxis]]()
         for dim, windows, device_axis in self._sharded(body):
@@ -241,7 +241,7 @@ class SelectAndScatterForm(ExchangeForm):
             for factor, device_axis in body.device_axes.items()
         ]
 
-    def _filling(self, body: Body, operand: ir.Value) -> FillValue:
+    def _fill(self, body: Body, operand: ir.Value) -> FillValue:
         literal = self._outside
         if literal is None:
             return FillValue(lambda: body.zero(operand), PaddingContents.UNDEFINED)

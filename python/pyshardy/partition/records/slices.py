@@ -14,7 +14,7 @@ from pyshardy.cost.op_work import taking_work
 from pyshardy.irtools.stablehlo_views import FieldValues, SliceView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.halo.window import Window
-from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, any_filling
+from pyshardy.partition.halo.windowed import LocalDim, WindowedDim, WindowedForm, any_fill
 from pyshardy.partition.local.conversions import fit_only
 from pyshardy.partition.op_facts.linear_operations import first_operand, moving
 from pyshardy.partition.op_facts.record import PartitionRecord, SlicedOff
@@ -40,7 +40,7 @@ def slice_form(operation: ir.Operation, rule: OpShardingRule) -> WindowedForm:
             starts[dim_of[factor]], limits[dim_of[factor]] = 0, local.length
         return {SliceView.start_indices: starts, SliceView.limit_indices: limits}
 
-    return WindowedForm(operation, rule, dims, range(1), any_filling, local_attributes)
+    return WindowedForm(operation, rule, dims, range(1), any_fill, local_attributes)
 
 
 def _merge_slice(operation: ir.Operation, sliced_off: SlicedOff) -> FieldValues:

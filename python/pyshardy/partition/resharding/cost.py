@@ -21,7 +21,7 @@ from pyshardy.partition.resharding.steps import (
     AllToAll,
     AxesPerDim,
     CollectivePermute,
-    Step,
+    ReshardStep,
 )
 
 
@@ -68,7 +68,7 @@ class Reshard(HashSlot):
     target: AxesPerDim
     mesh: Mesh
 
-    def plan(self) -> tuple[Step, ...]:
+    def plan(self) -> tuple[ReshardStep, ...]:
         """Return the steps of the reshard; none if nothing changes."""
         if self.source == self.target:
             return ()
@@ -181,7 +181,7 @@ def _moves_padding(shape: Shape, source: AxesPerDim, target: AxesPerDim, mesh: M
     return False
 
 
-def _kind_and_axes(step: Step, before: AxesPerDim) -> tuple[str, Sequence[AxisRef]]:
+def _kind_and_axes(step: ReshardStep, before: AxesPerDim) -> tuple[str, Sequence[AxisRef]]:
     """Return the kind of collective of a step, and the axes along which devices exchange data."""
     if isinstance(step, AllSlice):
         return "all_slice", ()

@@ -22,7 +22,7 @@ from pyshardy.partition.resharding.steps import (
     AllSlice,
     AxesPerDim,
     CollectivePermute,
-    Step,
+    ReshardStep,
 )
 
 
@@ -34,7 +34,7 @@ def plan_reshard(
     mesh: Mesh,
     *,
     reorder: bool,
-) -> tuple[Step, ...]:
+) -> tuple[ReshardStep, ...]:
     """Return the collectives that convert a tensor sharded by `source` to `target`.
 
     Args:
@@ -90,7 +90,7 @@ def _padded(size: int, num_shards: int) -> int:
 
 def _plan(
     source: AxesPerDim, target: AxesPerDim, shape: tuple[int, ...], mesh: Mesh, *, reorder: bool
-) -> tuple[Step, ...]:
+) -> tuple[ReshardStep, ...]:
     """Plan without regard to padding."""
     fitting = _fitting(source, target)
     if fitting != source:
@@ -118,7 +118,9 @@ def _fitting(source: AxesPerDim, target: AxesPerDim) -> AxesPerDim:
     )
 
 
-def _gather_and_slice(source: AxesPerDim, target: AxesPerDim, *, reorder: bool) -> tuple[Step, ...]:
+def _gather_and_slice(
+    source: AxesPerDim, target: AxesPerDim, *, reorder: bool
+) -> tuple[ReshardStep, ...]:
     """Gather the dimensions that differ, and slice them again, which is valid for any shardings."""
     kept: list[AxisTuple] = []
     for before, after in zip(source, target, strict=True):
@@ -126,7 +128,7 @@ def _gather_and_slice(source: AxesPerDim, target: AxesPerDim, *, reorder: bool) 
         while common < min(len(before), len(after)) and before[common] == after[common]:
             common += 1
         kept.append(before[:common])
-    steps: list[Step] = []
+    steps: list[ReshardStep] = []
     gathered = tuple(axes[len(rest) :] for axes, rest in zip(source, kept, strict=True))
     if any(gathered):
         steps.append(AllGather(gathered, tuple(kept)))

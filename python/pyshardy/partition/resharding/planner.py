@@ -20,7 +20,7 @@ from pyshardy.partition.resharding.steps import (
     AllToAll,
     AxesPerDim,
     CollectivePermute,
-    Step,
+    ReshardStep,
 )
 from pyshardy.propagation.projection import split_axis
 
@@ -56,7 +56,7 @@ class ReshardPlanner:
         self.shape = shape
         self.dims = range(len(source))
         self.needs_reorder = reorder
-        self.steps: list[Step] = []
+        self.steps: list[ReshardStep] = []
         self.current = self._aligned(source, (axis for axes in target for axis in axes))
         self.wanted = self._aligned(target, (axis for axes in source for axis in axes))
         self.done: list[list[AxisRef]] = [[] for _ in self.dims]

@@ -42,4 +42,4 @@ class CollectivePermute:
     result: AxesPerDim
 
 
-Step = AllSlice | AllGather | AllToAll | CollectivePermute
+ReshardStep = AllSlice | AllGather | AllToAll | CollectivePermute

@@ -241,7 +241,7 @@ class _FunctionPadder:
         ):
             self._check_even(self.function, kind, zip(values, shardings, strict=True))
         for operation in operations_named({*_BOUNDARIES, "sdy.return"}, self.function):
-            if operation.name == "sdy.return" and not _is_in_manual_computation(operation):
+            if operation.name == "sdy.return" and not _ends_manual_computation(operation):
                 continue
             self._check_even(operation, "operand", _types_and_shardings(operation.operands))
             self._check_even(operation, "result", _types_and_shardings(operation.results))
@@ -310,8 +310,8 @@ def _hands_on(name: str) -> bool:
     return name in DATA_FLOW_OPERATIONS or name.startswith("sdy.") or name == "stablehlo.return"
 
 
-def _is_in_manual_computation(operation: ir.Operation) -> bool:
-    parent = operation.parent
+def _ends_manual_computation(terminator: ir.Operation) -> bool:
+    parent = terminator.parent
     return parent is not None and parent.name == "sdy.manual_computation"
 
 

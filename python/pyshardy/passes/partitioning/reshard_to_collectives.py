@@ -38,7 +38,7 @@ from pyshardy.partition.resharding.steps import (
     AllSlice,
     AllToAll,
     CollectivePermute,
-    Step,
+    ReshardStep,
 )
 
 
@@ -72,7 +72,7 @@ class _StepAttributes:
         # By identity: plans and shardings are cached, and kept alive here.
         self._built: dict[tuple[int, str | Mesh, int], _Built] = {}
 
-    def of(self, step: Step, mesh: str | Mesh, target: TensorSharding) -> tuple[Any, Any]:
+    def of(self, step: ReshardStep, mesh: str | Mesh, target: TensorSharding) -> tuple[Any, Any]:
         """Return the attribute of a step, None for a permute, and the sharding after it."""
         key = id(step), mesh, id(target)
         built = self._built.get(key)
@@ -80,7 +80,9 @@ class _StepAttributes:
             built = self._built[key] = _Built(step, target, self._build(step, mesh, target))
         return built.attributes
 
-    def _build(self, step: Step, mesh: str | Mesh, target: TensorSharding) -> tuple[Any, Any]:
+    def _build(
+        self, step: ReshardStep, mesh: str | Mesh, target: TensorSharding
+    ) -> tuple[Any, Any]:
         cache = self._cache
         sharding = cache[_closed(mesh, step.result, target)]
         match step:
@@ -93,7 +95,7 @@ class _StepAttributes:
 
 
 class _Built(NamedTuple):
-    step: Step
+    step: ReshardStep
     target: TensorSharding
     attributes: tuple[Any, Any]
 
@@ -193,7 +195,7 @@ class _Conversion:
         return value
 
     def _emit(
-        self, step: Step, value: ir.Value, mesh: str | Mesh, target: TensorSharding
+        self, step: ReshardStep, value: ir.Value, mesh: str | Mesh, target: TensorSharding
     ) -> tuple[str | Mesh, ir.Value]:
         """Build the operation of a step; return its mesh and its result."""
         if isinstance(step, CollectivePermute):
