@@ -207,8 +207,8 @@ class _Judge:
 
     def cost(self, answer: FactorAxes) -> float:
         """Return the seconds of communication and computation."""
-        pieces = zip(self.rule.factor_sizes, answer, strict=True)
-        operations = 2 * math.prod(-(-size // self.mesh.axes_size(axes)) for size, axes in pieces)
+        factors = zip(self.rule.factor_sizes, answer, strict=True)
+        operations = 2 * math.prod(-(-size // self.mesh.axes_size(axes)) for size, axes in factors)
         accessed = sum(
             tensor.nbytes * local_elements(tensor.shape, _axes(mapping, answer), self.mesh)
             for mapping, tensor in (*self.operands, *self.results)

@@ -113,7 +113,7 @@ def _unary_axes(
     def preference(index: int) -> tuple[bool, int, int]:
         tensor = projection.tensors[index]
         permuted = any(tensor.axes(factor) for factor in rule.permutation_factors)
-        return not permuted, _num_elements(shapes[index]), _num_pieces(tensor, mesh)
+        return not permuted, _num_elements(shapes[index]), _num_shards(tensor, mesh)
 
     first, second = tensors
     preferred, other = (
@@ -134,7 +134,7 @@ def _num_elements(shape: Shape) -> int:
     return 0 if any(size < 0 for size in shape) else math.prod(shape)
 
 
-def _num_pieces(tensor: TensorProjection, mesh: Mesh) -> int:
+def _num_shards(tensor: TensorProjection, mesh: Mesh) -> int:
     return math.prod(mesh.axes_size(sharding.axes) for sharding in tensor.factors.values())
 
 

@@ -72,8 +72,8 @@ def deal_to_all(
     """
     dealt: list[AxisTuple] = [()] * len(sizes)
     left = list(sizes)
-    for index, whole in enumerate(axes):
-        rest: AxisRef | None = whole
+    for index, full in enumerate(axes):
+        rest: AxisRef | None = full
         while rest is not None:
             offered = rest
             for factor, size in enumerate(left):

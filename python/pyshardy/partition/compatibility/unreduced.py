@@ -148,12 +148,12 @@ def _suffix(prefix: AxisTuple, axes: AxisTuple, mesh: Mesh) -> AxisTuple:
     """Return the axes after `prefix`, whose last axis may be a sub-axis of one of them."""
     if not prefix:
         return axes
-    last, whole = prefix[-1], axes[len(prefix) - 1]
+    last, full = prefix[-1], axes[len(prefix) - 1]
     rest = axes[len(prefix) :]
-    if last == whole:
+    if last == full:
         return rest
-    size = whole.size(mesh) // last.size(mesh)
-    return (AxisRef.sub(whole.name, last.next_pre_size(mesh), size), *rest)
+    size = full.size(mesh) // last.size(mesh)
+    return (AxisRef.sub(full.name, last.next_pre_size(mesh), size), *rest)
 
 
 def origin_of(value: ir.Value) -> ir.Location:

@@ -95,7 +95,7 @@ def resolve_reshape(
     )
     if place_data_alike(source, shapes[0], target, shapes[1], mesh):
         return ()
-    new_source, new_target = _whole_sides(source, target, shapes, mesh)
+    new_source, new_target = _unsharded_sides(source, target, shapes, mesh)
     ends = (source, new_source), (target, new_target)
     crossing = _crossing(reshape, *ends, mesh, hardware, exchanges)
     if crossing is not None and crossing.wide is not None:
@@ -133,16 +133,16 @@ def _crossing(
     return None if crossing is None or crossing.traffic > gathered else crossing
 
 
-def _whole_sides(
+def _unsharded_sides(
     source: TensorSharding, target: TensorSharding, shapes: tuple[Shape, Shape], mesh: Mesh
 ) -> tuple[TensorSharding, TensorSharding]:
     """Return both shardings without the axes of split or merged dimensions, or without any."""
     groups = [group for group in reshape_groups(*shapes) if not passes_through(group, *shapes)]
-    new_source = _whole(source, [dim for group in groups for dim in group[0]])
-    new_target = _whole(target, [dim for group in groups for dim in group[1]])
+    new_source = _unsharded(source, [dim for group in groups for dim in group[0]])
+    new_target = _unsharded(target, [dim for group in groups for dim in group[1]])
     if place_data_alike(new_source, shapes[0], new_target, shapes[1], mesh):
         return new_source, new_target
-    return _whole(source, range(source.rank)), _whole(target, range(target.rank))
+    return _unsharded(source, range(source.rank)), _unsharded(target, range(target.rank))
 
 
 def _widen(
@@ -191,7 +191,7 @@ def _reshard_between(
         reshape.operands[0] = value
 
 
-def _whole(sharding: TensorSharding, dims: Sequence[int]) -> TensorSharding:
+def _unsharded(sharding: TensorSharding, dims: Sequence[int]) -> TensorSharding:
     replaced = {dim: sharding.dim_shardings[dim].with_axes(()) for dim in dims}
     return sharding.with_dims_replaced(replaced)
 

@@ -219,8 +219,8 @@ class LocalBuilder(StablehloBuilder):
         return attributes
 
     def _groups(self, mesh: Mesh, axes: Sequence[AxisRef]) -> ir.Attribute:
-        has_whole_axes = all(axis.sub_axis_info is None for axis in axes)
-        if self.groups_by_axes and has_whole_axes and not mesh.device_ids:
+        has_full_axes = all(axis.sub_axis_info is None for axis in axes)
+        if self.groups_by_axes and has_full_axes and not mesh.device_ids:
             names = [axis.name for axis in axes]
             return groups_along(self._names.get(mesh, mesh), names, current_context())
         key = mesh, tuple(axes)
