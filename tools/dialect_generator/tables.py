@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any
 
 from dialect_generator.declarations import Declarations, OperationDeclarations
@@ -80,11 +80,18 @@ def pass_table_source(declarations: Declarations) -> str:
 
 
 def shard_tables_source(declarations: OperationDeclarations) -> str:
-    """Return `shard_tables.py`, the declarations of upstream's shard dialect."""
+    """Return `shard_tables.py`, the declarations of upstream's shard dialect.
+
+    The host parses and prints its operations, so their assembly formats are left out.
+    """
+    operations = {
+        name: replace(each, assembly_format="", directives=())
+        for name, each in declarations.operations.items()
+    }
     return _source(
         "The declarations of upstream's shard dialect, as plain data.",
         {
-            "OPERATIONS": ("OperationDecl", declarations.operations, "Operations, by full name."),
+            "OPERATIONS": ("OperationDecl", operations, "Operations, by full name."),
             "ENUMS": ("EnumDecl", declarations.enums, "Enums, by name."),
         },
     )

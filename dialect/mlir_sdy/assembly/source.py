@@ -122,12 +122,6 @@ class Source:
         prefix = line_text.encode("utf-8", "surrogateescape")[: max(column - 1, 0)]
         return start + len(prefix.decode("utf-8", "surrogateescape"))
 
-    def line_of(self, offset: int) -> str:
-        """Return the line at `offset`, without its line break."""
-        start = self.text.rfind("\n", 0, offset) + 1
-        end = self.text.find("\n", offset)
-        return self.text[start : len(self.text) if end < 0 else end]
-
     @cached_property
     def alias_definitions(self) -> dict[str, tuple[int, int]]:
         """The offsets of the definition `#name = ...` of each alias and of its right-hand side."""

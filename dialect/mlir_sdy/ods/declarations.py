@@ -175,8 +175,8 @@ class OperationDecl:
         name: with the dialect, such as `sdy.all_gather`.
         class_name: the class in `mlir_sdy.ods._sdy_ops_gen`.
         traits: ODS names of traits and interfaces, such as `Pure` or `HasParent<ModuleOp>`.
-        assembly_format: as in ODS; behind the operation's name.
-        directives: the assembly format in pieces.
+        assembly_format: as in ODS, after the operation's name; empty if the host prints it.
+        directives: the assembly format, parsed.
     """
 
     name: str
@@ -187,8 +187,8 @@ class OperationDecl:
     results: tuple[ValueDecl, ...]
     regions: tuple[RegionDecl, ...]
     traits: tuple[str, ...]
-    assembly_format: str
-    directives: tuple[Directive, ...]
+    assembly_format: str = ""
+    directives: tuple[Directive, ...] = ()
 
     @property
     def attribute_names(self) -> frozenset[str]:

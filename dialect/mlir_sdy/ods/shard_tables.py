@@ -3,21 +3,10 @@
 """The declarations of upstream's shard dialect, as plain data."""
 
 from mlir_sdy.ods.declarations import (
-    AllOperands,
-    AllResults,
-    AttrDict,
-    AttributeVariable,
-    Custom,
     EnumCaseDecl,
     EnumDecl,
-    FunctionalType,
-    Literal,
     OpAttributeDecl,
-    OperandVariable,
     OperationDecl,
-    OptionalGroup,
-    ResultVariable,
-    Type,
     ValueDecl,
 )
 
@@ -34,19 +23,6 @@ OPERATIONS: dict[str, OperationDecl] = {
         results=(),
         regions=(),
         traits=("Symbol", "Pure"),
-        assembly_format="$sym_name `(` `shape` `=` custom<DimensionList>($shape) `)` attr-dict",
-        directives=(
-            AttributeVariable(name="sym_name"),
-            Literal(text="("),
-            Literal(text="shape"),
-            Literal(text="="),
-            Custom(
-                name="DimensionList",
-                arguments=(AttributeVariable(name="shape"),),
-            ),
-            Literal(text=")"),
-            AttrDict(),
-        ),
     ),
     "shard.grid_shape": OperationDecl(
         name="shard.grid_shape",
@@ -65,21 +41,6 @@ OPERATIONS: dict[str, OperationDecl] = {
         results=(ValueDecl(name="result", type_constraint="Index", variadic=True),),
         regions=(),
         traits=("Pure", "SymbolUserOpInterface", "OpAsmOpInterface"),
-        assembly_format="$grid (`axes` `=` $axes^)? attr-dict `:` type($result)",
-        directives=(
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="axes"),
-                ),
-                anchor="axes",
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=ResultVariable(name="result")),
-        ),
     ),
     "shard.process_multi_index": OperationDecl(
         name="shard.process_multi_index",
@@ -98,22 +59,6 @@ OPERATIONS: dict[str, OperationDecl] = {
         results=(ValueDecl(name="result", type_constraint="Index", variadic=True),),
         regions=(),
         traits=("Pure", "SymbolUserOpInterface", "OpAsmOpInterface"),
-        assembly_format="`on` $grid (`axes` `=` $axes^)? attr-dict `:` type($result)",
-        directives=(
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="axes"),
-                ),
-                anchor="axes",
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=ResultVariable(name="result")),
-        ),
     ),
     "shard.process_linear_index": OperationDecl(
         name="shard.process_linear_index",
@@ -124,14 +69,6 @@ OPERATIONS: dict[str, OperationDecl] = {
         results=(ValueDecl(name="result", type_constraint="Index"),),
         regions=(),
         traits=("Pure", "SymbolUserOpInterface", "OpAsmOpInterface"),
-        assembly_format="`on` $grid attr-dict `:` type($result)",
-        directives=(
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=ResultVariable(name="result")),
-        ),
     ),
     "shard.neighbors_linear_indices": OperationDecl(
         name="shard.neighbors_linear_indices",
@@ -148,20 +85,6 @@ OPERATIONS: dict[str, OperationDecl] = {
         ),
         regions=(),
         traits=("Pure", "SymbolUserOpInterface", "OpAsmOpInterface"),
-        assembly_format="`on` $grid `[` $device `]` `split_axes` `=` $split_axes attr-dict `:` type(results)",
-        directives=(
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            Literal(text="["),
-            OperandVariable(name="device"),
-            Literal(text="]"),
-            Literal(text="split_axes"),
-            Literal(text="="),
-            AttributeVariable(name="split_axes"),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=AllResults()),
-        ),
     ),
     "shard.sharding": OperationDecl(
         name="shard.sharding",
@@ -203,46 +126,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
         ),
-        assembly_format="$grid `split_axes` `=` $split_axes (`halo_sizes` `=` custom<DynamicIndexList>($dynamic_halo_sizes, $static_halo_sizes)^)? (`sharded_dims_offsets` `=` custom<DynamicIndexList>($dynamic_sharded_dims_offsets, $static_sharded_dims_offsets)^)? attr-dict `:` type($result)",
-        directives=(
-            AttributeVariable(name="grid"),
-            Literal(text="split_axes"),
-            Literal(text="="),
-            AttributeVariable(name="split_axes"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="halo_sizes"),
-                    Literal(text="="),
-                    Custom(
-                        name="DynamicIndexList",
-                        arguments=(
-                            OperandVariable(name="dynamic_halo_sizes"),
-                            AttributeVariable(name="static_halo_sizes"),
-                        ),
-                    ),
-                ),
-                anchor="dynamic_halo_sizes",
-            ),
-            OptionalGroup(
-                elements=(
-                    Literal(text="sharded_dims_offsets"),
-                    Literal(text="="),
-                    Custom(
-                        name="DynamicIndexList",
-                        arguments=(
-                            OperandVariable(name="dynamic_sharded_dims_offsets"),
-                            AttributeVariable(
-                                name="static_sharded_dims_offsets",
-                            ),
-                        ),
-                    ),
-                ),
-                anchor="dynamic_sharded_dims_offsets",
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=ResultVariable(name="result")),
-        ),
     ),
     "shard.get_sharding": OperationDecl(
         name="shard.get_sharding",
@@ -253,15 +136,6 @@ OPERATIONS: dict[str, OperationDecl] = {
         results=(ValueDecl(name="result", type_constraint="Shard_Sharding"),),
         regions=(),
         traits=("Pure",),
-        assembly_format="$source attr-dict `:` type($source) `->` type($result)",
-        directives=(
-            OperandVariable(name="source"),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=OperandVariable(name="source")),
-            Literal(text="->"),
-            Type(of=ResultVariable(name="result")),
-        ),
     ),
     "shard.shard_shape": OperationDecl(
         name="shard.shard_shape",
@@ -287,33 +161,6 @@ OPERATIONS: dict[str, OperationDecl] = {
         results=(ValueDecl(name="result", type_constraint="Index", variadic=True),),
         regions=(),
         traits=("Pure", "AttrSizedOperandSegments", "OpAsmOpInterface"),
-        assembly_format="`dims` `=` custom<DynamicIndexList>($dims_dynamic, $dims) `sharding` `=` $sharding `device` `=` custom<DynamicIndexList>($device_dynamic, $device) attr-dict `:` type(results)",
-        directives=(
-            Literal(text="dims"),
-            Literal(text="="),
-            Custom(
-                name="DynamicIndexList",
-                arguments=(
-                    OperandVariable(name="dims_dynamic"),
-                    AttributeVariable(name="dims"),
-                ),
-            ),
-            Literal(text="sharding"),
-            Literal(text="="),
-            OperandVariable(name="sharding"),
-            Literal(text="device"),
-            Literal(text="="),
-            Custom(
-                name="DynamicIndexList",
-                arguments=(
-                    OperandVariable(name="device_dynamic"),
-                    AttributeVariable(name="device"),
-                ),
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=AllResults()),
-        ),
     ),
     "shard.shard": OperationDecl(
         name="shard.shard",
@@ -327,22 +174,6 @@ OPERATIONS: dict[str, OperationDecl] = {
         results=(ValueDecl(name="result", type_constraint="AnyRankedTensor"),),
         regions=(),
         traits=("Pure", "AllTypesMatch", "OpAsmOpInterface"),
-        assembly_format="$src `to` $sharding (`annotate_for_users` $annotate_for_users^)? attr-dict `:` type($result)",
-        directives=(
-            OperandVariable(name="src"),
-            Literal(text="to"),
-            OperandVariable(name="sharding"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="annotate_for_users"),
-                    AttributeVariable(name="annotate_for_users"),
-                ),
-                anchor="annotate_for_users",
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=ResultVariable(name="result")),
-        ),
     ),
     "shard.all_gather": OperationDecl(
         name="shard.all_gather",
@@ -367,28 +198,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "SameOperandsAndResultRank",
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
-        ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? `gather_axis` `=` $gather_axis attr-dict `:` type($input) `->` type($result)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            Literal(text="gather_axis"),
-            Literal(text="="),
-            AttributeVariable(name="gather_axis"),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=OperandVariable(name="input")),
-            Literal(text="->"),
-            Type(of=ResultVariable(name="result")),
         ),
     ),
     "shard.all_reduce": OperationDecl(
@@ -419,33 +228,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
         ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? (`reduction` `=` $reduction^)? attr-dict `:` type($input) `->` type($result)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            OptionalGroup(
-                elements=(
-                    Literal(text="reduction"),
-                    Literal(text="="),
-                    AttributeVariable(name="reduction"),
-                ),
-                anchor="reduction",
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=OperandVariable(name="input")),
-            Literal(text="->"),
-            Type(of=ResultVariable(name="result")),
-        ),
     ),
     "shard.all_slice": OperationDecl(
         name="shard.all_slice",
@@ -470,28 +252,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "SameOperandsAndResultRank",
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
-        ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? `slice_axis` `=` $slice_axis attr-dict `:` type($input) `->` type($result)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            Literal(text="slice_axis"),
-            Literal(text="="),
-            AttributeVariable(name="slice_axis"),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=OperandVariable(name="input")),
-            Literal(text="->"),
-            Type(of=ResultVariable(name="result")),
         ),
     ),
     "shard.all_to_all": OperationDecl(
@@ -518,31 +278,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "SameOperandsAndResultRank",
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
-        ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? `split_axis` `=` $split_axis `concat_axis` `=` $concat_axis attr-dict `:` type($input) `->` type($result)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            Literal(text="split_axis"),
-            Literal(text="="),
-            AttributeVariable(name="split_axis"),
-            Literal(text="concat_axis"),
-            Literal(text="="),
-            AttributeVariable(name="concat_axis"),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=OperandVariable(name="input")),
-            Literal(text="->"),
-            Type(of=ResultVariable(name="result")),
         ),
     ),
     "shard.broadcast": OperationDecl(
@@ -575,32 +310,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "AllElementTypesMatch",
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
-        ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? `root` `=` custom<DynamicIndexList>($root_dynamic, $root) attr-dict `:` functional-type(operands, results)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            Literal(text="root"),
-            Literal(text="="),
-            Custom(
-                name="DynamicIndexList",
-                arguments=(
-                    OperandVariable(name="root_dynamic"),
-                    AttributeVariable(name="root"),
-                ),
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            FunctionalType(operands=AllOperands(), results=AllResults()),
         ),
     ),
     "shard.gather": OperationDecl(
@@ -635,35 +344,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
         ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? `gather_axis` `=` $gather_axis `root` `=` custom<DynamicIndexList>($root_dynamic, $root) attr-dict `:` functional-type(operands, results)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            Literal(text="gather_axis"),
-            Literal(text="="),
-            AttributeVariable(name="gather_axis"),
-            Literal(text="root"),
-            Literal(text="="),
-            Custom(
-                name="DynamicIndexList",
-                arguments=(
-                    OperandVariable(name="root_dynamic"),
-                    AttributeVariable(name="root"),
-                ),
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            FunctionalType(operands=AllOperands(), results=AllResults()),
-        ),
     ),
     "shard.recv": OperationDecl(
         name="shard.recv",
@@ -694,37 +374,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "AllElementTypesMatch",
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
-        ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? (`source` `=` custom<DynamicIndexList>($source_dynamic, $source)^)? attr-dict `:` functional-type(operands, results)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            OptionalGroup(
-                elements=(
-                    Literal(text="source"),
-                    Literal(text="="),
-                    Custom(
-                        name="DynamicIndexList",
-                        arguments=(
-                            OperandVariable(name="source_dynamic"),
-                            AttributeVariable(name="source"),
-                        ),
-                    ),
-                ),
-                anchor="source_dynamic",
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            FunctionalType(operands=AllOperands(), results=AllResults()),
         ),
     ),
     "shard.reduce": OperationDecl(
@@ -758,40 +407,6 @@ OPERATIONS: dict[str, OperationDecl] = {
         results=(ValueDecl(name="result", type_constraint="AnyRankedTensor"),),
         regions=(),
         traits=("Pure", "AllShapesMatch", "SymbolUserOpInterface", "OpAsmOpInterface"),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? (`reduction` `=` $reduction^)? `root` `=` custom<DynamicIndexList>($root_dynamic, $root) attr-dict `:` functional-type(operands, results)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            OptionalGroup(
-                elements=(
-                    Literal(text="reduction"),
-                    Literal(text="="),
-                    AttributeVariable(name="reduction"),
-                ),
-                anchor="reduction",
-            ),
-            Literal(text="root"),
-            Literal(text="="),
-            Custom(
-                name="DynamicIndexList",
-                arguments=(
-                    OperandVariable(name="root_dynamic"),
-                    AttributeVariable(name="root"),
-                ),
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            FunctionalType(operands=AllOperands(), results=AllResults()),
-        ),
     ),
     "shard.reduce_scatter": OperationDecl(
         name="shard.reduce_scatter",
@@ -821,36 +436,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "SameOperandsAndResultRank",
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
-        ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? (`reduction` `=` $reduction^)? `scatter_axis` `=` $scatter_axis attr-dict `:` type($input) `->` type($result)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            OptionalGroup(
-                elements=(
-                    Literal(text="reduction"),
-                    Literal(text="="),
-                    AttributeVariable(name="reduction"),
-                ),
-                anchor="reduction",
-            ),
-            Literal(text="scatter_axis"),
-            Literal(text="="),
-            AttributeVariable(name="scatter_axis"),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=OperandVariable(name="input")),
-            Literal(text="->"),
-            Type(of=ResultVariable(name="result")),
         ),
     ),
     "shard.scatter": OperationDecl(
@@ -885,35 +470,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
         ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? `scatter_axis` `=` $scatter_axis `root` `=` custom<DynamicIndexList>($root_dynamic, $root) attr-dict `:` functional-type(operands, results)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            Literal(text="scatter_axis"),
-            Literal(text="="),
-            AttributeVariable(name="scatter_axis"),
-            Literal(text="root"),
-            Literal(text="="),
-            Custom(
-                name="DynamicIndexList",
-                arguments=(
-                    OperandVariable(name="root_dynamic"),
-                    AttributeVariable(name="root"),
-                ),
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            FunctionalType(operands=AllOperands(), results=AllResults()),
-        ),
     ),
     "shard.send": OperationDecl(
         name="shard.send",
@@ -945,32 +501,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
         ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? `destination` `=` custom<DynamicIndexList>($destination_dynamic, $destination) attr-dict `:` functional-type(operands, results)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            Literal(text="destination"),
-            Literal(text="="),
-            Custom(
-                name="DynamicIndexList",
-                arguments=(
-                    OperandVariable(name="destination_dynamic"),
-                    AttributeVariable(name="destination"),
-                ),
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            FunctionalType(operands=AllOperands(), results=AllResults()),
-        ),
     ),
     "shard.shift": OperationDecl(
         name="shard.shift",
@@ -998,35 +528,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "SymbolUserOpInterface",
             "OpAsmOpInterface",
         ),
-        assembly_format="$input `on` $grid (`grid_axes` `=` $grid_axes^)? `shift_axis` `=` $shift_axis `offset` `=` $offset (`rotate` $rotate^)? attr-dict `:` type($input) `->` type($result)",
-        directives=(
-            OperandVariable(name="input"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="grid_axes"),
-                    Literal(text="="),
-                    AttributeVariable(name="grid_axes"),
-                ),
-                anchor="grid_axes",
-            ),
-            Literal(text="shift_axis"),
-            Literal(text="="),
-            AttributeVariable(name="shift_axis"),
-            Literal(text="offset"),
-            Literal(text="="),
-            AttributeVariable(name="offset"),
-            OptionalGroup(
-                elements=(Literal(text="rotate"), AttributeVariable(name="rotate")),
-                anchor="rotate",
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=OperandVariable(name="input")),
-            Literal(text="->"),
-            Type(of=ResultVariable(name="result")),
-        ),
     ),
     "shard.update_halo": OperationDecl(
         name="shard.update_halo",
@@ -1053,32 +554,6 @@ OPERATIONS: dict[str, OperationDecl] = {
             "DestinationStyleOpInterface",
             "TypesMatchWith",
             "SymbolUserOpInterface",
-        ),
-        assembly_format="$destination `on` $grid `split_axes` `=` $split_axes (`halo_sizes` `=` custom<DynamicIndexList>($halo_sizes, $static_halo_sizes)^)? attr-dict `:` type($result)",
-        directives=(
-            OperandVariable(name="destination"),
-            Literal(text="on"),
-            AttributeVariable(name="grid"),
-            Literal(text="split_axes"),
-            Literal(text="="),
-            AttributeVariable(name="split_axes"),
-            OptionalGroup(
-                elements=(
-                    Literal(text="halo_sizes"),
-                    Literal(text="="),
-                    Custom(
-                        name="DynamicIndexList",
-                        arguments=(
-                            OperandVariable(name="halo_sizes"),
-                            AttributeVariable(name="static_halo_sizes"),
-                        ),
-                    ),
-                ),
-                anchor="halo_sizes",
-            ),
-            AttrDict(),
-            Literal(text=":"),
-            Type(of=ResultVariable(name="result")),
         ),
     ),
 }

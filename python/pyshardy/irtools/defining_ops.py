@@ -8,18 +8,10 @@ from typing import Any
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import ConstantView
 
-_CONSTANTS = frozenset({"arith.constant", "chlo.constant", "sdy.constant", "stablehlo.constant"})
-
 
 def defining_operation(value: ir.Value) -> ir.Operation | None:
     """Return the operation that a value is a result of; None for arguments of regions."""
     return None if isinstance(value, ir.BlockArgument) else value.owner.operation
-
-
-def is_constant(value: ir.Value) -> bool:
-    """Whether a value is known before the program runs, and is the same on all devices."""
-    operation = defining_operation(value)
-    return operation is not None and operation.name in _CONSTANTS
 
 
 def is_one_value(constant: ir.Operation) -> bool:

@@ -17,7 +17,6 @@ from pyshardy.propagation.projection import (
     FactorSharding,
     ShardingProjection,
     deal_axes,
-    deal_axes_first,
     gather_axes,
 )
 
@@ -113,16 +112,3 @@ def test_update_overwrites_all_tensors_with_the_factor():
     assert projection.update(0, axes("r"), axes("p")) == []
     assert projection.operands[0].has_overflow
     assert projection.results[0].sharding_size(MESH) == 2 * 8 * 3
-
-
-@pytest.mark.parametrize(
-    ("sizes", "given", "dealt", "overflow"),
-    [
-        ((2, 3, 2), "p r", ["p:1.2", "", "p:2.2"], "p:4.2 r"),
-        ((6, 4), "p q", ["p:1.2 q", "p:2.4"], ""),
-        ((6, 4), "q p", ["q p:1.2", "p:2.4"], ""),
-        ((5,), "r", [""], "r"),
-    ],
-)
-def test_deal_axes_first(sizes, given, dealt, overflow):
-    assert deal_axes_first(axes(given), sizes, MESH) == (list(map(axes, dealt)), axes(overflow))

@@ -118,10 +118,6 @@ class LocalBuilder(StablehloBuilder):
 
     # --- Operations -------------------------------------------------------------------------
 
-    def additive_identity(self, tensor: ir.RankedTensorType) -> ir.Value:
-        """Build a constant of the additive identity; see `identity`."""
-        return self.identity(tensor, ReductionOp.SUM)
-
     def identity(self, tensor: ir.RankedTensorType, kind: ReductionOp) -> ir.Value:
         """Build a constant of the neutral element of a reduction.
 
