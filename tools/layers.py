@@ -40,6 +40,7 @@ LAYERS = [
     ["pyshardy"],  # the public interface, and other modules directly in the package
     ["pyshardy.explain"],
     ["pyshardy.cli"],
+    ["pyshardy.__main__"],
 ]
 """Each layer may import those above it, and other modules of its own.
 

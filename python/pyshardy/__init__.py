@@ -142,6 +142,10 @@ set_renderer(_html_of)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415 (slow)
+
+        return version("pyshardy")
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _SUBPACKAGES:

@@ -4,12 +4,17 @@
 import importlib
 import platform
 import re
+import subprocess
+import sys
 from importlib.metadata import requires, version
 
 import pytest
 
+import pyshardy as sdy
 from mlir_sdy import host_build
 from mlir_sdy.host import ir, stablehlo
+from pyshardy.__main__ import TOOLS as SUMMARIES
+from pyshardy.__main__ import main
 
 TOOLS = ("explain", "opt", "run", "translate")
 
@@ -50,3 +55,28 @@ def test_another_build_is_told(monkeypatch):
     monkeypatch.setattr(host_build, "version", lambda _: "20990101")
     told = host_build.describe_build()
     assert told == f"torch-mlir 20990101, which is not the tested build {host_build.BUILD}"
+
+
+def test_version_of_the_package():
+    assert sdy.__version__ == version("pyshardy")
+
+
+def test_all_tools_by_one_module(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith(f"python -m pyshardy, pyshardy {sdy.__version__}\n")
+    assert main([]) == 0
+    listed = capsys.readouterr().out
+    assert set(TOOLS) == SUMMARIES.keys()
+    assert all(f"  {tool} " in listed for tool in TOOLS)
+    assert main(["opt", "--version"]) == 0
+    assert capsys.readouterr().out.startswith("sdy-opt, pyshardy ")
+    assert main(["explian"]) == 1
+    assert "no tool 'explian'; did you mean 'explain'?" in capsys.readouterr().err
+
+
+def test_the_module_is_a_command(tmp_path):
+    program = tmp_path / "a.mlir"
+    program.write_text("func.func @f() {\n  return\n}\n")
+    command = [sys.executable, "-m", "pyshardy", "opt", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "func.func @f()" in done.stdout
