@@ -22,17 +22,16 @@ After:
 from __future__ import annotations
 
 from mlir_sdy import sdy
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, emit, error, warning
 from mlir_sdy.discardable import get_discardable, has_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING, argument_shardings
 from pyshardy.irtools.call_graph import CallGraph
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, original_name
 from pyshardy.irtools.sharding_lists import complete_list
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 from pyshardy.passes.importing.add_data_flow_edges import add_edges
 
 _NAMED_COMPUTATION = "sdy.named_computation"
@@ -85,8 +84,8 @@ def import_func_calls(
 
 class _Importer:
     def __init__(self, module: ir.Module):
-        self._cache = AttributeCache(module.context)
-        self._meshes = meshes_of(module)
+        context = FunctionContext.of(module)
+        self._cache, self._meshes = context.cache, context.meshes
         self._computations: dict[str, ir.Operation] = {}
         self._warned: set[str] = set()
 

@@ -13,16 +13,15 @@ After:
 
 from __future__ import annotations
 
-from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorShardingPerValue
-from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import SHARDING, result_shardings
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.sharding_lists import complete_list
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
+from pyshardy.partition.function_context import FunctionContext
 
 
 def propagate_sharding_from_func_to_call(module: ir.Module) -> None:
@@ -42,13 +41,14 @@ def propagate_sharding_from_func_to_call(module: ir.Module) -> None:
     ]
     if not calls:
         return
-    meshes = meshes_of(module)
-    cache = AttributeCache(module.context)
+    context = FunctionContext.of(module)
     lists: dict[str, TensorShardingPerValue | None] = {}
     for call in calls:
         callee = callee_of(call)
         if callee not in lists:
             types = [result.type for result in call.results]
-            lists[callee] = complete_list(result_shardings(functions[callee]), types, meshes)
+            lists[callee] = complete_list(
+                result_shardings(functions[callee]), types, context.meshes
+            )
         if (shardings := lists[callee]) is not None:
-            set_discardable(call, SHARDING, cache[shardings])
+            set_discardable(call, SHARDING, context.cache[shardings])
