@@ -91,6 +91,11 @@ def test_sharding_origins(shardy, context):
         text = random_flow_module(90_000 + seed, shards_operations=False)
         if not has_distinct_results(text):  # Of equal ones Shardy gives origins to one.
             continue
+        # Before 0.12 Shardy reads the origin of a group's member from memory that it never wrote:
+        # it aborts, or names an origin without a type (": 0"), which depends on the machine.
+        if shardy.release < (0, 12) and "sdy.sharding_group" in text:
+            run_pipeline(parse(text, context), propagation)
+            continue
         text = shardy.run(text, "builtin.module(sdy-add-data-flow-edges)")
         try:
             compare(shardy, context, text, propagation)
