@@ -36,6 +36,8 @@ class Decision:
         sharding: its sharding; None without one.
         roots: the annotations that it follows from.
         refused: the axes that only the other end has, with the reasons.
+        operation: the number of the operation in the record of propagation; None if unknown.
+        value: the number of the value there; None for an operation, or if unknown.
     """
 
     what: str
@@ -43,6 +45,8 @@ class Decision:
     sharding: TensorSharding | None
     roots: tuple[Root, ...] = ()
     refused: tuple[RefusedAxis, ...] = ()
+    operation: int | None = None
+    value: int | None = None
 
     def __str__(self) -> str:
         where = "" if self.location is None else f" ({self.location})"
@@ -149,7 +153,8 @@ class _Explainer:
         roots = [root for value in values for root in self._roots(value, None)]
         sharding = get_sharding(values[-1]) if values else None
         place = location_of(operation.location)
-        return Decision(operation.name, place, sharding, _distinct(roots))
+        number = self._number(operation)
+        return Decision(operation.name, place, sharding, _distinct(roots), operation=number)
 
     def _of_contraction(self, move: Move, collective: Collective) -> Decision:
         """Return the sharding of a contraction, with the roots of its operands' axes."""
@@ -164,6 +169,8 @@ class _Explainer:
             location_of(operation.location),
             move.before,
             _distinct(roots),
+            operation=self._number(operation),
+            value=self._number_of_value(value),
         )
 
     def _of_value(self, move: Move) -> Decision:
@@ -173,12 +180,15 @@ class _Explainer:
         before, after = _places(move.before), _places(move.after)
         lost = before - after or before
         gained = _axis_names(move.after) - _axis_names(move.before)
+        is_argument = isinstance(value, ir.BlockArgument)
         return Decision(
             _description(value),
             _place(value),
             move.before,
             _distinct(self._roots_of_places(value, lost)),
             self._refused(value, gained),
+            None if is_argument else self._number(value.owner.operation),
+            self._number_of_value(value),
         )
 
     def _of_use(self, use: Use, move: Move) -> Decision:
@@ -202,6 +212,7 @@ class _Explainer:
             move.after,
             _distinct(roots),
             tuple(dict.fromkeys(refused)),
+            self._number(operation),
         )
 
     def _roots_of_places(self, value: ir.Value, places: Collection[Place]) -> list[Root]:
@@ -252,6 +263,12 @@ class _Explainer:
         wanted = set(names)
         refused = () if explanation is None else explanation.refused
         return tuple(each for each in refused if each.axis.name in wanted)
+
+    def _number(self, operation: ir.Operation) -> int | None:
+        return None if self._record is None else self._record.later_values.operation(operation)
+
+    def _number_of_value(self, value: ir.Value) -> int | None:
+        return None if self._record is None else self._record.later_values.number(value)
 
     def _explanation(self, value: ir.Value) -> Explanation | None:
         if value not in self._known:

@@ -45,6 +45,11 @@ class LaterValues:
 
     def slot(self, value: ir.Value) -> int | None:
         """Return the slot of a value; None if there is none."""
+        number = self.number(value)
+        return None if number is None else self._program.slots[number]
+
+    def number(self, value: ir.Value) -> int | None:
+        """Return the number of a value in the propagated program; None if it has none."""
         program = self._program
         operation, index = _origin(value)
         try:
@@ -55,10 +60,22 @@ class LaterValues:
             maker = program.makers[number]
             names = operation.name, _REPLACED.get(operation.name)
             if program.names[maker] in names and self._locations[maker] == operation.location:
-                return program.slots[number]
-        slots = list(self._replaced(value, operation, index))
-        sharded_alike = (slot for slot in slots if self._axes_of(slot) == _axes(value))
-        return next(sharded_alike, slots[0] if slots else None)
+                return number
+        numbers = list(self._replaced(value, operation, index))
+        sharded_alike = (each for each in numbers if self._axes_of(each) == _axes(value))
+        return next(sharded_alike, numbers[0] if numbers else None)
+
+    def operation(self, operation: ir.Operation) -> int | None:
+        """Return the number of an operation in the propagated program; None if it has none."""
+        if len(operation.results):
+            number = self.number(operation.results[0])
+            return None if number is None else self._program.makers[number]
+        try:
+            found = self._program.operation_number(operation)
+        except KeyError:
+            return None
+        is_same = self._program.names[found] == operation.name
+        return found if is_same and self._locations[found] == operation.location else None
 
     def _replaced(self, value: ir.Value, operation: ir.Operation, index: int) -> Iterator[int]:
         program = self._program
@@ -68,10 +85,10 @@ class LaterValues:
             values = program.arguments[maker] if is_argument else program.results[maker]
             # The operation may be erased, so its values must not be accessed.
             if index < len(values) and program.types[values[index]] == identity(value.type):
-                yield program.slots[values[index]]
+                yield values[index]
 
-    def _axes_of(self, slot: int) -> object:
-        sharding = self._engine.sharding(slot)
+    def _axes_of(self, number: int) -> object:
+        sharding = self._engine.sharding(self._program.slots[number])
         return () if sharding is None else tuple(dim.axes for dim in sharding.dim_shardings)
 
 

@@ -68,6 +68,15 @@ class PropagationStep:
     refusals: tuple[Refusal, ...]
 
 
+_Traced = tuple[
+    tuple[TensorSharding | None, ...],
+    tuple[TensorSharding | None, ...],
+    tuple[Flow, ...],
+    tuple[Refusal, ...],
+]
+"""The shardings before and after a step, its flows and its refusals."""
+
+
 class Record:
     """Observer that records the steps of a propagation in order.
 
@@ -82,6 +91,8 @@ class Record:
         self._locations: list[ir.Location] = []
         self._argument_locations: dict[int, list[ir.Location]] = {}
         self._groups: Mapping[int, Sequence[int]] = {}
+        self._traces: dict[tuple[RelationKind, tuple[int, ...]], _Traced] = {}
+        self._tensors: dict[int, Tensor] = {}
 
     def __len__(self) -> int:
         return len(self._changes)
@@ -146,6 +157,11 @@ class Record:
 
     def tensor(self, slot: int) -> Tensor:
         """Return the tensor of a slot."""
+        if slot not in self._tensors:
+            self._tensors[slot] = self._read_tensor(slot)
+        return self._tensors[slot]
+
+    def _read_tensor(self, slot: int) -> Tensor:
         program = self.engine.program
         maker = program.makers[slot]
         if maker < 0:
@@ -235,15 +251,14 @@ class Record:
                 operations[slot].append(operation)
         return operations
 
-    def _trace(
-        self, kind: RelationKind, state: tuple[int, ...]
-    ) -> tuple[
-        tuple[TensorSharding | None, ...],
-        tuple[TensorSharding | None, ...],
-        tuple[Flow, ...],
-        tuple[Refusal, ...],
-    ]:
-        """Return the shardings before and after a step, its flows and its refusals."""
+    def _trace(self, kind: RelationKind, state: tuple[int, ...]) -> _Traced:
+        """Return the details of a step, computed once for each kind and state."""
+        traced = self._traces.get((kind, state))
+        if traced is None:
+            traced = self._traces[kind, state] = self._compute_trace(kind, state)
+        return traced
+
+    def _compute_trace(self, kind: RelationKind, state: tuple[int, ...]) -> _Traced:
         trace = self.engine.stepper.trace(kind, state)
         if trace is None:
             shardings = tuple(self.engine.stepper.shardings(kind, state))

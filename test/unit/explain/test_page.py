@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mlir_sdy.assembly import parse
+import pyshardy as sdy
+from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
 from pyshardy.explain.model_explorer import model_explorer
 from pyshardy.explain.page.data import page_data
@@ -35,6 +36,39 @@ def explained():
     return explain_program(parse(path.read_text(), Context(), path.name))
 
 
+def shown_dims(data, value):
+    return data.shardings[value.sharding].dims
+
+
+def traced_gradient():
+    """Trace a step of training of two layers, on 4 x 2 devices."""
+    import jax  # noqa: PLC0415 (slow)
+    from jax.sharding import PartitionSpec  # noqa: PLC0415
+
+    def loss(weights, x):
+        for number, layer in enumerate(weights):
+            with jax.named_scope(f"layer_{number}"):
+                x = x + jax.numpy.tanh(x @ layer["up"]) @ layer["down"]
+        return jax.numpy.sum(x * x)
+
+    def step(weights, x):
+        return jax.tree.map(lambda w, g: w - 0.1 * g, weights, jax.grad(loss)(weights, x))
+
+    def shape(*sizes):
+        return jax.ShapeDtypeStruct(sizes, "float32")
+
+    weights = [{"up": shape(16, 64), "down": shape(64, 16)}] * 2
+    sharded = [{"up": PartitionSpec(None, "model"), "down": PartitionSpec("model")}] * 2
+    return sdy.jax.trace(
+        step,
+        weights,
+        shape(32, 16),
+        mesh=sdy.Mesh.of({"data": 4, "model": 2}),
+        in_shardings=(sharded, PartitionSpec("data")),
+        out_shardings=sharded,
+    )
+
+
 # --- The data -------------------------------------------------------------------------------
 
 
@@ -53,6 +87,25 @@ def test_data(explained):
         current.update(step.changes)
     for value in data.values.values():
         assert data.shardings[current[value.slot]] == data.shardings[value.sharding]
+
+
+def test_collectives_at_operations_that_share_lines():
+    """JAX's backward pass, and the layers of a loop, have the source lines of the forward pass."""
+    module = traced_gradient()
+    text = asm(module)  # without locations: each operation has a line of its own
+    explained = explain_program(module)
+    data = page_data(explained, "traced")
+    reparsed = page_data(explain_program(parse(text, Context(), "by_line.mlir")), "by_line.mlir")
+    by_line = {node.place: number for number, node in reparsed.nodes.items()}
+    expected = [by_line[each.place] for each in reparsed.collectives]
+    assert len(set(expected)) == len(expected) == 7
+    assert [each.node for each in data.collectives] == expected
+    assert len({data.nodes[number].place for number in expected}) < len(expected)
+    for number, reason in zip(expected, explained.collectives, strict=True):
+        result = data.values[data.nodes[number].results[0]]
+        axes = tuple(tuple(map(str, dim)) for dim in reason.made.sharding.dim_axes)
+        named = tuple(tuple(f'"{axis}"' for axis in dim) for dim in shown_dims(data, result))
+        assert (reason.made.what, axes) == (result.name, named)
 
 
 def test_every_sharding_on_the_way_is_there():

@@ -315,11 +315,18 @@ class _Gatherer:
             yield StepData(change.operation, tuple(changes), tuple(flows))
 
     def _collectives(self) -> Iterator[CollectiveData]:
-        by_place: dict[tuple[str, str], int] = {}
-        for number, name in enumerate(self._program.names):
-            by_place.setdefault((name, str(self._record.operation(number)[1])), number)
         for each in self._explained.collectives:
-            yield _collective(each, by_place)
+            yield _collective(each, self._node_of(each))
+
+    def _node_of(self, explanation: CollectiveExplanation) -> int | None:
+        """Return the operation that defines a collective's value, or the first that uses it."""
+        ends = [explanation.made, *explanation.wanted]
+        operations = [each.operation for each in ends if each is not None]
+        shown = (each for each in operations if each is not None and self._is_shown(each))
+        return next(shown, None)
+
+    def _is_shown(self, operation: int) -> bool:
+        return self._program.names[operation] not in _HIDDEN | TERMINATORS
 
     def _pictures(self, values: dict[int, ValueData]) -> dict[str, str]:
         """Return a drawing for each sharding and shape, up to a maximum number."""
@@ -371,17 +378,8 @@ _FEW = 3
 """The maximum number of nested operations without a group, as in a reduction body."""
 
 
-def _collective(
-    explanation: CollectiveExplanation, by_place: dict[tuple[str, str], int]
-) -> CollectiveData:
-    one, made = explanation.collective, explanation.made
-    node = None
-    if made is not None:
-        name = made.what.rpartition(" of ")[2]
-        node = by_place.get((name, str(made.location)))
-    for decision in explanation.wanted if node is None else ():
-        name = decision.what.rpartition(" of ")[2]
-        node = node if node is not None else by_place.get((name, str(decision.location)))
+def _collective(explanation: CollectiveExplanation, node: int | None) -> CollectiveData:
+    one = explanation.collective
     return CollectiveData(
         one.kind,
         one.axes or (),
