@@ -6,7 +6,7 @@ LIT_JOBS ?= 2
 export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick test generate-check lint check-host unit filecheck example docs site \
+.PHONY: help setup quick test generate-check lint check-host unit coverage filecheck example docs site \
 	generate pythons newest-jax beside-tensorflow bench
 
 help: ## Show this list
@@ -35,6 +35,9 @@ check-host: ## Check that the MLIR host does what the project relies on
 
 unit: ## Run the tests in Python, and those against C++ Shardy
 	$(PYTHON) -m pytest -n 2
+
+coverage: ## Run the tests in Python and report the lines that they run in build/coverage/html
+	$(PYTHON) -m pytest -n 2 --cov --cov-report=html:build/coverage/html --cov-fail-under=90
 
 filecheck: ## Run the tests of the tools on MLIR files
 	lit -j $(LIT_JOBS) test/lit

@@ -7,7 +7,8 @@
 1. Build the sdist, and the wheel from it; check their metadata and that no module is missing.
 2. For each working Python 3.10 to 3.13 (see `pythons.py`): install the wheel into an environment of
    its own, and there run the README's first command, `--version` of every tool, and the quick tier
-   of the tests (`quick.py`).
+   of the tests (`quick.py`). The newest Python also measures the coverage, which costs little from
+   3.12 on.
 3. Print a table. It includes missing Pythons, and extras of the package that can't be installed
    with a Python.
 
@@ -118,13 +119,14 @@ def build() -> Path:
     return wheel
 
 
-def check(python: Version, interpreter: Path, wheel: Path) -> Report:
+def check(python: Version, interpreter: Path, wheel: Path, *, coverage: bool) -> Report:
     """Install the wheel for one Python, and test it.
 
     Args:
         python: its version.
         interpreter: its path.
         wheel: the wheel to install.
+        coverage: whether to measure the coverage of the quick tier.
     """
     report = Report(python)
     folder = FOLDER / report.name
@@ -153,14 +155,19 @@ def check(python: Version, interpreter: Path, wheel: Path) -> Report:
 
     def quick() -> str:
         start = time.monotonic()
-        said = run([scripts / "python", "tools/quick.py", "--processes=1"], own)
+        command = [scripts / "python", "tools/quick.py", "--processes=1"]
+        if coverage:
+            own["COVERAGE_CORE"] = "sysmon" if python >= (3, 12) else "ctrace"
+            command.append("--coverage")
+        said = run(command, own)
         if str(folder) not in said.partition("\n")[0]:
             raise CheckFailed(f"the tests ran with another copy of the package:\n{said[:500]}")
         seconds = time.monotonic() - start
         counts = re.findall(r"(\d+ (?:passed|skipped)[^\n]*) in ", said)
+        counts += re.findall(r"Total coverage: (\S+)", said)
         if seconds > LIMIT_OF_QUICK:
             print(f"Python {report.name}: the quick tier took {seconds:.0f} s", flush=True)
-        return counts[-1] if counts else ""
+        return ", coverage ".join(counts)
 
     steps: dict[str, Callable[[], str]] = {
         "install": install,
@@ -242,7 +249,10 @@ def main() -> int:
         return 1
     print(f"Built and checked {wheel.name} and the sdist", flush=True)
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        checks = [pool.submit(check, version, path, wheel) for version, path in pythons.items()]
+        checks = [
+            pool.submit(check, version, path, wheel, coverage=version == max(pythons))
+            for version, path in pythons.items()
+        ]
         reports = {report.python: report for report in (each.result() for each in checks)}
     for report in reports.values():
         if report.failure:

@@ -3,10 +3,13 @@
 """Run the quick tier of the tests: some tests of every part, in less than two minutes.
 
     make quick                       # in .venv
-    ENVIRONMENT/bin/python tools/quick.py --processes=1
+    ENVIRONMENT/bin/python tools/quick.py --processes=1 --coverage
 
 The tests need the package with its extra `test`, but not JAX, PyTorch, IREE and MPI. They test the
 package that this Python imports, which may be outside of this folder, and print its path.
+
+With `--coverage` they also measure the lines that they run, and fail below FLOOR. The floor is that
+of the quick tier without JAX, PyTorch, IREE and MPI; `make coverage` measures all tests.
 """
 
 from __future__ import annotations
@@ -20,6 +23,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+
+FLOOR = 65
+"""The percentage of lines that the quick tier has to run at least."""
 
 UNIT_TESTS = (
     "assembly",
@@ -64,10 +70,12 @@ TOOL_TESTS = ("collectives", "dialect", "sdy_opt", "sdy_translate")
 """Tests in test/lit."""
 
 
-def _unit_tests(processes: int) -> list[str]:
+def _unit_tests(processes: int, *, coverage: bool) -> list[str]:
     paths = [f"test/unit/{name}" for name in UNIT_TESTS]
     # Skipped tests are listed with their reasons.
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *paths]
+    if coverage:
+        command += ["--cov", "--cov-report=", f"--cov-fail-under={FLOOR}"]
     return [*command, "-n", str(processes)] if processes > 1 else command
 
 
@@ -84,14 +92,16 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--processes", type=int, default=2, help="of the tests (default: 2)")
-    processes = parser.parse_args().processes
+    parser.add_argument("--coverage", action="store_true", help=f"fail below {FLOOR} %% of lines")
+    arguments = parser.parse_args()
+    processes = arguments.processes
     package = importlib.util.find_spec("pyshardy")
     if package is None or package.origin is None:
         print("pyshardy isn't installed for this Python: run 'make setup'", file=sys.stderr)
         return 1
     print(f"Testing pyshardy {version('pyshardy')} in {Path(package.origin).parent}", flush=True)
     start = time.monotonic()
-    commands = [_unit_tests(processes), _tool_tests(processes)]
+    commands = [_unit_tests(processes, coverage=arguments.coverage), _tool_tests(processes)]
     statuses = [subprocess.run(each, cwd=ROOT, check=False).returncode for each in commands]
     seconds = time.monotonic() - start
     print(f"The quick tier {'failed' if any(statuses) else 'passed'} in {seconds:.0f} seconds")
