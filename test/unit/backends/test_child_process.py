@@ -9,6 +9,8 @@ import threading
 import time
 from pathlib import Path
 
+import ml_dtypes
+import numpy as np
 import pytest
 
 from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
@@ -139,3 +141,32 @@ assert first.ask(0) == (True, 0)
 assert os.waitstatus_to_exitcode(status) == 7
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "complex64", "bfloat16", "int4"])
+def test_arrays_are_answers(child, dtype):
+    array = np.arange(6).reshape(2, 3).astype(np.dtype(getattr(ml_dtypes, dtype, dtype)))
+    succeeded, (same, transposed, scalar) = child.ask([array, array.T, array[1, 1]])
+    assert succeeded
+    for found, sent in ((same, array), (transposed, array.T), (scalar, array[1, 1])):
+        assert found.dtype == sent.dtype
+        np.testing.assert_array_equal(found, sent)
+
+
+def test_code_is_no_answer(tmp_path):
+    made = tmp_path / "made"
+    worker = f"""
+import os, pickle, sys
+class Code:
+    def __reduce__(self):
+        return os.mkdir, ({str(made)!r},)
+pickle.load(sys.stdin.buffer)
+pickle.dump((True, Code()), sys.stdout.buffer)
+sys.stdout.buffer.flush()
+sys.stdin.buffer.read()
+"""
+    child = ChildProcess(["-c", worker])
+    with pytest.raises(ChildDiedError, match=r"answered with posix.mkdir, which is not data"):
+        child.ask(0)
+    assert not made.exists()
+    assert ends(child.process.pid)

@@ -4,6 +4,9 @@
 The child reads pickled requests from standard input, and answers each on standard output, until
 its input ends (see `worker`). It may ask questions before it answers. Its standard error is kept
 for the diagnostic in case that it dies.
+
+The child runs third-party libraries on programs that may be untrusted, so its answers hold data
+only: plain values and arrays. An answer that names any other class or function is refused.
 """
 
 from __future__ import annotations
@@ -21,12 +24,16 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import IO, Any
 
+import numpy as np
+
 from mlir_sdy.last_words import last_words
 from pyshardy.backends.engines.worker import Question
 
+_ARRAY_PARTS = frozenset({"ndarray", "dtype", "_reconstruct", "_frombuffer", "scalar"})
+
 
 class ChildDiedError(Exception):
-    """The child process died; the message contains its standard error."""
+    """The child process died or is unusable; the message contains the reason."""
 
 
 class ChildProcess:
@@ -73,10 +80,13 @@ class ChildProcess:
         assert answers is not None
         try:
             _send(request, requests)
-            while isinstance(reply := pickle.load(answers), Question):
+            while isinstance(reply := _Answers(answers).load(), Question):
                 assert respond is not None, "the child asked a question, but 'respond' is missing"
                 _send(respond(reply.content), requests)
             return reply
+        except _RefusedAnswerError as refusal:
+            self.close()
+            raise ChildDiedError(str(refusal)) from None
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             raise ChildDiedError(self._last_words()) from None
         except BaseException:
@@ -94,6 +104,28 @@ class ChildProcess:
             return f"its process was ended by {signal.Signals(-status).name}"
         lines = said.strip().splitlines()
         return f"its process ended with status {status}" + (f": {lines[-1]}" if lines else "")
+
+
+class _RefusedAnswerError(Exception):
+    """An answer contains more than data."""
+
+
+class _Answers(pickle.Unpickler):
+    """Reads values that consist of plain values, arrays, and questions."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return one of the classes and functions that make arrays and questions."""
+        if module.partition(".")[0] in ("numpy", "ml_dtypes"):
+            found: Any = super().find_class(module, name)
+            if name in _ARRAY_PARTS or _is_element_type(found):
+                return found
+        elif (module, name) == (Question.__module__, Question.__qualname__):
+            return Question
+        raise _RefusedAnswerError(f"its process answered with {module}.{name}, which is not data")
+
+
+def _is_element_type(found: object) -> bool:
+    return isinstance(found, type) and issubclass(found, np.generic)
 
 
 def _send(what: Any, stream: IO[bytes]) -> None:
