@@ -23,7 +23,7 @@ SOURCES = {
 LAYERS = [
     ["mlir_sdy.model"],
     ["mlir_sdy"],
-    ["pyshardy.packages", "pyshardy.drawing"],
+    ["pyshardy.packages", "pyshardy.drawing", "pyshardy.display"],
     ["pyshardy.irtools"],
     ["pyshardy.pipeline"],
     ["pyshardy.rules", "pyshardy.cost"],

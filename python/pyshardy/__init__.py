@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mlir_sdy.values import get_sharding, set_sharding
     from mlir_sdy.verify import verify
     from pyshardy import shard as shard
-    from pyshardy.api import parse, propagate, sharding, write
+    from pyshardy.api import parse, propagate, sharding, values, write
     from pyshardy.backends import CompileOptions, Registration, register_backend
     from pyshardy.cost.hardware import Hardware, Link, load_hardware
     from pyshardy.drawing import Drawing, draw, draw_mesh
@@ -93,6 +93,7 @@ __all__ = [
     "set_sharding",
     "sharding",
     "sharding_rule",
+    "values",
     "verify",
     "write",
 ]
@@ -112,7 +113,7 @@ _HOMES = {
     "mlir_sdy.model": ("AxisRef", "DimensionSharding", "Mesh", "ModelError", "TensorSharding"),
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
-    "pyshardy.api": ("parse", "propagate", "sharding", "write"),
+    "pyshardy.api": ("parse", "propagate", "sharding", "values", "write"),
     "pyshardy.guard.crash": ("HostCrashError",),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),

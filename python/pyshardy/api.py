@@ -11,6 +11,8 @@ from mlir_sdy import assembly
 from mlir_sdy.assembly.attribute_text import read_stripped
 from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from pyshardy.irtools.named_values import NamedValues
+from pyshardy.irtools.source_text import remember_text
 from pyshardy.pipeline import pipeline_of, run_pipeline, use
 
 if TYPE_CHECKING:
@@ -48,7 +50,9 @@ def parse(
 
         raise_if_crashing(lambda: parse(text_or_path, _context_for_child(context)))
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
-        return assembly.parse(text_or_path, context)
+        module = assembly.parse(text_or_path, context)
+        remember_text(module, text_or_path)
+        return module
     from pyshardy.frontends.files import load  # noqa: PLC0415 (only files need it)
 
     path = Path(text_or_path)
@@ -122,11 +126,26 @@ def sharding(text: str) -> TensorSharding:
     return value
 
 
+def values(module: ir.Module) -> NamedValues:
+    """Return the values of a module by their names.
+
+        hidden = sdy.values(module)["%hidden"]
+        sdy.get_sharding(hidden)
+
+    The names are those of the text (`%hidden`, `%x`, `%3#1`), of the arguments of a traced function
+    (`params['w']`), `arg2` and `result[0]`. Passes may have changed the module since it was read.
+
+    Args:
+        module: the module.
+    """
+    return NamedValues(module)
+
+
 def propagate(module: ir.Module, **options: OptionValue) -> Propagation:
     """Propagate the shardings of a module by `sdy-propagation-pipeline`, and record the steps.
 
         record = sdy.propagate(module, conservative_propagation=True)
-        print(record.explain(module.body.operations[1].arguments[0]))
+        print(record.explain("%hidden"))
 
     Args:
         module: the module, which is changed in place.

@@ -20,6 +20,7 @@ from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_co
 from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.unsharded import unsharded
 from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
+from pyshardy.display import Displayed, Table, counted
 from pyshardy.irtools.functions import has_body
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
@@ -63,8 +64,8 @@ _CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
 """The attributes of modules whose Python functions exist in the process that traced them."""
 
 
-@dataclass(frozen=True)
-class PartitionedProgram:
+@dataclass(frozen=True, repr=False)
+class PartitionedProgram(Displayed):
     """A partitioned program: the local program that all devices of a mesh run.
 
     Attributes:
@@ -84,9 +85,53 @@ class PartitionedProgram:
     _executables: dict[tuple[str, CompileOptions], SpmdProgram] = field(
         default_factory=dict[tuple[str, CompileOptions], SpmdProgram],
         init=False,
-        repr=False,
         compare=False,
     )
+
+    def summary(self) -> str:
+        """Return the mesh, and the numbers of arguments, results and collectives, in one line."""
+        sent = sum(each.nbytes_total for each in self.collectives)
+        counts = (
+            counted(len(items), noun)
+            for items, noun in (
+                (self.inputs, "argument"),
+                (self.outputs, "result"),
+                (self.collectives, "collective"),
+            )
+        )
+        return f"mesh {self.mesh}, {', '.join(counts)}, {counted(sent, 'byte')} sent"
+
+    def tables(self) -> list[Table]:
+        """Return tables of the arguments, the results and the collectives."""
+        collectives = Table(
+            "Collectives of pyshardy's partitioner (bytes sent by each device)",
+            ("collective", "axes", "location", "times", "bytes sent"),
+            [
+                (
+                    one.kind,
+                    ", ".join(one.axes or ()),
+                    one.location or "",
+                    "?" if one.repetitions is None else one.repetitions,
+                    f"{one.nbytes_total:,}",
+                )
+                for one in self.collectives
+            ],
+            num_numeric=2,
+        )
+        return [
+            *(
+                Table(
+                    title,
+                    ("name", "global", "sharding", "on each device"),
+                    [
+                        (port.name, port.spec, port.sharding or "replicated", port.local_spec)
+                        for port in ports
+                    ],
+                )
+                for title, ports in (("Arguments", self.inputs), ("Results", self.outputs))
+            ),
+            collectives,
+        ]
 
     @property
     def in_shardings(self) -> tuple[TensorSharding | None, ...]:

@@ -12,6 +12,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
+from pyshardy.display import Displayed
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.local_program.entry import ENTRY
@@ -27,8 +28,8 @@ _RESULT_INFO = "jax.result_info"
 """The attribute with JAX's name of a result of a function."""
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
+@dataclass(frozen=True, slots=True, repr=False)
+class Port(Displayed):
     """An argument or a result of a partitioned program.
 
     Attributes:
@@ -46,6 +47,10 @@ class Port:
     local_spec: TensorSpec
     mesh: Mesh
     donated_to: int | None = None
+
+    def summary(self) -> str:
+        """Return the name, the global type and the sharding in one line."""
+        return f"{self.name}: {self.spec}, {self.sharding or 'replicated'}"
 
 
 class InterfaceRecorder(Instrumentation):

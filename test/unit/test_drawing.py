@@ -7,6 +7,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -353,3 +354,31 @@ def test_axes_of_a_mesh():
     assert [panel.title for panel in panels_of(drawing)] == ['"x"=0', '"x"=1']
     assert (drawing.figure.row_axis, drawing.figure.column_axis) == ('"y"', '"z"')
     assert held(drawing)['"x"=1, "y"=2, "z"=0'] == (12,)
+
+
+def test_values_bring_their_shape_and_mesh():
+    module = sdy.parse(PROGRAM, sdy.Context())
+    sharded, unsharded = sdy.values(module).find("*")
+    mesh = sdy.Mesh.of({"x": 2, "y": 2})
+    expected = sdy.draw(sdy.get_sharding(sharded), (8, 4), mesh).svg
+    assert sdy.draw(sharded).svg == expected
+    assert sdy.draw(unsharded).svg == sdy.draw(sdy.sharding("<@mesh, [{}]>"), (4,), mesh).svg
+    program = sdy.partition(module)
+    assert sdy.draw(program.inputs[0]).svg == expected
+    (result, _) = program.run_sharded([np.ones((8, 4)), np.ones(4)])
+    assert sdy.draw(result).svg == expected
+    with pytest.raises(sdy.ModelError, match="the shape of the tensor is missing"):
+        sdy.draw(sdy.get_sharding(sharded))
+    with pytest.raises(sdy.ModelError, match="expected a sharding, a value or a sharded array"):
+        sdy.draw("%0")
+
+
+PROGRAM = """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(
+    %a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>} loc("a"),
+    %b: tensor<4xf32> loc("b"))
+    -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, tensor<4xf32>) {
+  return %a, %b : tensor<8x4xf32>, tensor<4xf32>
+}
+"""

@@ -25,8 +25,8 @@ from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
-    from pyshardy.explain.find import ValueFinder
     from pyshardy.explain.program import ExplainedProgram
+    from pyshardy.irtools.named_values import NamedValues
 
 
 _NUM_VALUES = 50
@@ -85,9 +85,9 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     from pyshardy.explain.estimate import estimate  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
-    explained, finder = _explained(arguments.file, tool, arguments.plan_hardware)
+    explained, values = _explained(arguments.file, tool, arguments.plan_hardware)
     explanations = {
-        word: tuple(explained.explanation(value) for value in finder.find(word))
+        word: tuple(explained.explanation(value) for value in values.find(word))
         for word in arguments.value
     }
     if arguments.html:
@@ -122,20 +122,20 @@ def _shown(file: str) -> str:
     return "<stdin>" if file == "-" else file
 
 
-def _explained(file: str, tool: Tool, hardware: str) -> tuple[ExplainedProgram, ValueFinder]:
-    """Return the explained program of a file, and a finder for its values."""
+def _explained(file: str, tool: Tool, hardware: str) -> tuple[ExplainedProgram, NamedValues]:
+    """Return the explained program of a file, and its values."""
     from mlir_sdy.dialect import Context  # noqa: PLC0415
-    from pyshardy.explain.find import ValueFinder  # noqa: PLC0415
     from pyshardy.explain.program import explain_program  # noqa: PLC0415
     from pyshardy.frontends.files import Kind, load  # noqa: PLC0415
+    from pyshardy.irtools.named_values import NamedValues  # noqa: PLC0415
 
     data = tool.read_input(file)
     text = data.decode(errors="replace") if Kind.of(data) is Kind.TEXT else None
     if text is not None:
         tool.sources.add(_shown(file), text)
     module = load(data, Context(), _shown(file))
-    finder = ValueFinder(module, text)
-    return explain_program(module, hardware=hardware), finder
+    values = NamedValues.marked(module)
+    return explain_program(module, hardware=hardware), values
 
 
 def _write_page(explained: ExplainedProgram, path: str, title: str) -> None:

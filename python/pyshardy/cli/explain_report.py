@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
@@ -77,7 +77,7 @@ class Report:
         table = _table()
         for heading in ("", "on each device"):
             table.add_column(heading, justify="right" if heading else "left")
-        for row in _costs(cost, cost.bytes_by_axes):
+        for row in cost.rows():
             table.add_row(*row)
         self._titled(f"Estimate for {cost.hardware}", table)
 
@@ -89,7 +89,7 @@ class Report:
             table.add_column(name, justify="right", overflow="fold")
         plans = difference.first, difference.second
         axes = {axes for plan in plans for axes in plan.bytes_by_axes}
-        for (what, first), (_, second) in zip(*(_costs(plan, axes) for plan in plans), strict=True):
+        for (what, first), (_, second) in zip(*(plan.rows(axes) for plan in plans), strict=True):
             table.add_row(what, first, second)
         self._titled(f"Estimates for {difference.first.hardware}", table)
         if difference.collectives:
@@ -151,31 +151,6 @@ class Report:
 
     def _line(self, text: str) -> None:
         self._console.print(Text(text), soft_wrap=True)
-
-
-def _costs(cost: Estimate, axes: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the costs of a run with their labels, including the bytes sent along `axes`."""
-    return [
-        ("operations", f"{cost.operations:,.0f}"),
-        ("bytes read and written", f"{cost.nbytes_accessed:,.0f}"),
-        ("bytes sent", f"{cost.nbytes_sent:,}"),
-        *((f"  along {each}", f"{cost.bytes_by_axes.get(each, 0):,}") for each in sorted(axes)),
-        ("computation time", _time(cost.compute_seconds)),
-        ("communication time", _time(cost.communication_seconds)),
-        ("total time", f"{_time(cost.overlapped)} to {_time(cost.seconds)}"),
-        ("argument memory", f"{cost.argument_bytes:,}"),
-        (
-            "peak memory",
-            f"{cost.peak_bytes:,}" + ("" if cost.fits else ", exceeds the device memory"),
-        ),
-    ]
-
-
-def _time(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:,.2f} {unit}"
-    return f"{seconds * 1e6:,.2f} us"
 
 
 def _table() -> Table:

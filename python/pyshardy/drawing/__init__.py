@@ -4,6 +4,7 @@
 | module     | contents                                                             |
 |------------|----------------------------------------------------------------------|
 | `drawing`  | `draw`, `draw_mesh`, and the `Drawing` that they return              |
+| `values`   | the layouts of values of a module                                    |
 | `figure`   | figures: panels of tiles, abbreviated if there are too many          |
 | `tensors`  | the figure of a sharded tensor                                       |
 | `meshes`   | the figure of a mesh                                                 |

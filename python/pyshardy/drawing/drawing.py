@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
 from mlir_sdy.model import Mesh, ModelError, TensorSharding
 from mlir_sdy.model.text import symbol
@@ -18,6 +18,8 @@ from pyshardy.drawing.tensors import tensor_figure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from mlir_sdy.host import ir
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +56,71 @@ class Drawing:
         return f"Drawing({self.figure.title}, {self.figure.subtitle})"
 
 
-def draw(sharding: TensorSharding, shape: Sequence[int], mesh: Mesh | None = None) -> Drawing:
+class _Spec(Protocol):
+    """The type of a tensor."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+
+class ShardedTensor(Protocol):
+    """A tensor with its sharding: an argument or a result of a program, or a sharded array."""
+
+    @property
+    def spec(self) -> _Spec: ...  # noqa: D102
+    @property
+    def sharding(self) -> TensorSharding | None: ...  # noqa: D102
+    @property
+    def mesh(self) -> Mesh: ...  # noqa: D102
+
+
+def draw(
+    sharding: TensorSharding | ShardedTensor | ir.Value,
+    shape: Sequence[int] | None = None,
+    mesh: Mesh | None = None,
+) -> Drawing:
     """Draw the slices of a tensor with the devices that hold them.
+
+        sdy.draw(sdy.values(module)["%hidden"])
+        sdy.draw(program.inputs[0])
+        sdy.draw(sdy.sharding('<@mesh, [{"x"}]>'), (8,), mesh)
 
     A tile is a shard, and the numbers on it are the devices that hold it. Where a dimension is
     not a multiple of its number of shards, the padding is hatched. With more than two dimensions,
     there is a panel of tiles for each slice along the leading ones.
 
     Args:
-        sharding: the sharding of the tensor.
+        sharding: the sharding of the tensor; or a value of a module, an argument or a result of a
+            partitioned program, or a sharded array, which have the other arguments.
         shape: its global shape.
         mesh: the mesh that the sharding refers to; optional if it is inlined.
 
     Raises:
-        ModelError: If no mesh is known, or the sharding does not fit the shape or the mesh.
+        ModelError: If no mesh or shape is known, or the sharding does not fit the shape or the
+            mesh.
     """
+    if not isinstance(sharding, TensorSharding):
+        return _draw_tensor(sharding)
+    if shape is None:
+        raise ModelError(f"the shape of the tensor is missing: draw({sharding}, shape, mesh)")
     if mesh is None:
         if isinstance(sharding.mesh_or_ref, str):
             name = symbol(sharding.mesh_or_ref)
             raise ModelError(f"{sharding} refers to its mesh by a symbol: pass the mesh {name}")
         mesh = sharding.mesh_or_ref
     return Drawing(tensor_figure(sharding, tuple(shape), mesh))
+
+
+def _draw_tensor(tensor: ShardedTensor | ir.Value) -> Drawing:
+    """Draw a tensor that has a shape, a mesh and possibly a sharding."""
+    if hasattr(tensor, "spec"):
+        tensor = cast("ShardedTensor", tensor)
+        sharding, shape, mesh = tensor.sharding, tensor.spec.shape, tensor.mesh
+    else:
+        from pyshardy.drawing.values import layout_of  # noqa: PLC0415 (loads the host)
+
+        sharding, shape, mesh = layout_of(cast("ir.Value", tensor))
+    return draw(sharding or TensorSharding.fully_closed(len(shape), mesh), shape, mesh)
 
 
 def draw_mesh(mesh: Mesh) -> Drawing:

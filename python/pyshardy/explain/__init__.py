@@ -4,11 +4,9 @@
 | module            | contents                                                        |
 |-------------------|-----------------------------------------------------------------|
 | `program`         | programs that are propagated and partitioned with a record      |
-| `tags`            | marks on operations that survive passes                         |
 | `moves`           | the recorder of reshards and reductions during partitioning     |
 | `collectives`     | the reasons of collectives                                      |
 | `advice`          | annotations that resolve a refused axis                         |
-| `find`            | look-up of values by names and source lines                     |
 | `largest`         | the values that take the most memory                            |
 | `memory`          | the peak memory of a device                                     |
 | `estimate`        | the estimated time and memory of a run                          |

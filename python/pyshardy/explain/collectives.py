@@ -8,6 +8,7 @@ dimension. Both shardings are traced back to annotations.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.values import get_sharding
+from pyshardy.display import Displayed
 from pyshardy.explain.moves import Move, MoveKind, MoveRecorder, Use
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.local_program.communication import Collective
@@ -53,8 +55,8 @@ class Decision:
         return f"{self.what}{where}: {self.sharding or 'replicated'}"
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveExplanation:
+@dataclass(frozen=True, slots=True, repr=False)
+class CollectiveExplanation(Displayed):
     """The reason of a collective; its `str` is the explanation.
 
     Attributes:
@@ -73,8 +75,7 @@ class CollectiveExplanation:
     @property
     def nbytes_total(self) -> int:
         """The bytes that a device sends in a run; per execution if their number is unknown."""
-        repetitions = self.collective.repetitions
-        return self.collective.nbytes_sent * (1 if repetitions is None else repetitions)
+        return self.collective.nbytes_total
 
     @property
     def reason(self) -> str:
@@ -89,6 +90,13 @@ class CollectiveExplanation:
         users = " and ".join(dict.fromkeys(each.what for each in self.wanted)) or "later operations"
         also = "is partial and " if self.collective.reduction is not None else ""
         return f"{self.made.what} {also}must be resharded for {users}"
+
+    def summary(self) -> str:
+        """Return the collective and its reason in one line."""
+        return f"{self.collective.summary()}: {self.reason}"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         one = self.collective
@@ -279,7 +287,7 @@ class _Explainer:
         if self._record is None:
             return None
         try:
-            return self._record.explanation(value)
+            return self._record.explain(value)
         except ValueError:  # the value was not propagated
             return None
 

@@ -137,7 +137,6 @@ def _totals(
     sent: Counter[tuple[str, str]] = Counter()
     for collective in program.collectives:
         key = collective.kind, ", ".join(collective.axes or ())
-        times = 1 if collective.repetitions is None else collective.repetitions
         counts[key] += 1
-        sent[key] += times * collective.nbytes_sent
+        sent[key] += collective.nbytes_total
     return counts, sent

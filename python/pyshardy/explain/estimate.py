@@ -16,13 +16,14 @@ The constants are from data sheets. The estimates are for ranking plans, not for
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from pyshardy.cost.collectives import collective_traffic
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import Work
+from pyshardy.display import Displayed, Table, counted, seconds_text
 from pyshardy.explain.memory import memory_of
 from pyshardy.local_program.communication import Collective
 from pyshardy.local_program.segments import COLLECTIVES
@@ -31,8 +32,8 @@ from pyshardy.partition.op_facts.work import work_of
 from pyshardy.program import PartitionedProgram
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+@dataclass(frozen=True, slots=True, repr=False)
+class Estimate(Displayed):
     """The estimated cost of a run on each device.
 
     Attributes:
@@ -73,6 +74,39 @@ class Estimate:
         """The time of a run in which communication and computation overlap completely."""
         return max(self.compute_seconds, self.communication_seconds)
 
+    def summary(self) -> str:
+        """Return the hardware, the time, the bytes sent and the memory in one line."""
+        return (
+            f"{self.hardware}: {seconds_text(self.overlapped)} to {seconds_text(self.seconds)}, "
+            f"{self.operations:,.0f} operations, {counted(self.nbytes_sent, 'byte')} sent, "
+            f"peak memory {counted(self.peak_bytes, 'byte')}"
+        )
+
+    def rows(self, axes: Iterable[str] | None = None) -> list[tuple[str, str]]:
+        """Return the costs as text, with their labels.
+
+        Args:
+            axes: the axes whose bytes are listed, as in `bytes_by_axes`; by default all of them.
+        """
+        axes = self.bytes_by_axes if axes is None else axes
+        memory = f"{self.peak_bytes:,}" + ("" if self.fits else ", exceeds the device memory")
+        return [
+            ("operations", f"{self.operations:,.0f}"),
+            ("bytes read and written", f"{self.nbytes_accessed:,.0f}"),
+            ("bytes sent", f"{self.nbytes_sent:,}"),
+            *((f"  along {each}", f"{self.bytes_by_axes.get(each, 0):,}") for each in sorted(axes)),
+            ("computation time", seconds_text(self.compute_seconds)),
+            ("communication time", seconds_text(self.communication_seconds)),
+            ("total time", f"{seconds_text(self.overlapped)} to {seconds_text(self.seconds)}"),
+            ("argument memory", f"{self.argument_bytes:,}"),
+            ("peak memory", memory),
+        ]
+
+    def tables(self) -> list[Table]:
+        """Return a table of the costs."""
+        title = f"Estimate for {self.hardware}"
+        return [Table(title, ("", "on each device"), self.rows(), num_numeric=1)]
+
 
 def estimate(program: PartitionedProgram, hardware: Hardware) -> Estimate:
     """Estimate a run of a partitioned program.
@@ -91,7 +125,7 @@ def estimate(program: PartitionedProgram, hardware: Hardware) -> Estimate:
         seconds = times * seconds_of(collective, hardware)
         seconds_by_axes[axes] += seconds
         seconds_by_kind[collective.kind] += seconds
-        bytes_by_axes[axes] += times * collective.nbytes_sent
+        bytes_by_axes[axes] += collective.nbytes_total
     memory = memory_of(program.module)
     return Estimate(
         hardware.name,

@@ -16,7 +16,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding, look_through_barriers
-from pyshardy.explain.tags import tagged, tags_of, untagged
+from pyshardy.irtools.tags import tagged, tags_of, untagged
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.segments import COLLECTIVES
 from pyshardy.pipeline.instrumentation import Instrumentation

@@ -47,7 +47,7 @@ class ExplainedProgram:
             UsageError: the value was not propagated.
         """
         try:
-            explanation = self.record.explanation(value)
+            explanation = self.record.explain(value)
         except ValueError as reason:
             raise UsageError(error(str(reason))) from None
         advice = tuple(advise(explanation, refused) for refused in explanation.refused)

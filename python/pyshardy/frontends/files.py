@@ -13,6 +13,7 @@ from mlir_sdy.stages import stage
 from mlir_sdy.verify import verify
 from pyshardy.frontends.portable import deserialize, serialize
 from pyshardy.frontends.portable.versions import CURRENT
+from pyshardy.irtools.source_text import remember_text
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _PRODUCER_OF_ARTIFACTS = b"StableHLO_v"
@@ -76,7 +77,9 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
         place = SourceLocation(filename, data.count(b"\n", 0, broken.start) + 1, 0)
         message = f"the input is neither bytecode nor UTF-8 text: {broken.reason}"
         raise UsageError(error(message, place)) from None
-    return assembly.parse(text, context, filename)
+    module = assembly.parse(text, context, filename)
+    remember_text(module, text)
+    return module
 
 
 def dump(module: ir.Module, kind: Kind, version: str = CURRENT) -> bytes:

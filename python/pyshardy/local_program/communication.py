@@ -10,6 +10,7 @@ from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh
 from mlir_sdy.model.communication import share_sent
+from pyshardy.display import Displayed, counted
 from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.group_axes import axes_of_groups, axes_of_moves
@@ -21,8 +22,8 @@ from pyshardy.local_program.values import spec_of
 _REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product"}
 
 
-@dataclass(frozen=True, slots=True)
-class Collective:
+@dataclass(frozen=True, slots=True, repr=False)
+class Collective(Displayed):
     """One collective operation of a program.
 
     Attributes:
@@ -55,6 +56,18 @@ class Collective:
         It is `nbytes` times `share_sent` of the kind and the size of the group.
         """
         return math.ceil(self.nbytes * share_sent(self.kind, self.group_size))
+
+    @property
+    def nbytes_total(self) -> int:
+        """The bytes that a device sends in a run; per execution if their number is unknown."""
+        return self.nbytes_sent * (1 if self.repetitions is None else self.repetitions)
+
+    def summary(self) -> str:
+        """Return the kind, the axes, the bytes and the location in one line."""
+        axes = "" if self.axes is None else f" along {', '.join(self.axes)}"
+        where = "" if self.location is None else f", {self.location}"
+        times = "" if self.repetitions == 1 else f" {self.repetitions or 'many'} times"
+        return f"{self.kind}{axes}, {counted(self.nbytes_sent, 'byte')} sent{times}{where}"
 
 
 def collectives_of(module: ir.Module, mesh: Mesh) -> tuple[Collective, ...]:

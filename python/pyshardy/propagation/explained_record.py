@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 from mlir_sdy.host import ir
 from mlir_sdy.values import OWN_SHARDING
+from pyshardy.display import MOST_ROWS, Displayed, Table, counted
+from pyshardy.irtools.named_values import NamedValues
 from pyshardy.propagation.explanation import Explanation, explain
 from pyshardy.propagation.record import Record
 
@@ -12,27 +16,45 @@ _INSERTED = OWN_SHARDING.keys() - {"sdy.sharding_constraint", "sdy.data_flow_edg
 """Operations that change the sharding of a value: reshards and collectives."""
 
 
-class Propagation(Record):
+class Propagation(Record, Displayed):
     """Observer that records the steps of a propagation in order, and explains shardings.
 
     Only the changes are recorded; the details of a step are computed on demand.
     """
 
-    def explain(self, value: ir.Value) -> str:
-        """Explain a value's sharding as text: see `explanation`."""
-        return str(self.explanation(value))
+    def summary(self) -> str:
+        """Return the number of steps and of operations in one line."""
+        if not self.has_started:
+            return "nothing propagated"
+        program = self.engine.program
+        return f"{counted(len(self), 'step')} on {counted(len(program.operations), 'operation')}"
 
-    def explanation(self, value: ir.Value) -> Explanation:
+    def tables(self) -> list[Table]:
+        """Return a table of the first steps."""
+        rows = [
+            (step.number, step.name, step.location or "", step.changes)
+            for step in itertools.islice(self, MOST_ROWS)
+        ]
+        return [Table("Steps", ("step", "operation", "location", "change"), rows, len(self))]
+
+    def explain(self, value: ir.Value | str) -> Explanation:
         """Explain why a value is sharded as it is, and why not further.
+
+            print(record.explain("params['w']"))
 
         Args:
             value: a value of the module, as it was when propagation started, or as later passes
-                created it. For the result of a reshard or a collective, the explanation is that
-                of the value before these operations.
+                created it; or a name of `pyshardy.values`. For the result of a reshard or a
+                collective, the explanation is that of the value before these operations.
 
         Raises:
+            UsageError: no value, or several ones, have the name.
             ValueError: propagation saw neither the value nor one that it replaces.
         """
+        named = isinstance(value, str)
+        return self._explain(NamedValues(self.engine.program.module)[value] if named else value)
+
+    def _explain(self, value: ir.Value) -> Explanation:
         inserted: list[str] = []
         while (slot := self.later_values.slot(value)) is None:
             operation = None if isinstance(value, ir.BlockArgument) else value.owner.operation

@@ -37,9 +37,10 @@ from mlir_sdy.model import (
     TensorSharding,
     factor_name,
 )
+from pyshardy.display import DisplayedText
 from pyshardy.propagation.flows import Flow
 from pyshardy.propagation.op_priority import NUM_PRIORITIES
-from pyshardy.propagation.record import PropagationStep, Record, Tensor
+from pyshardy.propagation.record import PropagationStep, Record, Tensor, position_text
 from pyshardy.propagation.refusals import Reason
 
 _MAX_STEPS = 50
@@ -183,9 +184,9 @@ class RefusedAxis:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Origins of a tensor's axes, and the axes that it did not get. `str` formats it as text.
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(DisplayedText):
+    """Origins of a tensor's axes, and the axes that it did not get; `str` and `repr` are a text.
 
     Attributes:
         tensor: the tensor.
@@ -313,8 +314,8 @@ def gain_of(step: PropagationStep, flow: Flow) -> Gain:
         step.name,
         step.location,
         flow.axes,
-        _tensor(flow.target, step.rule),
-        None if flow.source is None else _tensor(flow.source, step.rule),
+        position_text(flow.target, step.rule),
+        None if flow.source is None else position_text(flow.source, step.rule),
         None if flow.source is None else _direction(flow.source, flow.target, num_operands),
         _factor(step.rule, flow.factor),
         step.run.strategy.__name__.removeprefix("propagate_"),
@@ -343,12 +344,12 @@ def _refused(record: Record, slot: int) -> Iterator[RefusedAxis]:
             name,
             location,
             record.tensor(relation.tensors[refusal.source]),
-            _tensor(refusal.source, rule),
+            position_text(refusal.source, rule),
             dim_of(rule, refusal.target, refusal.factor),
             _factor(rule, refusal.factor),
             refusal.reason,
             None if blocker is None else record.tensor(relation.tensors[blocker]),
-            None if blocker is None else _tensor(blocker, rule),
+            None if blocker is None else position_text(blocker, rule),
         )
 
 
@@ -362,14 +363,6 @@ def dim_of(rule: OpShardingRule, position: int, factor: int) -> int:
 
 
 # --- Text -----------------------------------------------------------------------------------------
-
-
-def _tensor(position: int, rule: OpShardingRule) -> str:
-    """Return the text for a tensor at a position among operands and results."""
-    num_operands = len(rule.operand_mappings)
-    if position < num_operands:
-        return f"operand {position}"
-    return f"result {position - num_operands}"
 
 
 def _factor(rule: OpShardingRule, factor: int) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
+from pyshardy.display import Displayed
 from pyshardy.propagation.engine import Change, Engine, Run
 from pyshardy.propagation.flows import Flow, flows
 from pyshardy.propagation.groups import slots_in_groups
@@ -38,8 +39,8 @@ class Tensor:
         return f"{self.description}{where}"
 
 
-@dataclass(frozen=True, slots=True)
-class PropagationStep:
+@dataclass(frozen=True, slots=True, repr=False)
+class PropagationStep(Displayed):
     """One step that changed something.
 
     Attributes:
@@ -66,6 +67,30 @@ class PropagationStep:
     after: tuple[TensorSharding | None, ...]
     flows: tuple[Flow, ...]
     refusals: tuple[Refusal, ...]
+
+    @property
+    def changes(self) -> str:
+        """The axes that tensors gained: `result 0 got "data"`."""
+        gained: dict[int, dict[str, None]] = {}
+        for flow in self.flows:
+            gained.setdefault(flow.target, {}).update(dict.fromkeys(map(str, flow.axes)))
+        return ", ".join(
+            f"{position_text(target, self.rule)} got {', '.join(axes)}"
+            for target, axes in gained.items()
+        )
+
+    def summary(self) -> str:
+        """Return the operation and the axes that its tensors gained in one line."""
+        where = "" if self.location is None else f" ({self.location})"
+        return f"{self.number}: {self.name}{where}, {self.changes}"
+
+
+def position_text(position: int, rule: OpShardingRule) -> str:
+    """Return the text for a tensor at a position among operands and results: `operand 1`."""
+    num_operands = len(rule.operand_mappings)
+    if position < num_operands:
+        return f"operand {position}"
+    return f"result {position - num_operands}"
 
 
 _Traced = tuple[
@@ -143,6 +168,11 @@ class Record:
                 self._argument_locations[number] = [each.location for each in block.arguments]
 
     # --- Data of explanations -----------------------------------------------------------------
+
+    @property
+    def has_started(self) -> bool:
+        """Whether a propagation is recorded."""
+        return self._engine is not None
 
     @property
     def engine(self) -> Engine:

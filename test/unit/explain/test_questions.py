@@ -9,9 +9,9 @@ import pytest
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
-from pyshardy.explain.find import ValueFinder
 from pyshardy.explain.moves import MoveKind
 from pyshardy.explain.program import ExplainedProgram, explain_program
+from pyshardy.irtools.named_values import NamedValues
 from pyshardy.propagation.explanation import Gain, Origin
 from pyshardy.propagation.refusals import Reason
 
@@ -19,11 +19,11 @@ CORPUS = Path(__file__).parents[2] / "corpus" / "mlir"
 
 
 @cache
-def explained(name: str) -> tuple[ExplainedProgram, ValueFinder]:
+def explained(name: str) -> tuple[ExplainedProgram, NamedValues]:
     text = (CORPUS / f"{name}.mlir").read_text()
     module = parse(text, Context(), f"{name}.mlir")
-    finder = ValueFinder(module, text)
-    return explain_program(module), finder
+    values = NamedValues.marked(module, text)
+    return explain_program(module), values
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ SHARDED = [
 
 @pytest.mark.parametrize("question", SHARDED, ids=lambda q: f"{q.program}-{q.value}-{q.axis}")
 def test_why_is_it_sharded(question):
-    program, finder = explained(question.program)
-    (value,) = finder.find(question.value)
+    program, values = explained(question.program)
+    (value,) = values.find(question.value)
     axes = program.explanation(value).explanation.axes
     (found,) = (each for each in axes if each.axis.name == question.axis)
     assert found.root is not None
@@ -137,8 +137,8 @@ REFUSED = [
 
 @pytest.mark.parametrize("question", REFUSED, ids=lambda q: f"{q.program}-{q.value}-{q.axis}")
 def test_why_is_it_not_sharded(question):
-    program, finder = explained(question.program)
-    (value,) = finder.find(question.value)
+    program, values = explained(question.program)
+    (value,) = values.find(question.value)
     found = program.explanation(value)
     (refused,) = (
         each

@@ -68,7 +68,7 @@ class Outcome:
         return [said(get_sharding(value)) for value in self.values(name)]
 
     def explain(self, name, index=0):
-        return self.record.explain(self.values(name)[index])
+        return str(self.record.explain(self.values(name)[index]))
 
 
 @pytest.fixture

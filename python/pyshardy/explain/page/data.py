@@ -11,9 +11,9 @@ from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.drawing import draw
 from pyshardy.explain.collectives import CollectiveExplanation
-from pyshardy.explain.find import name_of
 from pyshardy.explain.page.scopes import Group, group_operations, scopes_of
 from pyshardy.explain.program import ExplainedProgram
+from pyshardy.irtools.named_values import name_of
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.propagation.explanation import Gain, dim_of, gain_of
 from pyshardy.propagation.flows import Flow

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Representations of values: one line in a REPL, tables in notebooks and by `rich.print`."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+MOST_ROWS = 20
+"""The number of rows of a table that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, of which the first `MOST_ROWS` rows are shown.
+
+    Attributes:
+        title: the title.
+        headings: the headings of the columns.
+        rows: the cells; those after `MOST_ROWS` rows may be missing.
+        num_rows: the number of all rows; by default, that of `rows`.
+        num_numeric: the number of last columns that are aligned to the right.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    rows: Sequence[tuple[object, ...]]
+    num_rows: int | None = None
+    num_numeric: int = 0
+
+    @property
+    def num_more(self) -> int:
+        """The number of rows that are not shown."""
+        count = len(self.rows) if self.num_rows is None else self.num_rows
+        return max(0, count - MOST_ROWS)
+
+    def html(self) -> str:
+        """Return the table as HTML."""
+        first_numeric = len(self.headings) - self.num_numeric
+
+        def cells(kind: str, texts: Iterable[object]) -> str:
+            return "".join(
+                f'<{kind} style="text-align:{"right" if at >= first_numeric else "left"}">'
+                f"{html.escape(str(text))}</{kind}>"
+                for at, text in enumerate(texts)
+            )
+
+        rows = "".join(f"<tr>{cells('td', row)}</tr>" for row in self.rows[:MOST_ROWS])
+        title = f"<caption>{html.escape(self.title)}</caption>"
+        head = f"<thead><tr>{cells('th', self.headings)}</tr></thead>"
+        more = f"<p>… {self.num_more:,} more</p>" if self.num_more else ""
+        return f"<table>{title}{head}<tbody>{rows}</tbody></table>{more}"
+
+    def __rich__(self) -> RenderableType:
+        from rich import box  # noqa: PLC0415 (slow)
+        from rich.table import Table as RichTable  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        caption = f"... {self.num_more:,} more" if self.num_more else None
+        table = RichTable(
+            title=self.title, caption=caption, box=box.SIMPLE_HEAD, title_justify="left"
+        )
+        first_numeric = len(self.headings) - self.num_numeric
+        for at, heading in enumerate(self.headings):
+            justify = "right" if at >= first_numeric else "left"
+            table.add_column(heading, justify=justify, overflow="fold")
+        for row in self.rows[:MOST_ROWS]:
+            table.add_row(*(Text(str(cell)) for cell in row))
+        return table
+
+
+class Displayed:
+    """Base of values that are displayed by a summary in one line, and by tables."""
+
+    __slots__ = ()
+
+    def summary(self) -> str:
+        """Return a description in one line."""
+        raise NotImplementedError
+
+    def tables(self) -> Iterable[Table]:
+        """Return the tables of the value; none if the summary says all."""
+        return ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.summary()})"
+
+    def _repr_html_(self) -> str:
+        tables = "".join(table.html() for table in self.tables())
+        return f"<p><code>{html.escape(repr(self))}</code></p>{tables}"
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group  # noqa: PLC0415 (slow)
+        from rich.text import Text  # noqa: PLC0415
+
+        return Group(Text(repr(self)), *self.tables())
+
+
+class DisplayedText:
+    """Base of values whose representation is their text, which may have several lines."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def __rich__(self) -> RenderableType:
+        from rich.text import Text  # noqa: PLC0415 (slow)
+
+        return Text(str(self))
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with a noun: `1 step`, `2 steps`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def seconds_text(seconds: float) -> str:
+    """Return a time in seconds, milliseconds or microseconds."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:,.2f} {unit}"
+    return f"{seconds * 1e6:,.2f} us"

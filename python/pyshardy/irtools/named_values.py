@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Look-up of values of a program by names and source lines.
+
+| word                      | values                                                          |
+|---------------------------|-----------------------------------------------------------------|
+| `%5`, `%scores`, `%3#1`   | the value with that name in the text of the program             |
+| `params['w']`, `*.weight` | arguments of `@main` by the names that JAX or PyTorch gave them |
+| `arg2`                    | an argument of `@main` by its number                            |
+| `result[0]`, `result 0`   | a result of `@main`                                             |
+| `12`, `model.py:40`       | all values that are defined on a source line                    |
+"""
+
+from __future__ import annotations
+
+import bisect
+import fnmatch
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from mlir_sdy.assembly import asm
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import inner_locations, ir, location_of
+from mlir_sdy.traversal import operations_in
+from pyshardy.irtools.functions import main_function, returned_values
+from pyshardy.irtools.source_text import text_of
+from pyshardy.irtools.tags import tagged, tags_of, untagged
+
+_DEFINITION = re.compile(
+    r"^\s*(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*|\)\s*applies\s", re.M
+)
+"""The names of results in a line, or a `stablehlo.reduce` in its short form without a body."""
+_FUNCTION = re.compile(r"\bfunc\.func\b[^@{]*@(?:\"[^\"]*\"|[\w$.-]+)\s*\(")
+_ARGUMENT = re.compile(r"(%[\w$.-]+)\s*:")
+_PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
+_RESULT = re.compile(r"result (\d+)|result\[(\d+)\]")
+_LOCATION = re.compile(r"\bloc\(")
+_MARK = "value"
+
+
+class UnknownValueError(UsageError, KeyError):
+    """A program has no value of a name."""
+
+    __str__ = UsageError.__str__  # that of a KeyError quotes the message
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """The definition of a value in the text of a program.
+
+    Attributes:
+        maker: the number of its operation among those with results.
+        index: the number of the result.
+        line: the line of the operation's name.
+        column: its column.
+    """
+
+    maker: int
+    index: int
+    line: int
+    column: int
+
+
+class NamedValues(Mapping[str, ir.Value]):
+    """The values of a module by their names.
+
+    The keys are the names of arguments, of results of operations in the text, and of results of
+    `@main`. Look-up takes all words that the table of this module lists.
+
+    An operation is found by its mark (see `marked`), else by its line and column in the text, else
+    by its place in the module, as long as no pass has added or removed operations.
+
+    Args:
+        module: the module.
+        text: the text that it was parsed from, or a text with the same names. The default is the
+            text that `pyshardy.parse` has read, and else the one that `asm` prints.
+    """
+
+    def __init__(self, module: ir.Module, text: str | None = None):
+        self._module = module
+        self._given_text = text if text is not None else text_of(module)
+        self._num_marks: int | None = None
+
+    @classmethod
+    def marked(cls, module: ir.Module, text: str | None = None) -> NamedValues:
+        """Mark the operations of a module, and return its values, found by the marks.
+
+        So they are found after passes, also if several operations have the same location.
+        """
+        values = cls(module, text)
+        makers = _operations_with_results(module)
+        for number, operation in enumerate(makers):
+            operation.location = tagged(operation.location, _MARK, number)
+        values._num_marks = len(makers)
+        return values
+
+    def __getitem__(self, name: str) -> ir.Value:
+        """Return the value of a name.
+
+        Raises:
+            UnknownValueError: there is none.
+            UsageError: there are several.
+        """
+        found = self.find(name)
+        if len(found) > 1:
+            message = f"'{name}' stands for {len(found)} values; 'find' returns all of them"
+            raise UsageError(error(message))
+        return found[0]
+
+    def __iter__(self) -> Iterator[str]:
+        own_names = {index: name for name, index in self._argument_names.items()}
+        for index, argument in enumerate(self._arguments):
+            yield name_of(argument) or own_names.get(index, f"arg{index}")
+        makers = self._makers()
+        for name, definition in self._definitions.items():
+            if definition.maker in makers:
+                yield name
+        for index in range(len(self._results)):
+            yield f"result[{index}]"
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        names = [*itertools.islice(self, _MOST_SHOWN + 1)]
+        more = ", ..." if len(names) > _MOST_SHOWN else ""
+        return f"NamedValues({', '.join(names[:_MOST_SHOWN])}{more})"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [*self]
+
+    def find(self, word: str) -> list[ir.Value]:
+        """Return the values that a word identifies.
+
+        Raises:
+            UnknownValueError: there are none.
+        """
+        word = word.strip()
+        values = list(self._found(word)) if word else []
+        if not values:
+            message = (
+                f"no value '{word}': expected a name in the text ('%5', '%scores'), 'arg2', "
+                "'result 0', the name of an argument, or a source line ('12', 'model.py:40')"
+            )
+            raise UnknownValueError(error(message))
+        return values
+
+    def _found(self, word: str) -> Iterator[ir.Value]:
+        arguments = self._arguments
+        named = [each for each in arguments if name_of(each) == word]
+        numbered = re.fullmatch(r"%?arg(?:ument )?(\d+)", word)
+        name, _, index = word.partition("#")
+        if named:
+            yield from named
+        elif name in self._definitions:
+            yield from self._made(name, int(index or 0))
+        elif self._argument_names.get(name, len(arguments)) < len(arguments):
+            yield arguments[self._argument_names[name]]
+        elif numbered is not None and int(numbered[1]) < len(arguments):
+            yield arguments[int(numbered[1])]
+        elif (result := _RESULT.fullmatch(word)) is not None:
+            yield from self._results[int(result[1] or result[2]) :][:1]
+        elif (place := _PLACE.fullmatch(word)) is not None:
+            yield from self._on_line(place["file"], int(place["line"]))
+        else:
+            for argument in arguments:
+                if fnmatch.fnmatchcase(name_of(argument) or "", word):
+                    yield argument
+
+    # --- The entry ----------------------------------------------------------------------------
+
+    @property
+    def _arguments(self) -> list[ir.Value]:
+        main = main_function(self._module)
+        blocks = () if main is None else main.regions[0].blocks
+        return [argument for block in list(blocks)[:1] for argument in block.arguments]
+
+    @property
+    def _results(self) -> list[ir.Value]:
+        main = main_function(self._module)
+        return (main and returned_values(main)) or []
+
+    # --- Names in the text --------------------------------------------------------------------
+
+    @cached_property
+    def _text(self) -> str:
+        return asm(self._module) if self._given_text is None else self._given_text
+
+    @cached_property
+    def _definitions(self) -> dict[str, _Definition]:
+        """The definitions of values by name; the first one of names in several functions."""
+        text = self._text
+        lines = [0, *(found.end() for found in re.finditer("\n", text))]
+        definitions: dict[str, _Definition] = {}
+        for maker, found in enumerate(_DEFINITION.finditer(text)):
+            index = 0
+            line = bisect.bisect(lines, found.end())
+            column = found.end() - lines[line - 1] + 1
+            for name in re.split(r"\s*,\s*", found[1] or ""):
+                plain, _, count = name.partition(":")
+                definitions.setdefault(plain, _Definition(maker, index, line, column))
+                index += int(count or 1)
+        definitions.pop("", None)
+        return definitions
+
+    @cached_property
+    def _argument_names(self) -> dict[str, int]:
+        """The positions of the arguments of the entry by their names in the text."""
+        text = self._text
+        functions = [_signature(text, found.end()) for found in _FUNCTION.finditer(text)]
+        main = next((each for each in functions if each[0] == "main"), None)
+        chosen = main or (functions[0] if len(functions) == 1 else ("", []))
+        return {name: index for index, name in enumerate(chosen[1])}
+
+    def _made(self, name: str, index: int) -> Iterator[ir.Value]:
+        definition = self._definitions[name]
+        operation = self._makers().get(definition.maker)
+        number = definition.index + index
+        if operation is not None and number < len(operation.results):
+            yield operation.results[number]
+
+    def _makers(self) -> Mapping[int, ir.Operation]:
+        """The operations that now stand for those with results in the text, by their numbers."""
+        makers = _operations_with_results(self._module)
+        num_definitions = sum(1 for _ in _DEFINITION.finditer(self._text))
+        if self._num_marks == num_definitions:
+            marked: dict[int, ir.Operation] = {}
+            for operation in makers:
+                for number in tags_of(operation.location, _MARK):
+                    marked.setdefault(number, operation)
+            return marked
+        if self._given_text is None or _LOCATION.search(self._text):
+            return dict(enumerate(makers)) if len(makers) == num_definitions else {}
+        found: dict[int, ir.Operation] = {}
+        definitions = sorted(self._definitions.values(), key=lambda each: (each.line, each.column))
+        places = [(each.line, each.column) for each in definitions]
+        for operation in makers:
+            place = location_of(operation.location)
+            if place is not None:
+                # A `stablehlo.reduce` is located at its operands.
+                before = bisect.bisect(places, (place.line, place.column)) - 1
+                if before >= 0 and definitions[before].line == place.line:
+                    found.setdefault(definitions[before].maker, operation)
+        return found
+
+    # --- Source lines -------------------------------------------------------------------------
+
+    def _on_line(self, file: str | None, line: int) -> Iterator[ir.Value]:
+        for view in operations_in(self._module.operation):
+            operation = view.operation
+            values = [*operation.results]
+            if operation.name == "func.func":
+                values += [
+                    each for block in operation.regions[0].blocks for each in block.arguments
+                ]
+            for value in values:
+                made = value if isinstance(value, ir.BlockArgument) else operation
+                place = location_of(made.location)
+                if place is None or place.line != line:
+                    continue
+                if file is None or place.filename == file or place.filename.endswith(f"/{file}"):
+                    yield value
+
+
+_MOST_SHOWN = 8
+
+
+def _operations_with_results(module: ir.Module) -> list[ir.Operation]:
+    operations = (view.operation for view in operations_in(module.operation))
+    return [operation for operation in operations if len(operation.results)]
+
+
+def name_of(argument: ir.Value) -> str | None:
+    """Return the name of an argument in the source, or None."""
+    name, _ = inner_locations(untagged(argument.location))
+    return name
+
+
+def _signature(text: str, start: int) -> tuple[str, list[str]]:
+    """Return the name of the function whose argument list begins at a position, and their names."""
+    function = text[:start].rpartition("@")[2].rstrip("( \t\n").strip('"')
+    depth, end = 1, start
+    while depth and end < len(text):
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        end += 1
+    return function, _ARGUMENT.findall(text[start:end])

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Values are found by their names in the text, before and after passes."""
+
+import pytest
+
+import pyshardy as sdy
+from pyshardy.irtools.modules import copy_of
+
+TEXT = """
+sdy.mesh @mesh = <["data"=2, "model"=2]>
+func.func private @helper(%z: tensor<8xf32>) -> tensor<8xf32> {
+  %inner = stablehlo.negate %z : tensor<8xf32>
+  return %inner : tensor<8xf32>
+}
+func.func @main(
+    %x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
+    %w: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>} loc("params['w']"))
+    -> (tensor<8xf32>, tensor<8x32xf32>) {
+  %hidden = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  %kept = sdy.sharding_constraint %hidden <@mesh, [{?}, {?}]> : tensor<8x32xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum =
+    stablehlo.reduce(%kept init: %zero) applies stablehlo.add across dimensions = [1]
+    : (tensor<8x32xf32>, tensor<f32>) -> tensor<8xf32>
+  %two:2 = stablehlo.optimization_barrier %sum, %kept : tensor<8xf32>, tensor<8x32xf32>
+  return %two#0, %two#1 : tensor<8xf32>, tensor<8x32xf32>
+}
+"""
+NAMES = {
+    "%x": "8x16",
+    "params['w']": "16x32",
+    "params*": "16x32",
+    "arg1": "16x32",
+    "%inner": "8",
+    "%hidden": "8x32",
+    "%kept": "8x32",
+    "%sum": "8",
+    "%two": "8",
+    "%two#1": "8x32",
+    "result[1]": "8x32",
+    "result 0": "8",
+}
+WITHOUT_LOCATIONS = TEXT.replace(" loc(\"params['w']\")", "")
+
+
+def types(values, names):
+    return {name: str(values[name].type) for name in names}
+
+
+@pytest.mark.parametrize("text", [TEXT, WITHOUT_LOCATIONS], ids=["some locations", "no locations"])
+def test_names(text):
+    module = sdy.parse(text, sdy.Context())
+    names = NAMES if text == TEXT else {k: v for k, v in NAMES.items() if "params" not in k}
+    values = sdy.values(module)
+    assert types(values, names) == {name: f"tensor<{shape}xf32>" for name, shape in names.items()}
+    assert list(values) == [
+        "%x",
+        "params['w']" if text == TEXT else "%w",
+        *("%inner", "%hidden", "%kept", "%zero", "%sum", "%two"),
+        *("result[0]", "result[1]"),
+    ]
+    assert len(values) == 10
+    assert repr(values).startswith("NamedValues(%x, ")
+    assert repr(values).endswith(", %two, ...)")
+
+
+def test_names_after_passes():
+    module = sdy.parse(WITHOUT_LOCATIONS, sdy.Context())
+    record = sdy.propagate(module)
+    sdy.run_pipeline(module, "sdy-insert-explicit-reshards")
+    values = sdy.values(module)
+    assert str(sdy.get_sharding(values["%hidden"])) == '<@mesh, [{"data"}, {"model"}]>'
+    assert "%inner" not in values  # nothing calls its function
+    assert repr(record.explain("%hidden")) == str(record.explain(values["%hidden"]))
+    assert "argument 1 of @main" in str(record.explain("%w"))
+    assert "<pre>" in record.explain("%w")._repr_html_()
+
+
+def test_without_a_text_names_are_those_that_are_printed():
+    values = sdy.values(copy_of(sdy.parse(TEXT, sdy.Context())))
+    assert list(values)[1:5] == ["params['w']", "%0", "%1", "%cst"]
+    assert "stablehlo.reduce" in str(values["%2"].owner)
+
+
+@pytest.mark.parametrize("name", ["%nothing", "arg7", "result[2]", "nothing", "", "999"])
+def test_unknown_names(name):
+    values = sdy.values(sdy.parse(TEXT, sdy.Context()))
+    assert name not in values
+    assert values.get(name) is None
+    with pytest.raises(sdy.UsageError, match="no value"):
+        _ = values[name]
+
+
+def test_a_word_for_several_values():
+    values = sdy.values(sdy.parse(TEXT, sdy.Context()))
+    assert values.find("par*") == [values["arg1"]]
+    assert len(values.find("16")) == 2
+    with pytest.raises(sdy.UsageError, match="'16' stands for 2 values"):
+        _ = values["16"]
