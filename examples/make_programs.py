@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Make the example programs from JAX models, as JAX prints them with its Shardy annotations.
 
-    python examples/make_programs.py                        # mlp.mlir, transformer_block.mlir
+    python examples/make_programs.py                        # the files *.mlir beside it
     python examples/make_programs.py --large train.mlir     # a 24-layer training step, unrolled
 
 Needs the `jax` extra. Nothing is computed here: the models are only traced and lowered, on a mesh
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +99,15 @@ def mlp_train_step() -> str:
 # --- A transformer, Megatron style ----------------------------------------------------------
 
 
-def block_parameters(model: int, hidden: int) -> tuple[Parameters, Specs]:
+def block_parameters(
+    model: int, hidden: int, *, rows_by: str | None = None
+) -> tuple[Parameters, Specs]:
     """The weights of one transformer block, and how Megatron splits them over "model".
 
-    The projections to heads and to the hidden layer split their columns, those back to the model
-    dimension their rows.
+    The projections to heads and to the hidden layer split their columns, and their rows over the
+    axis `rows_by`. The projections back to the model dimension split their rows.
     """
-    columns, rows = PartitionSpec(None, "model"), PartitionSpec("model", None)
+    columns, rows = PartitionSpec(rows_by, "model"), PartitionSpec("model", None)
     parameters = {
         "scale1": array(model),
         "query": array(model, model),
@@ -155,9 +158,9 @@ def block(weights: Any, x: Any, heads: int) -> Any:
     return x + hidden @ weights["down"]
 
 
-def transformer_block() -> str:
+def transformer_block(rows_by: str | None = None) -> str:
     """The forward pass of one block; the batch is split over "data"."""
-    parameters, specs = block_parameters(model=32, hidden=64)
+    parameters, specs = block_parameters(model=32, hidden=64, rows_by=rows_by)
     lowered = jax.jit(
         lambda weights, x: block(weights, x, heads=4),
         in_shardings=(named(specs), sharding("data", None, None)),
@@ -196,6 +199,7 @@ def transformer_train_step(layers: int) -> str:
 PROGRAMS: dict[str, Callable[[], str]] = {
     "mlp.mlir": mlp_train_step,
     "transformer_block.mlir": transformer_block,
+    "transformer_block_fsdp.mlir": partial(transformer_block, rows_by="data"),
 }
 
 

@@ -15,6 +15,7 @@ TOOLS = {
     "run": "partition a program, run it, and compare the results",
     "explain": "report why values have their shardings, and what communication costs",
     "translate": "convert a program between text, bytecode and portable artifacts",
+    "examples": "copy the programs that the documentation uses",
 }
 """The tools by their names without `sdy-`, with a summary."""
 
@@ -26,7 +27,7 @@ def help_text() -> str:
         [
             "usage: python -m pyshardy [--help] [--version] TOOL ...",
             "",
-            "Each tool is a script as well: sdy-opt, sdy-run and so on.",
+            "Most tools are scripts as well: sdy-opt, sdy-run and so on.",
             "",
             *lines,
             "",
