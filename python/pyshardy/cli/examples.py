@@ -24,7 +24,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments; those of the process by default.
     """
     tool = Tool(_NAME, argv)
-    parser = argparse.ArgumentParser(prog=_NAME, description=__doc__.partition(": ")[2])
+    parser = argparse.ArgumentParser(
+        prog=_NAME, description="Copy the programs that the documentation uses."
+    )
     parser.add_argument(
         "folder",
         nargs="?",
