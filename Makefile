@@ -6,7 +6,7 @@ LIT_JOBS ?= 2
 export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quick test generate-check lint check-host unit coverage filecheck example docs site \
+.PHONY: help setup quick test generate-check lint check-host unit coverage filecheck example docs site documentation \
 	generate pythons newest-jax beside-tensorflow bench
 
 help: ## Show this list
@@ -19,7 +19,7 @@ quick: ## Run something of every part of the tests, in less than two minutes
 	@$(PYTHON) -c 'import filecheck, hypothesis, lit, pytest, xdist' 2> /dev/null || bash tools/setup.sh test
 	$(PYTHON) tools/quick.py
 
-test: generate-check lint check-host unit filecheck example site ## Run every check with this Python
+test: generate-check lint check-host unit filecheck example site documentation ## Run every check with this Python
 
 generate-check: ## Check that the generated files follow from td/ and from the records of operations
 	$(PYTHON) tools/gen_dialect.py --check
@@ -47,6 +47,9 @@ example: ## Run the first example of the README
 
 docs: generate ## Write docs/reference/, and the pictures of the guide
 	$(PYTHON) docs/guide/make_pictures.py
+
+documentation: ## Run all commands and code of README and guides, with the package as installed
+	$(PYTHON) tools/check_documentation.py
 
 site: ## Build the documentation into build/site; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict --quiet

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The guides are true: their code gives what they say, and their pictures are up to date."""
+"""The guides are true: their code gives what they say, and their pictures are up to date.
+
+The code runs in an empty folder with a copy of the examples.
+"""
 
 import ast
 import re
@@ -8,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pyshardy.cli.examples import copy_examples
 from pyshardy.rules import temporary_rules
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
@@ -28,7 +32,9 @@ def statements(text):
 
 
 @pytest.mark.parametrize("path", sorted(GUIDE.glob("*.md")), ids=lambda path: path.stem)
-def test_code_does_what_the_guide_says(path):
+def test_code_does_what_the_guide_says(path, tmp_path, monkeypatch):
+    copy_examples(tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
     names = {}
     results = 0
     with temporary_rules():  # What a guide registers is its own.
