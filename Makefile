@@ -52,7 +52,7 @@ documentation: ## Run all commands and code of README and guides, with the packa
 	$(PYTHON) tools/check_documentation.py
 
 site: ## Build the documentation into build/site; warnings are errors
-	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
 pythons: ## Build the package, and test it as installed with each Python of this machine
 	$(PYTHON) tools/check_pythons.py

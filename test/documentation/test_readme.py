@@ -23,10 +23,10 @@ _BLOCK = re.compile(r"^( *)```python\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.up = torch.nn.Linear(8, 16)
+        self.mlp = torch.nn.ModuleDict({"up": torch.nn.Linear(8, 16)})
 
     def forward(self, tokens):
-        return torch.tanh(self.up(tokens))
+        return torch.tanh(self.mlp["up"](tokens))
 
 
 def names_of_the_user():
