@@ -4,7 +4,7 @@
 The step has its real size: 32 layers, AdamW, rematerialized layers, bfloat16 weights with float32
 moments. Its arguments are abstract, so that no weights are needed and nothing is computed.
 
-    python examples/llama_8b.py --html=llama.html
+    python examples/llama_8b.py
 """
 
 import argparse
@@ -151,18 +151,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layers", type=int, default=32, help="number of layers (default: 32)")
     parser.add_argument("--batch", type=int, default=64, help="sequences (default: 64)")
-    parser.add_argument("--hardware", default="h100", help="preset or TOML file (default: h100)")
-    parser.add_argument("--html", metavar="FILE", help="write an interactive report")
     args = parser.parse_args()
 
     start = time.perf_counter()
     module = trace(args.layers, args.batch)
-    explained = sdy.explain(module, hardware=args.hardware)
+    sdy.propagate(module)
+    explained = sdy.partition(module)
     seconds = time.perf_counter() - start
     print(explained)
     print(f"planned in {seconds:.1f} s")
-    if args.html:
-        explained.to_html(args.html)
 
 
 if __name__ == "__main__":
