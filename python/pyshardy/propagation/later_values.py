@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.values import get_sharding
@@ -32,10 +32,18 @@ class LaterValues:
     Args:
         engine: the state after propagation.
         locations: the source location of each operation.
+        without_results: the number of each operation without results, by its identity at the end
+            of propagation.
     """
 
-    def __init__(self, engine: Engine, locations: Sequence[ir.Location]):
+    def __init__(
+        self,
+        engine: Engine,
+        locations: Sequence[ir.Location],
+        without_results: Mapping[int, int],
+    ):
         self._engine = engine
+        self._without_results = without_results
         self._program = engine.program
         self._locations = locations
         self._by_place: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
@@ -70,9 +78,8 @@ class LaterValues:
         if len(operation.results):
             number = self.number(operation.results[0])
             return None if number is None else self._program.makers[number]
-        try:
-            found = self._program.operation_number(operation)
-        except KeyError:
+        found = self._without_results.get(identity(operation))
+        if found is None:
             return None
         is_same = self._program.names[found] == operation.name
         return found if is_same and self._locations[found] == operation.location else None

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import OpShardingRule, TensorSharding
 from pyshardy.display import Displayed
 from pyshardy.propagation.engine import Change, Engine, Run
@@ -114,6 +114,7 @@ class Record:
         self._steps: dict[int, PropagationStep] = {}
         self._initial: list[int] = []
         self._locations: list[ir.Location] = []
+        self._without_results: dict[int, int] = {}
         self._argument_locations: dict[int, list[ir.Location]] = {}
         self._groups: Mapping[int, Sequence[int]] = {}
         self._traces: dict[tuple[RelationKind, tuple[int, ...]], _Traced] = {}
@@ -160,9 +161,14 @@ class Record:
         self._changes.append(change)
 
     def on_end(self, engine: Engine) -> None:
-        """Record the names and locations of operations, which later passes may erase."""
+        """Record the identities and locations of operations, which later passes may erase."""
         program = engine.program
         self._locations = [operation.location for operation in program.operations]
+        self._without_results = {
+            identity(operation): number
+            for number, operation in enumerate(program.operations)
+            if not program.results[number]
+        }
         for number in program.functions.values():
             for block in list(program.operations[number].regions[0].blocks)[:1]:
                 self._argument_locations[number] = [each.location for each in block.arguments]
@@ -263,7 +269,7 @@ class Record:
     @functools.cached_property
     def later_values(self) -> LaterValues:
         """The values that replace those of the program in later passes."""
-        return LaterValues(self.engine, self._locations)
+        return LaterValues(self.engine, self._locations, self._without_results)
 
     @functools.cached_property
     def _steps_by_slot(self) -> dict[int, list[int]]:
