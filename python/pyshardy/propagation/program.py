@@ -114,6 +114,7 @@ class Program:
         self._data_flow: list[int] = []
         self._edge_operations: list[int] = []
         self._waits: list[int] = []
+        self._without_results: dict[ir.Operation, int] = {}
         self._type_key = lookup.type_key
         self._tensor_type = lookup.tensor_type
 
@@ -140,6 +141,19 @@ class Program:
     def number_of(self, value: ir.Value) -> int:
         """Return the number of a value."""
         return self._numbers[value]
+
+    def operation_number(self, operation: ir.Operation) -> int:
+        """Return the number of an operation."""
+        results = operation.results
+        if len(results):
+            return self.makers[self._numbers[results[0]]]
+        if not self._without_results:
+            self._without_results = {
+                self.operations[number]: number
+                for number, made in enumerate(self.results)
+                if not made
+            }
+        return self._without_results[operation]
 
     def callee(self, call: int) -> int:
         """Return the function that a `func.call` calls."""
