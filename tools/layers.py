@@ -37,8 +37,10 @@ LAYERS = [
     ["pyshardy.frontends"],
     ["pyshardy.program_interface"],
     ["pyshardy.program"],
-    ["pyshardy"],  # the public interface, and other modules directly in the package
+    ["pyshardy.guard"],
+    ["pyshardy.api"],
     ["pyshardy.explain"],
+    ["pyshardy"],  # the public interface
     ["pyshardy.cli"],
     ["pyshardy.__main__"],
 ]

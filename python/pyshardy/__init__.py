@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from pyshardy.backends import CompileOptions, Registration, register_backend
     from pyshardy.cost.hardware import Hardware, Link, load_hardware
     from pyshardy.drawing import Drawing, draw, draw_mesh
+    from pyshardy.explain.contract import Contract, ContractViolation
+    from pyshardy.explain.entry import explain
+    from pyshardy.explain.program_explanation import ProgramExplanation
     from pyshardy.guard.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
     from pyshardy.program import PartitionedProgram, ShardedArray, partition
@@ -55,6 +58,8 @@ __all__ = [
     "AxisRef",
     "CompileOptions",
     "Context",
+    "Contract",
+    "ContractViolation",
     "Diagnostic",
     "DimensionSharding",
     "Drawing",
@@ -67,6 +72,7 @@ __all__ = [
     "PartitionedProgram",
     "PassError",
     "PipelineError",
+    "ProgramExplanation",
     "Propagation",
     "Registration",
     "SdyError",
@@ -77,6 +83,7 @@ __all__ = [
     "asm",
     "draw",
     "draw_mesh",
+    "explain",
     "get_sharding",
     "load_hardware",
     "load_rules",
@@ -114,6 +121,9 @@ _HOMES = {
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
     "pyshardy.api": ("parse", "propagate", "sharding", "values", "write"),
+    "pyshardy.explain.contract": ("Contract", "ContractViolation"),
+    "pyshardy.explain.entry": ("explain",),
+    "pyshardy.explain.program_explanation": ("ProgramExplanation",),
     "pyshardy.guard.crash": ("HostCrashError",),
     "pyshardy.pipeline": ("PipelineError", "register_pass", "register_pipeline", "run_pipeline"),
     "pyshardy.backends": ("CompileOptions", "Registration", "register_backend"),

@@ -26,7 +26,10 @@ _SUFFIXES = (".mlir", ".mlirbc")
 
 
 def parse(
-    text_or_path: str | os.PathLike[str], context: ir.Context, *, guard: bool = False
+    text_or_path: str | os.PathLike[str],
+    context: ir.Context | None = None,
+    *,
+    guard: bool = False,
 ) -> ir.Module:
     """Read a module in MLIR assembly with custom sdy syntax, or a file of any kind.
 
@@ -34,7 +37,7 @@ def parse(
         text_or_path: the assembly itself; or the file with the program, as a path object or a
             string of one line that ends with ".mlir" or ".mlirbc". The contents determine the
             kind: text, MLIR bytecode, or a portable artifact of StableHLO.
-        context: a context with the dialect (see `Context`).
+        context: a context with the dialect (see `Context`); a new one by default.
         guard: parse untrusted text in a forked process first, so that a crash of MLIR's parser
             raises an exception and does not end this process. This costs about 9 ms and one
             more parse; see docs/guide/errors.md.
@@ -45,6 +48,7 @@ def parse(
         VerificationError: an operation or attribute is invalid.
         HostCrashError: the MLIR host would crash on it; only with `guard`.
     """
+    context = context or _new_context()
     if guard:
         from pyshardy.guard.parsing import raise_if_crashing  # noqa: PLC0415 (few need it)
 
@@ -68,9 +72,13 @@ def _context_for_child(context: ir.Context) -> ir.Context:
     """Return a context for a forked process, which has no threads to wait for."""
     if context.get_num_threads() == 1:
         return context
+    return _new_context(allow_unregistered=context.allow_unregistered_dialects)
+
+
+def _new_context(*, allow_unregistered: bool = False) -> ir.Context:
     from mlir_sdy.dialect import Context  # noqa: PLC0415 (loads the host)
 
-    return Context(allow_unregistered=context.allow_unregistered_dialects)
+    return Context(allow_unregistered=allow_unregistered)
 
 
 def _is_path(text: str) -> bool:

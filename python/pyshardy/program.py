@@ -64,6 +64,19 @@ _CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
 """The attributes of modules whose Python functions exist in the process that traced them."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """The origin of a partitioned program.
+
+    Attributes:
+        module: the module that was partitioned, which may have changed since then.
+        options: the options of the partitioner.
+    """
+
+    module: ir.Module
+    options: Mapping[str, OptionValue]
+
+
 @dataclass(frozen=True, repr=False)
 class PartitionedProgram(Displayed):
     """A partitioned program: the local program that all devices of a mesh run.
@@ -75,6 +88,7 @@ class PartitionedProgram(Displayed):
         inputs: the arguments.
         outputs: the results.
         collectives: the collectives of the local program.
+        origin: the module that was partitioned, if it is known.
     """
 
     module: ir.Module
@@ -82,6 +96,7 @@ class PartitionedProgram(Displayed):
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     collectives: tuple[Collective, ...]
+    origin: Origin | None = field(default=None, compare=False)
     _executables: dict[tuple[str, CompileOptions], SpmdProgram] = field(
         default_factory=dict[tuple[str, CompileOptions], SpmdProgram],
         init=False,
@@ -329,7 +344,8 @@ def partition(
     for port in (*inputs, *outputs):
         _check_local_type(port, mesh, place)
     inputs = _with_donations(inputs, outputs, main_of(local))
-    return PartitionedProgram(local, mesh, inputs, outputs, collectives_of(local, mesh))
+    collectives = collectives_of(local, mesh)
+    return PartitionedProgram(local, mesh, inputs, outputs, collectives, Origin(module, options))
 
 
 def _with_donations(

@@ -26,7 +26,6 @@ from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
     from pyshardy.explain.program import ExplainedProgram
-    from pyshardy.irtools.named_values import NamedValues
 
 
 _NUM_VALUES = 50
@@ -82,12 +81,11 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     from pyshardy.cli.explain_report import Report  # noqa: PLC0415
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
     from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
-    from pyshardy.explain.estimate import estimate  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
-    explained, values = _explained(arguments.file, tool, arguments.plan_hardware)
+    explained = _explained(arguments.file, tool, arguments)
     explanations = {
-        word: tuple(explained.explanation(value) for value in values.find(word))
+        word: tuple(explained.value(value) for value in explained.values.find(word))
         for word in arguments.value
     }
     if arguments.html:
@@ -99,9 +97,9 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         return 0
     difference = None
     if arguments.diff:
-        other, _ = _explained(arguments.diff, tool, arguments.plan_hardware)
+        other = _explained(arguments.diff, tool, arguments)
         difference = compare(explained.program, other.program, hardware)
-    cost = estimate(explained.program, hardware)
+    cost = explained.cost
     if arguments.json:
         _print_json(explained, {"values": explanations, "cost": cost, "difference": difference})
         return 0
@@ -122,20 +120,23 @@ def _shown(file: str) -> str:
     return "<stdin>" if file == "-" else file
 
 
-def _explained(file: str, tool: Tool, hardware: str) -> tuple[ExplainedProgram, NamedValues]:
-    """Return the explained program of a file, and its values."""
+def _explained(file: str, tool: Tool, arguments: argparse.Namespace) -> ExplainedProgram:
+    """Return the explained program of a file."""
     from mlir_sdy.dialect import Context  # noqa: PLC0415
     from pyshardy.explain.program import explain_program  # noqa: PLC0415
     from pyshardy.frontends.files import Kind, load  # noqa: PLC0415
-    from pyshardy.irtools.named_values import NamedValues  # noqa: PLC0415
 
     data = tool.read_input(file)
     text = data.decode(errors="replace") if Kind.of(data) is Kind.TEXT else None
     if text is not None:
         tool.sources.add(_shown(file), text)
     module = load(data, Context(), _shown(file))
-    values = NamedValues.marked(module)
-    return explain_program(module, hardware=hardware), values
+    return explain_program(
+        module,
+        hardware=arguments.plan_hardware,
+        cost_hardware=arguments.hardware,
+        title=_shown(file),
+    )
 
 
 def _write_page(explained: ExplainedProgram, path: str, title: str) -> None:

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.api import propagate
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
+from pyshardy.display import Displayed, DisplayedText, Table
 from pyshardy.explain.advice import Advice, advise
-from pyshardy.explain.collectives import CollectiveExplanation, explain_collectives
+from pyshardy.explain.collective_list import CollectiveList
+from pyshardy.explain.collectives import explain_collectives
+from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.explain.moves import MoveRecorder
+from pyshardy.irtools.named_values import NamedValues
 from pyshardy.program import PartitionedProgram, partition
 from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.explanation import Explanation
@@ -20,42 +26,68 @@ from pyshardy.propagation.explanation import Explanation
 if TYPE_CHECKING:
     from pyshardy.pipeline.options import OptionValue
 
+COST_HARDWARE = "h100"
+"""The hardware of cost estimates."""
 
-@dataclass(frozen=True)
-class ExplainedProgram:
-    """A program with the reasons of its shardings and collectives.
+
+@dataclass(frozen=True, repr=False)
+class ExplainedProgram(Displayed):
+    """A program with the reasons of its shardings and collectives, and its cost.
 
     Attributes:
         module: the propagated module.
         record: the steps of its propagation.
         program: the partitioned program.
-        collectives: the explanations of its collectives, in their order.
+        collectives: the explanations of its collectives, in their order. They are those of
+            pyshardy's partitioner; XLA may choose others.
+        values: the values of the propagated module by their names.
+        hardware: the hardware of the cost estimate.
+        title: the name of the program.
     """
 
     module: ir.Module
     record: Propagation
     program: PartitionedProgram
-    collectives: tuple[CollectiveExplanation, ...]
+    collectives: CollectiveList
+    values: NamedValues
+    hardware: Hardware
+    title: str
 
-    def explanation(self, value: ir.Value) -> ValueExplanation:
+    @cached_property
+    def cost(self) -> Estimate:
+        """The estimated time, operations, bytes and memory of a run on each device."""
+        return estimate(self.program, self.hardware)
+
+    def value(self, value: ir.Value | str) -> ValueExplanation:
         """Explain the sharding of a value and its refused axes.
 
         Args:
-            value: a value of the propagated module.
+            value: a value of `module`, or its name: see `pyshardy.values`.
 
         Raises:
-            UsageError: the value was not propagated.
+            UsageError: the value was not propagated; no value, or several ones, have the name.
         """
+        found = self.values[value] if isinstance(value, str) else value
         try:
-            explanation = self.record.explain(value)
+            explanation = self.record.explain(found)
         except ValueError as reason:
             raise UsageError(error(str(reason))) from None
         advice = tuple(advise(explanation, refused) for refused in explanation.refused)
         return ValueExplanation(explanation, advice)
 
+    def summary(self) -> str:
+        """Return the mesh, the collectives and the cost in one line."""
+        mesh = f"mesh {self.program.mesh}"
+        return f"{mesh}, {self.collectives.summary()}; {self.cost.summary()}"
 
-@dataclass(frozen=True, slots=True)
-class ValueExplanation:
+    def tables(self) -> list[Table]:
+        """Return tables of the arguments, the results, the collectives and the cost."""
+        arguments, results, _ = self.program.tables()
+        return [arguments, results, *self.collectives.tables(), *self.cost.tables()]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ValueExplanation(DisplayedText):
     """The reasons of the sharding of a value.
 
     Attributes:
@@ -76,7 +108,13 @@ class ValueExplanation:
 
 
 def explain_program(
-    module: ir.Module, *, hardware: Hardware | str = DEFAULT_HARDWARE, **options: OptionValue
+    module: ir.Module,
+    *,
+    hardware: Hardware | str = DEFAULT_HARDWARE,
+    cost_hardware: Hardware | str = COST_HARDWARE,
+    title: str = "program",
+    options: Mapping[str, OptionValue] | None = None,
+    partition_options: Mapping[str, OptionValue] | None = None,
 ) -> ExplainedProgram:
     """Propagate and partition a program, and explain both.
 
@@ -84,17 +122,25 @@ def explain_program(
         print(explained.collectives[0])
 
     Args:
-        module: the annotated program, which is propagated in place.
+        module: the annotated program, which is propagated in place. Its operations are marked, so
+            that `values` finds them.
         hardware: the hardware that the program is partitioned for; see `partition`.
+        cost_hardware: the hardware of the cost estimate.
+        title: the name of the program.
         options: the options of `sdy-propagation-pipeline`.
+        partition_options: the options of `sdy-partition-pipeline`.
 
     Raises:
         PipelineError: propagation or partitioning fails.
         UsageError: the program has no mesh or no entry; there is no such option or
             hardware.
     """
-    record = propagate(module, **options)
+    model = load_hardware(cost_hardware) if isinstance(cost_hardware, str) else cost_hardware
+    values = NamedValues.marked(module)
+    record = propagate(module, **(options or {}))
     recorder = MoveRecorder(module)
-    program = partition(module, hardware=hardware, instrumentation=[recorder])
-    collectives = explain_collectives(program.collectives, recorder, record)
-    return ExplainedProgram(module, record, program, collectives)
+    program = partition(
+        module, hardware=hardware, instrumentation=[recorder], **(partition_options or {})
+    )
+    collectives = CollectiveList(explain_collectives(program.collectives, recorder, record))
+    return ExplainedProgram(module, record, program, collectives, values, model, title)

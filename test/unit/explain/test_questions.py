@@ -68,7 +68,7 @@ SHARDED = [
 def test_why_is_it_sharded(question):
     program, values = explained(question.program)
     (value,) = values.find(question.value)
-    axes = program.explanation(value).explanation.axes
+    axes = program.value(value).explanation.axes
     (found,) = (each for each in axes if each.axis.name == question.axis)
     assert found.root is not None
     assert found.root.origin is question.origin
@@ -139,7 +139,7 @@ REFUSED = [
 def test_why_is_it_not_sharded(question):
     program, values = explained(question.program)
     (value,) = values.find(question.value)
-    found = program.explanation(value)
+    found = program.value(value)
     (refused,) = (
         each
         for each in found.explanation.refused

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Contracts: limits of the collectives and the memory of a partitioned program.
+
+A contract is a text with a limit on each line, or several between semicolons:
+
+| limit                                | meaning                                              |
+|--------------------------------------|------------------------------------------------------|
+| `no all_gather along data`           | no such collective                                   |
+| `no collectives in layer_3/*`        | none for operations of these scopes or source lines  |
+| `at most 2 all_reduce along model`   | at most this number in the text of the program       |
+| `at most 8MB of all_gather`          | the bytes that a device sends in a run               |
+| `at most 8MB along data`             | the same for all kinds                               |
+| `at most 1GiB of memory`             | the peak memory of a device                          |
+
+`along` takes the name of an axis. `in` takes a pattern (as of `fnmatch`) for the scopes of an
+operation that a collective belongs to (`layer_3/attention`), its source file or line (`model.py`,
+`model.py:40`), or a value that it moves (`argument 0 of @main`). `#` begins a comment.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.display import DisplayedText, counted
+from pyshardy.explain.collectives import CollectiveExplanation
+from pyshardy.local_program.segments import COLLECTIVES
+from pyshardy.pipeline.suggest import did_you_mean
+
+KINDS = tuple(sorted(name.removeprefix("stablehlo.") for name in COLLECTIVES))
+"""The kinds of collectives."""
+
+_ALL_KINDS = ("collective", "collectives")
+_MEMORY = "memory"
+_UNITS = {
+    **dict.fromkeys(("", "byte", "bytes", "B"), 1),
+    **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGT", 1)},
+    **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGT", 1)},
+}
+_AMOUNT = r"(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>bytes?|[kKMGT]?i?B)?"
+_LIMIT = re.compile(
+    rf"(?:no|at most\s+{_AMOUNT})"
+    r"(?:(?:\s+of)?\s+(?!along\b|in\b)(?P<kind>\w+))?"
+    r"(?:\s+along\s+(?P<axis>\S+))?"
+    r"(?:\s+in\s+(?P<scope>\S.*))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit of the number or the bytes of some collectives.
+
+    Attributes:
+        count: the maximum number of collectives in the text of the program; None for any.
+        nbytes: the maximum number of bytes that a device sends in a run; None for any.
+        kind: the kind of the collectives; None for all.
+        axis: an axis along which they communicate; None for all. Collectives whose groups don't
+            correspond to axes are along every axis.
+        scope: a pattern for the scope, the source line or the value; None for all.
+    """
+
+    count: int | None = None
+    nbytes: int | None = None
+    kind: str | None = None
+    axis: str | None = None
+    scope: str | None = None
+
+    def __str__(self) -> str:
+        if self.nbytes is not None:
+            subject = f"at most {counted(self.nbytes, 'byte')}"
+            subject += "" if self.kind is None else f" of {self.kind}"
+        else:
+            number = "no" if self.count == 0 else f"at most {self.count}"
+            subject = f"{number} {self.kind or 'collectives'}"
+        axis = "" if self.axis is None else f" along {self.axis}"
+        return subject + axis + ("" if self.scope is None else f" in {self.scope}")
+
+    def applies_to(self, explanation: CollectiveExplanation, places: Iterable[str]) -> bool:
+        """Whether a collective counts for the limit.
+
+        Args:
+            explanation: the collective.
+            places: the scopes, source lines and values of the collective.
+        """
+        one = explanation.collective
+        return (
+            self.kind in (None, one.kind)
+            and (self.axis is None or one.axes is None or self.axis in map(_axis_name, one.axes))
+            and (self.scope is None or any(fnmatch.fnmatchcase(p, self.scope) for p in places))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Violation(DisplayedText):
+    """A limit that a program exceeds.
+
+    Attributes:
+        limit: the limit as text.
+        found: the measured value as text.
+        collectives: the collectives that count for the limit.
+    """
+
+    limit: str
+    found: str
+    collectives: tuple[CollectiveExplanation, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.limit}: found {self.found}"]
+        for each in self.collectives:
+            lines.extend(f"  {line}" for line in str(each).splitlines())
+        return "\n".join(lines)
+
+
+class ContractViolation(AssertionError):
+    """A program exceeds limits of a contract; the text names the collectives and their reasons.
+
+    Attributes:
+        violations: the limits that it exceeds; never empty.
+    """
+
+    def __init__(self, violations: Sequence[Violation]):
+        self.violations = tuple(violations)
+        super().__init__("\n".join(["the program violates its contract:", *map(str, violations)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """Limits of the collectives and the memory of a program; see the text form in this module.
+
+        Contract.parse("no all_gather along data; at most 1GiB of memory")
+        Contract.of(at_most={"all_gather": 0}, max_memory="1GiB")
+
+    Attributes:
+        limits: the limits of collectives.
+        max_memory: the maximum peak memory of a device in bytes; None for any.
+    """
+
+    limits: tuple[Limit, ...] = ()
+    max_memory: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        at_most: Mapping[str, int] | None = None,
+        no_axes: Mapping[str, Sequence[str]] | None = None,
+        max_bytes: int | str | None = None,
+        max_memory: int | str | None = None,
+    ) -> Contract:
+        """Return the contract of the most common limits.
+
+        Args:
+            at_most: the maximum number of collectives by kind: `{"all_reduce": 2}`.
+            no_axes: for each axis the kinds of collectives that must not be along it.
+            max_bytes: the bytes that a device sends in a run: a number, or `"8MB"`.
+            max_memory: the peak memory of a device.
+
+        Raises:
+            UsageError: there is no such kind, or a size is invalid.
+        """
+        limits = [Limit(count, kind=_kind(kind)) for kind, count in (at_most or {}).items()]
+        limits += [
+            Limit(0, kind=_kind(kind), axis=axis)
+            for axis, kinds in (no_axes or {}).items()
+            for kind in kinds
+        ]
+        if max_bytes is not None:
+            limits.append(Limit(nbytes=_size(max_bytes)))
+        return cls(tuple(limits), None if max_memory is None else _size(max_memory))
+
+    @classmethod
+    def parse(cls, text: str) -> Contract:
+        """Return the contract of a text.
+
+        Raises:
+            UsageError: the text is invalid.
+        """
+        limits: list[Limit] = []
+        memory: int | None = None
+        lines = (line.partition("#")[0] for line in text.splitlines())
+        for part in (part.strip() for line in lines for part in line.split(";")):
+            found = _LIMIT.fullmatch(part)
+            if found is None:
+                if part:
+                    raise _unknown_limit(part)
+                continue
+            number, unit, kind = found["number"], found["unit"] or "", found["kind"]
+            is_size = bool(unit)
+            if kind == _MEMORY and is_size and found["axis"] is None and found["scope"] is None:
+                memory = _size(f"{number}{unit}")
+            elif kind is None and not is_size:
+                raise _unknown_limit(part)
+            else:
+                if number is not None and not is_size and "." in number:
+                    raise _unknown_limit(part)
+                limits.append(
+                    Limit(
+                        None if is_size else int((number or "0").replace(",", "")),
+                        _size(f"{number}{unit}") if is_size else None,
+                        None if kind is None or kind in _ALL_KINDS else _kind(kind),
+                        found["axis"] and found["axis"].strip('"'),
+                        found["scope"],
+                    )
+                )
+        if not limits and memory is None:
+            raise UsageError(error("the contract has no limits"))
+        return cls(tuple(limits), memory)
+
+    def __str__(self) -> str:
+        memory = [] if self.max_memory is None else [_memory_limit(self.max_memory)]
+        return "\n".join([*map(str, self.limits), *memory])
+
+    def violations(
+        self,
+        collectives: Iterable[CollectiveExplanation],
+        peak_memory: int,
+        scopes: Callable[[CollectiveExplanation], Iterable[str]],
+    ) -> list[Violation]:
+        """Return the limits that a program exceeds.
+
+        Args:
+            collectives: the collectives of the program.
+            peak_memory: its peak memory on a device in bytes.
+            scopes: a function that returns the scopes that a collective belongs to.
+        """
+        placed = [(each, [*scopes(each), *_places(each)]) for each in collectives]
+        found: list[Violation] = []
+        for limit in self.limits:
+            counting = tuple(each for each, places in placed if limit.applies_to(each, places))
+            sent = sum(each.nbytes_total for each in counting)
+            too_many = limit.count is not None and len(counting) > limit.count
+            if too_many or (limit.nbytes is not None and sent > limit.nbytes):
+                text = f"{counted(len(counting), 'collective')}, {counted(sent, 'byte')} sent"
+                found.append(Violation(str(limit), text, counting))
+        if self.max_memory is not None and peak_memory > self.max_memory:
+            limit = _memory_limit(self.max_memory)
+            found.append(Violation(limit, counted(peak_memory, "byte")))
+        return found
+
+    def check_axes(self, axes: Sequence[str]) -> None:
+        """Check that all axes of the limits exist, since a limit of another axis always holds.
+
+        Raises:
+            UsageError: there is no such axis.
+        """
+        for limit in self.limits:
+            if limit.axis is not None and limit.axis not in axes:
+                known = ", ".join(f"'{axis}'" for axis in axes)
+                hint = did_you_mean(limit.axis, axes) or f"; the mesh has the axes {known}"
+                raise UsageError(error(f"'{limit}': the mesh has no axis '{limit.axis}'{hint}"))
+
+
+def _places(explanation: CollectiveExplanation) -> list[str]:
+    """Return the source lines and the values of a collective."""
+    decisions = [*filter(None, (explanation.made,)), *explanation.wanted]
+    places = [each.what for each in decisions]
+    for location in (explanation.collective.location, *(each.location for each in decisions)):
+        if location is not None:
+            for file in (location.filename, PurePath(location.filename).name):
+                places += [file, f"{file}:{location.line}"]
+    return places
+
+
+def _axis_name(text: str) -> str:
+    """Return the name of an axis or a sub-axis."""
+    return text.split('"')[1] if '"' in text else text
+
+
+def _kind(name: str) -> str:
+    if name not in KINDS:
+        hint = did_you_mean(name, KINDS) or f"; the kinds are {', '.join(KINDS)}"
+        raise UsageError(error(f"no collective '{name}'{hint}"))
+    return name
+
+
+def _size(text: int | str) -> int:
+    """Return a number of bytes."""
+    if isinstance(text, int):
+        return text
+    found = re.fullmatch(_AMOUNT, text.strip())
+    unit = found and (found["unit"] or "")
+    if found is None or unit not in _UNITS:
+        raise UsageError(error(f"expected a size such as '8MB' or '1GiB', got: '{text}'"))
+    return int(float(found["number"].replace(",", "")) * _UNITS[unit])
+
+
+def _memory_limit(nbytes: int) -> str:
+    return f"at most {counted(nbytes, 'byte')} of memory"
+
+
+def _unknown_limit(part: str) -> UsageError:
+    message = (
+        f"expected a limit such as 'no all_gather along data', 'at most 2 all_reduce', "
+        f"'at most 8MB along data' or 'at most 1GiB of memory', got: '{part}'"
+    )
+    return UsageError(error(message))

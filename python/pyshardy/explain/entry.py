@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`sdy.explain`: the explanation of a program in any form."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir
+from mlir_sdy.model import Mesh
+from pyshardy.api import parse
+from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware
+from pyshardy.explain.program import COST_HARDWARE, explain_program
+from pyshardy.explain.program_explanation import ProgramExplanation
+from pyshardy.irtools.modules import copy_of
+from pyshardy.irtools.source_text import remember_text, text_of
+from pyshardy.program import PartitionedProgram
+
+if TYPE_CHECKING:
+    import jax
+
+    from pyshardy.frontends.torch import TracedModule
+    from pyshardy.pipeline.options import OptionValue
+
+
+def explain(
+    program: ir.Module
+    | PartitionedProgram
+    | TracedModule
+    | jax.stages.Traced
+    | jax.stages.Lowered
+    | Callable[..., Any]
+    | str
+    | os.PathLike[str],
+    *args: Any,
+    mesh: Mesh | jax.sharding.Mesh | jax.sharding.AbstractMesh | None = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    hardware: Hardware | str = COST_HARDWARE,
+    plan_hardware: Hardware | str = DEFAULT_HARDWARE,
+    **options: OptionValue,
+) -> ProgramExplanation:
+    """Propagate and partition a program, and explain its shardings and collectives.
+
+        explained = sdy.explain(step, parameters, batch, mesh=sdy.Mesh({"data": 4}),
+                                in_shardings=(None, PartitionSpec("data")))
+        print(explained.collectives)
+        print(explained.value("parameters['w']"))
+        explained.to_html("report.html")
+
+    Args:
+        program: a module, which isn't changed, its text or its file; a function of JAX, also one
+            made by `jax.jit`, or what it was traced or lowered to; a module of PyTorch, or what
+            `sdy.torch.trace` returned; or a partitioned program, for which the module that it was
+            made from is explained.
+        args: for a function the arguments, as in `sdy.jax.trace`; for a module of PyTorch the
+            inputs, as in `sdy.torch.trace`.
+        mesh: the mesh of the shardings, for a function or a module of PyTorch.
+        in_shardings: the shardings of the arguments of a function; for a module of PyTorch, the
+            shardings by patterns of names.
+        out_shardings: the shardings of the results of a function.
+        hardware: the hardware of the cost estimate: a preset, a TOML file, or a value.
+        plan_hardware: the hardware that the program is partitioned for, as in `partition`.
+        options: the options of `sdy-propagation-pipeline`.
+
+    Raises:
+        UsageError: the arguments don't fit the program; there is no such option or hardware; the
+            program has no mesh or no entry; the module of a partitioned program has changed.
+        PipelineError: propagation or partitioning fails.
+    """
+    callable_arguments = _Arguments(args, mesh, in_shardings, out_shardings)
+    if isinstance(program, PartitionedProgram):
+        callable_arguments.check_none()
+        return _explain_partitioned(program, hardware, options)
+    module, title = _module_of(program, callable_arguments)
+    explained = explain_program(
+        module, hardware=plan_hardware, cost_hardware=hardware, title=title, options=options
+    )
+    return ProgramExplanation.of(explained)
+
+
+class _Arguments:
+    """The arguments of a traced function."""
+
+    def __init__(self, args: tuple[Any, ...], mesh: Any, in_shardings: Any, out_shardings: Any):
+        self.args = args
+        self.keywords: dict[str, Any] = {
+            "mesh": mesh,
+            "in_shardings": in_shardings,
+            "out_shardings": out_shardings,
+        }
+
+    def check_none(self) -> None:
+        """Check that no arguments are given, for a program that is traced already."""
+        given = [name for name, value in self.keywords.items() if value is not None]
+        if self.args or given:
+            names = ", ".join(["the positional arguments"] * bool(self.args) + given)
+            message = "the program is traced already, so it takes no arguments and shardings: drop"
+            raise UsageError(error(f"{message} {names}"))
+
+
+def _module_of(program: Any, arguments: _Arguments) -> tuple[ir.Module, str]:
+    """Return a module that may be changed, and a title."""
+    jax_stages = _loaded("jax.stages")
+    torch = _loaded("torch")
+    if torch is not None and isinstance(program, torch.nn.Module):
+        from pyshardy.frontends.torch import trace  # noqa: PLC0415 (loads PyTorch)
+
+        shardings, mesh = arguments.keywords["in_shardings"], arguments.keywords["mesh"]
+        traced = trace(program, *arguments.args, shardings=shardings, mesh=mesh)
+        return traced.module, type(program).__name__
+    is_traced = jax_stages and isinstance(program, jax_stages.Traced | jax_stages.Lowered)
+    if callable(program) and not is_traced:
+        from pyshardy.frontends.jax import trace as trace_by_jax  # noqa: PLC0415 (loads JAX)
+
+        module = trace_by_jax(program, *arguments.args, **arguments.keywords)
+        return module, getattr(program, "__name__", "program")
+    arguments.check_none()
+    if isinstance(program, ir.Module):
+        copy = copy_of(program)
+        remember_text(copy, text_of(program))
+        return copy, "program"
+    if isinstance(program, str | os.PathLike):
+        path = cast("str | os.PathLike[str]", program)
+        return parse(path), Path(path).name if "\n" not in str(path) else "program"
+    if is_traced:
+        from pyshardy.frontends.jax import from_lowered  # noqa: PLC0415 (loads JAX)
+
+        lower = getattr(program, "lower", None)
+        return from_lowered(program if lower is None else lower()), "program"
+    if isinstance(module := getattr(program, "module", None), ir.Module):
+        return copy_of(module), "program"
+    got = type(program).__name__
+    message = "expected a module, its text or file, a function, or a traced or partitioned program"
+    raise UsageError(error(f"{message}, got: {got}"))
+
+
+def _loaded(name: str) -> Any:
+    """Return a module of Python if it is loaded: without it, no value is of its classes."""
+    return sys.modules.get(name)
+
+
+def _explain_partitioned(
+    program: PartitionedProgram, hardware: Hardware | str, options: Mapping[str, OptionValue]
+) -> ProgramExplanation:
+    """Explain the module that a program was made from, partitioned by the same options."""
+    if program.origin is None:
+        raise UsageError(error("it is unknown what the program was partitioned from"))
+    partition_options = dict(program.origin.options)
+    plan_hardware = partition_options.pop("hardware", DEFAULT_HARDWARE)
+    explained = explain_program(
+        _module_of(program.origin.module, _Arguments((), None, None, None))[0],
+        hardware=str(plan_hardware),
+        cost_hardware=hardware,
+        options=options,
+        partition_options=partition_options,
+    )
+    if explained.program.collectives != program.collectives:
+        message = (
+            "the module of the partitioned program has changed, or was partitioned before its "
+            "shardings were propagated; explain the module instead"
+        )
+        raise UsageError(error(message))
+    return ProgramExplanation.of(explained)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The explanation of a program, with its report and the check of contracts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.explain.collectives import CollectiveExplanation
+from pyshardy.explain.contract import Contract, ContractViolation
+from pyshardy.explain.page.render import render_page
+from pyshardy.explain.page.scopes import scopes_of
+from pyshardy.explain.program import ExplainedProgram
+
+
+@dataclass(frozen=True, repr=False)
+class ProgramExplanation(ExplainedProgram):
+    """The reasons of the shardings and collectives of a program, and its cost.
+
+    explanation = sdy.explain(module)
+    print(explanation.value("params['w']"))
+    explanation.collectives.by_axes()["data"].nbytes_sent
+    explanation.check("no all_gather along data")
+    explanation.to_html("report.html")
+    """
+
+    @classmethod
+    def of(cls, explained: ExplainedProgram) -> ProgramExplanation:
+        """Return the explanation of an explained program."""
+        return cls(*(getattr(explained, field.name) for field in fields(explained)))
+
+    def check(self, contract: Contract | str) -> None:
+        """Check that the collectives and the memory are within the limits of a contract.
+
+            explanation.check("no all_gather along data; at most 8MB; at most 1GiB of memory")
+
+        Args:
+            contract: the limits, as a value or a text: see `pyshardy.explain.contract`.
+
+        Raises:
+            ContractViolation: the program exceeds limits; the text lists the collectives with
+                their source lines and reasons.
+            UsageError: the contract is invalid, or the mesh lacks one of its axes.
+        """
+        if isinstance(contract, str):
+            contract = Contract.parse(contract)
+        contract.check_axes(self.program.mesh.axis_names)
+        peak = 0 if contract.max_memory is None else self.cost.peak_bytes
+        violations = contract.violations(self.collectives, peak, self._scopes)
+        if violations:
+            raise ContractViolation(violations)
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the HTML report of the program to a file.
+
+        Raises:
+            UsageError: the file can't be written.
+        """
+        try:
+            Path(path).write_text(render_page(self, self.title), encoding="utf-8")
+        except OSError as refusal:
+            reason = refusal.strerror or refusal
+            raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
+
+    def _scopes(self, explanation: CollectiveExplanation) -> list[str]:
+        """Return the scopes of the operations that a collective belongs to."""
+        decisions = [*filter(None, (explanation.made,)), *explanation.wanted]
+        numbers = (each.operation for each in decisions if each.operation is not None)
+        return ["/".join(scopes_of(self.record.location(number))) for number in numbers]
