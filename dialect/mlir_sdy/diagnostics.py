@@ -13,10 +13,29 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import itertools
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import Literal
+
+_LONGEST_MESSAGE = 4000
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""Return a text of unknown origin as it may be printed to a terminal.
+
+    Control characters and broken encodings are escaped as in Python (`\x1b`), except for line
+    breaks and tabs. Long texts lose their middle.
+    """
+    if len(text) > _LONGEST_MESSAGE:
+        half = _LONGEST_MESSAGE // 2
+        omitted = len(text) - 2 * half
+        text = f"{text[:half]} ... ({omitted:,} characters) ... {text[-half:]}"
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 class Severity(enum.Enum):
@@ -30,28 +49,60 @@ class Severity(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """A position in a source text; lines and columns count from 1, and 0 means unknown."""
+    """A position in a source text; lines and columns count from 1.
+
+    A line or column of 0 is unknown and isn't printed: `program.mlir` is a whole file.
+    """
 
     filename: str
     line: int
     column: int
 
     def __str__(self) -> str:
-        return f"{self.filename}:{self.line}:{self.column}"
+        known = itertools.takewhile(bool, (self.line, self.column))
+        return ":".join([self.filename, *map(str, known)])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the text of an operation, or of another part.
+
+    Attributes:
+        kind: the kind of part: the argument or the result of a function, an operand, an attribute,
+            an element of a list, a dimension of a sharding, or literal text.
+        key: its index from 0, its name, or the text.
+        occurrence: the number of equal texts before it.
+    """
+
+    kind: Literal["argument", "result", "operand", "attribute", "element", "dimension", "text"]
+    key: int | str
+    occurrence: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A message to the user, with its notes."""
+    """A message to the user, with its notes.
+
+    Attributes:
+        severity: the severity.
+        message: the text, in one or more lines.
+        location: the place that is wrong.
+        notes: related places, with messages.
+        parts: the part of the operation at `location` that is wrong, from the outside in, if its
+            own location isn't known. A reader of the text puts it in.
+        operation: the location of the operation, where `location` is that of a part.
+    """
 
     severity: Severity
     message: str
     location: SourceLocation | None = None
     notes: tuple[Diagnostic, ...] = ()
+    parts: tuple[Part, ...] = ()
+    operation: SourceLocation | None = None
 
     def __str__(self) -> str:
-        place = "<unknown>:0:0" if self.location is None else str(self.location)
-        own = f"{place}: {self.severity.value}: {self.message}"
+        place = "" if self.location is None else f"{self.location}: "
+        own = f"{place}{self.severity.value}: {printable(self.message)}"
         return "\n".join([own, *map(str, self.notes)])
 
     def moved(self, move: Callable[[SourceLocation], SourceLocation]) -> Diagnostic:
@@ -89,6 +140,13 @@ def note(message: str, location: SourceLocation | None = None) -> Diagnostic:
     return Diagnostic(Severity.NOTE, message, location)
 
 
+def _in_exception(diagnostic: Diagnostic) -> str:
+    """Return the text in an exception; its name says that it is an error."""
+    if diagnostic.location is None and diagnostic.severity is Severity.ERROR:
+        return "\n".join([printable(diagnostic.message), *map(str, diagnostic.notes)])
+    return str(diagnostic)
+
+
 class SdyError(Exception):
     """Base of failures caused by the input. The text is that of the diagnostics.
 
@@ -98,7 +156,7 @@ class SdyError(Exception):
 
     def __init__(self, *diagnostics: Diagnostic):
         self.diagnostics = diagnostics
-        super().__init__("\n".join(map(str, diagnostics)))
+        super().__init__("\n".join(map(_in_exception, diagnostics)))
 
 
 class ParseError(SdyError):

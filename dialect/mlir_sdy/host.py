@@ -332,8 +332,8 @@ _SEVERITIES = {
 }
 
 
-_notes: dict[tuple[str, SourceLocation | None], tuple[Diagnostic, ...]] = {}
-"""The notes of emitted errors, by their message and location, until they are converted back.
+_emitted: dict[tuple[str, SourceLocation | None], Diagnostic] = {}
+"""Emitted errors with notes or parts, by message and location, until they are converted back.
 
 Verifiers may run in threads of MLIR, which don't have the context variables of the caller.
 """
@@ -342,20 +342,22 @@ Verifiers may run in threads of MLIR, which don't have the context variables of 
 def emit_error(diagnostic: Diagnostic, location: ir.Location) -> None:
     """Emit an error through MLIR, for a verifier that MLIR called.
 
-    The bindings can't emit notes: `diagnostics_of` adds those of `diagnostic` again.
+    The bindings can't emit notes: `diagnostics_of` adds those of `diagnostic` again, and its parts.
     """
-    if diagnostic.notes:
-        _notes[diagnostic.message, location_of(location)] = diagnostic.notes
+    if diagnostic.notes or diagnostic.parts:
+        _emitted[diagnostic.message, location_of(location)] = diagnostic
     location.emit_error(diagnostic.message)
 
 
 def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
     location = location_of(info.location)
+    emitted = _emitted.pop((info.message, location), None)
     return Diagnostic(
         _SEVERITIES[info.severity],
         without_group_sizes(info.message),
         location,
-        (*_notes.pop((info.message, location), ()), *(_diagnostic(note) for note in info.notes)),
+        (*(emitted.notes if emitted else ()), *(_diagnostic(note) for note in info.notes)),
+        emitted.parts if emitted else (),
     )
 
 

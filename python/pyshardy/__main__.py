@@ -7,8 +7,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.cli.version import version_text
-from pyshardy.pipeline.suggest import did_you_mean
 
 TOOLS = {
     "opt": "run passes on a program",

@@ -48,4 +48,7 @@ config.substitutions += [
 ]
 # lit can stop a test that hangs only with psutil.
 if importlib.util.find_spec("psutil") is not None:
-    lit_config.maxIndividualTestTime = 60
+    try:
+        lit_config.maxIndividualTestTime = 60
+    except AttributeError:  # lit 23 and newer
+        config.maxIndividualTestTime = 60

@@ -169,7 +169,7 @@ def test_other_versions_are_told_once(backend, package, version, how, extra):
     assert process.stdout == "[2.0, 2.0, 2.0, 2.0]\n" * 2, process.stderr
     warnings = [line for line in process.stderr.splitlines() if "warning: " in line]
     told = (
-        f"<unknown>:0:0: warning: {package} {version} is {how} than the versions that pyshardy "
+        f"warning: {package} {version} is {how} than the versions that pyshardy "
         f"supports, {RANGES[extra]}; install one of these by: pip install 'pyshardy[{extra}]'"
     )
     assert warnings == ([] if how is None else [told])

@@ -9,14 +9,18 @@ everything else.
 from __future__ import annotations
 
 import re
+import sys
 
+from mlir_sdy.assembly.host_messages import with_suggestion
 from mlir_sdy.assembly.host_text import HostText
+from mlir_sdy.assembly.places import pointed_at
 from mlir_sdy.assembly.reader import Reader
 from mlir_sdy.assembly.source import BLANK, STRING, Source
 from mlir_sdy.assembly.unverified import WITNESS
 from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import (
+    Diagnostic,
     ParseError,
     SdyError,
     SourceLocation,
@@ -76,6 +80,25 @@ def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> i
     blank_lines = "\n" * (first_line - 1)
     text, insertions = in_current_spelling(blank_lines + text)
     source = Source(text, filename, insertions=insertions)
+    try:
+        return _read(source, context)
+    except (ParseError, VerificationError) as failure:
+        found = (pointed_at(each, source) for each in failure.diagnostics)
+        raise type(failure)(*(_suggesting(each, source, context) for each in found)) from None
+
+
+def _suggesting(diagnostic: Diagnostic, source: Source, context: ir.Context) -> Diagnostic:
+    place = diagnostic.location
+    if place is None or place.filename != source.filename:
+        return diagnostic
+    start = source.offset(place.line, 1)  # the name is before the place of some errors
+    end = source.offset(place.line, sys.maxsize)
+    line = source.text[start:end]
+    return with_suggestion(diagnostic, line, context)
+
+
+def _read(source: Source, context: ir.Context) -> ir.Module:
+    text = source.text
     _check_strings_of_resources(source)
     _check_numbers(source)
     reader = Reader(source, AttributeCache(context))

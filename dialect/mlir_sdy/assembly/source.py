@@ -17,6 +17,9 @@ BLANK = r"(?:\s|//[^\n]*)*"
 STRING = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"'
 """A string literal; the loop is unrolled since data can be megabytes long."""
 
+BRACKET = re.compile(rf"{STRING}|//[^\n]*|->|[<>]=|[(\[{{<>}}\])]")
+"""A bracket, or text in which characters are no brackets."""
+
 _BLANK = re.compile(BLANK)
 _STRING = re.compile(STRING)
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
@@ -25,7 +28,6 @@ _ALIAS_NAME = re.compile(r"[A-Za-z_][\w$.-]*")
 _INTEGER = re.compile(r"-?\d+")
 _SYMBOL = re.compile(rf"@(?:[A-Za-z_][\w$.]*|{STRING})")
 _VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
-_BRACKET = re.compile(rf"{STRING}|//[^\n]*|->|[<>]=|[(\[{{<>}}\])]")
 _BRACE = re.compile(rf"{STRING}|//[^\n]*|[{{}}]")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _LINE_END = re.compile(rf"({STRING})|(?:[ \t]*(?://[^\n]*)?\n)+[ \t]*|[ \t]*//[^\n]*\Z")
@@ -315,7 +317,7 @@ def end_of_brackets(text: str, start: int) -> int:
     Strings and comments are skipped, and `->` is not a closing angle bracket.
     """
     expected: list[str] = []
-    for match in _BRACKET.finditer(text, start):
+    for match in BRACKET.finditer(text, start):
         token = match[0]
         closing = _CLOSING.get(token)
         if closing is not None:

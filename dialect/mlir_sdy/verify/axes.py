@@ -6,8 +6,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from mlir_sdy.diagnostics import Part
 from mlir_sdy.model import AxisRef, Mesh
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.verify.violation import Violation, inside
+
+
+def unknown_axis(name: str, mesh: Mesh) -> str:
+    """Return the message for an axis that the mesh doesn't have."""
+    known = ", ".join(f'"{each}"' for each in mesh.axis_names)
+    axes = f"the axes {known}" if known else "no axes"
+    advice = did_you_mean(name, mesh.axis_names, mark='"')
+    return f'unknown axis name: "{name}"; the mesh has {axes}{advice}'
+
+
+def _name_of(axes: Sequence[AxisRef], position: int) -> Part:
+    """Return the name of an axis of a list as a part of the text of the list."""
+    name = axes[position].name
+    return Part("text", f'"{name}"', sum(each.name == name for each in axes[:position]))
 
 
 class AxisUse:
@@ -29,17 +45,16 @@ class AxisUse:
             Violation: the first rule that is broken.
         """
         previous: AxisRef | None = None
-        for axis in axes:
+        for position, axis in enumerate(axes):
             if not self.mesh.has_axis(axis.name):
-                known = ", ".join(f'"{name}"' for name in self.mesh.axis_names)
                 raise Violation(
-                    f'unknown axis name: "{axis.name}"; the mesh has '
-                    + (f"the axes {known}" if known else "no axes")
+                    unknown_axis(axis.name, self.mesh), parts=[_name_of(axes, position)]
                 )
             if axis in self.seen:
                 raise Violation(
                     f"duplicate axis: {axis} in {where} is used in {self.seen[axis]} already; "
-                    "an axis may be used once"
+                    "an axis may be used once",
+                    parts=[_name_of(axes, position)],
                 )
             self.seen[axis] = where
             if axis.sub_axis_info is not None:
@@ -48,7 +63,8 @@ class AxisUse:
                     merged = previous.merge(axis, self.mesh)
                     raise Violation(
                         f"two consecutive sub-axes can be merged: {previous}, {axis}; "
-                        f"write {merged}"
+                        f"write {merged}",
+                        parts=[_name_of(axes, position)],
                     )
             previous = axis
 
@@ -62,7 +78,8 @@ class AxisUse:
             known = self.mesh.has_axis(earlier.name) and self.mesh.has_axis(later.name)
             if known and self.mesh.sort_key(later) < self.mesh.sort_key(earlier):
                 raise Violation(
-                    f"{kind} axes are not ordered w.r.t. mesh: {later} belongs before {earlier}"
+                    f"{kind} axes are not ordered w.r.t. mesh: {later} belongs before {earlier}",
+                    parts=[Part("text", f'"{later.name}"')],
                 )
         self.check_list(axes, f"the {kind} axes")
 
@@ -84,22 +101,31 @@ class AxisUse:
     def _check_sub_axes_of(self, name: str, sub_axes: list[AxisRef]) -> None:
         size = self.mesh.axis_size(name)
         if AxisRef(name) in self.seen:
-            raise Violation(f'both sub-axis and full-axis are used for axis name: "{name}"')
-        previous: AxisRef | None = None
-        for axis in sub_axes:
-            info = axis.sub_axis_info
-            assert info is not None, "only sub-axes are recorded"
-            if info.pre_size < 1:
-                raise Violation(f"sub-axis pre-size must be at least 1: {axis}")
-            if info.size <= 1:
-                raise Violation(f"sub-axis size must be greater than 1: {axis}")
-            if size % info.next_pre_size:
-                raise Violation(
-                    f"sub-axis {axis} does not divide its axis: its pre-size times its size is "
-                    f'{info.next_pre_size}, the size of "{name}" is {size}'
-                )
-            if info.size == size:
-                raise Violation(f'sub-axis {axis} is the full axis: write "{name}"')
-            if previous is not None and previous.overlaps(axis):
-                raise Violation(f"overlapping sub-axes: {previous} and {axis}")
-            previous = axis
+            raise Violation(
+                f'both sub-axis and full-axis are used for axis name: "{name}"',
+                parts=[Part("text", f'"{name}"')],
+            )
+        with inside(Part("text", f'"{name}"')):
+            _check_fit(sub_axes, size)
+
+
+def _check_fit(sub_axes: Sequence[AxisRef], size: int) -> None:
+    """Check rules 2 and 3 of `AxisUse.check_sub_axes` for an axis of some size."""
+    previous: AxisRef | None = None
+    for axis in sub_axes:
+        info = axis.sub_axis_info
+        assert info is not None, "only sub-axes are recorded"
+        if info.pre_size < 1:
+            raise Violation(f"sub-axis pre-size must be at least 1: {axis}")
+        if info.size <= 1:
+            raise Violation(f"sub-axis size must be greater than 1: {axis}")
+        if size % info.next_pre_size:
+            raise Violation(
+                f"sub-axis {axis} does not divide its axis: its pre-size times its size is "
+                f'{info.next_pre_size}, the size of "{axis.name}" is {size}'
+            )
+        if info.size == size:
+            raise Violation(f'sub-axis {axis} is the full axis: write "{axis.name}"')
+        if previous is not None and previous.overlaps(axis):
+            raise Violation(f"overlapping sub-axes: {previous} and {axis}")
+        previous = axis

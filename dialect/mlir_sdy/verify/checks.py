@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from mlir_sdy.diagnostics import Part
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import enclosing_module, meshes_of
@@ -20,6 +21,7 @@ from mlir_sdy.verify.operations import bound_manual_axes
 from mlir_sdy.verify.sharding import ManualAxes
 from mlir_sdy.verify.sharding_rule import verify_rule_attribute
 from mlir_sdy.verify.symbol_uses import SYMBOL_USE_VERIFIERS
+from mlir_sdy.verify.violation import inside
 
 WITH_INVARIANTS = frozenset({"func.func", *COLLECTIVES})
 """The operations that `ModuleChecks.check_invariants` checks."""
@@ -76,12 +78,15 @@ class ModuleChecks:
                 result_types = tuple(operation.results.types)
                 key = attribute, operand_types, result_types
                 if key not in self._passed:
-                    verify_rule_attribute(attribute, operand_types, result_types)
+                    with inside(Part("attribute", name)):
+                        verify_rule_attribute(attribute, operand_types, result_types)
                     self._passed.add(key)
             case "sdy.propagation_edges":
-                verify_edges_attribute(operation, attribute, self._scope(operation).meshes)
+                with inside(Part("attribute", name)):
+                    verify_edges_attribute(operation, attribute, self._scope(operation).meshes)
             case "sdy.result_propagation_edges" | "sdy.block_arg_propagation_edges":
-                verify_edges_list_attribute(attribute)
+                with inside(Part("attribute", name)):
+                    verify_edges_list_attribute(attribute)
             case _:
                 pass  # any other name is allowed
 

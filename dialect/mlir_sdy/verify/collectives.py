@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from mlir_sdy.attributes import value_of
+from mlir_sdy.diagnostics import Part
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AxisRef,
@@ -38,7 +39,9 @@ from mlir_sdy.model.text import braced
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.axes import AxisUse
 from mlir_sdy.verify.sharding import ManualAxes, check_sharding
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import Violation, inside
+
+_RESULT = Part("attribute", "out_sharding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +112,10 @@ def verify_collective(
     """
     kind = COLLECTIVES[operation.name]
     if source is None and kind.source_required:
-        raise Violation("expects an operand that has a sharding")
+        raise Violation("expects an operand that has a sharding", parts=[Part("operand", 0)])
     result = value_of(operation.attributes["out_sharding"])
-    check_sharding(result, operation.results[0].type, meshes, manual_axes)
+    with inside(_RESULT):
+        check_sharding(result, operation.results[0].type, meshes, manual_axes)
     if source is None:
         return
     if kind.one_mesh:
@@ -120,11 +124,13 @@ def verify_collective(
             raise Violation(
                 f"result mesh does not match operand mesh: the result is on {mesh}",
                 (_place_of(operation.operands[0]), f"the operand is on {source_mesh}"),
+                parts=[_RESULT],
             )
     if source.rank != result.rank:
         raise Violation(
             f"result sharding rank does not match operand sharding rank: {result.rank} vs "
-            f"{source.rank}"
+            f"{source.rank}",
+            parts=[_RESULT],
         )
 
 
@@ -199,9 +205,10 @@ def _check_all_to_all(collective: Collective) -> None:
     use = AxisUse(collective.mesh)
     seen: set[int] = set()
     previous = -1
-    for param in params:
+    for index, param in enumerate(params):
         _check_parts(param.axes)
-        use.check_list(param.axes, f"the move from {param.src_dim} to {param.tgt_dim}")
+        with inside(Part("attribute", "params"), Part("element", index)):
+            use.check_list(param.axes, f"the move from {param.src_dim} to {param.tgt_dim}")
         for what, dim in (("source", param.src_dim), ("target", param.tgt_dim)):
             if not 0 <= dim < rank:
                 raise Violation(f"{what} dimension {dim} is out of range [0, {rank})")
@@ -258,7 +265,8 @@ def _check_all_reduce(collective: Collective) -> None:
             "operand and result must be sharded alike, unreduced axes aside: expected "
             f"{source}, got {result}"
         )
-    AxisUse(collective.mesh).check_sorted_list(axes, "reduction")
+    with inside(Part("attribute", "reduction_axes")):
+        AxisUse(collective.mesh).check_sorted_list(axes, "reduction")
     for dim_axes in source.dim_axes:
         _check_disjoint(axes, dim_axes, "reduction axis {} overlaps the operand's sharding axis {}")
     _check_disjoint(
@@ -301,7 +309,8 @@ def _check_replicated_to_unreduced(collective: Collective) -> None:
         )
     if not axes:
         raise Violation("expects at least one axis")
-    AxisUse(collective.mesh).check_sorted_list(axes, "r2u")
+    with inside(Part("attribute", "axes")):
+        AxisUse(collective.mesh).check_sorted_list(axes, "r2u")
     for dim_axes in source.dim_axes:
         _check_disjoint(axes, dim_axes, "axis {} overlaps the operand's sharding axis {}")
     _check_disjoint(axes, source.unreduced_axes, "axis {} overlaps the operand's unreduced axis {}")
@@ -334,7 +343,8 @@ def _check_dims(
     use = AxisUse(mesh)
     for dim, axes in enumerate(lists):
         _check_parts(axes)
-        use.check_list(axes, f"the axes for dimension {dim}")
+        with inside(Part("attribute", COLLECTIVES[collective.name].axes), Part("element", dim)):
+            use.check_list(axes, f"the axes for dimension {dim}")
     rank = collective.result.rank
     if len(lists) != rank:
         raise Violation(f"expects a list of axes for each of {rank} dimensions, got {len(lists)}")
@@ -354,7 +364,8 @@ def _compare_dims(expected: Sequence[AxisTuple], collective: Collective) -> None
             raise Violation(
                 f"result sharding doesn't match expected sharding {dims_text(expected)}: "
                 f"dimension {dim} should have {braced(wanted)}, got {braced(got)} in "
-                f"{collective.result}"
+                f"{collective.result}",
+                parts=[_RESULT, Part("dimension", dim)],
             )
 
 
@@ -363,7 +374,8 @@ def _compare_unreduced(added: Sequence[AxisRef], collective: Collective) -> None
     if expected != collective.result.unreduced_axes:
         raise Violation(
             f"result sharding doesn't match expected unreduced axes {braced(expected)}, got "
-            f"{braced(collective.result.unreduced_axes)} in {collective.result}"
+            f"{braced(collective.result.unreduced_axes)} in {collective.result}",
+            parts=[_RESULT],
         )
 
 

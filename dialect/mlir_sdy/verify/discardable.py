@@ -6,10 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mlir_sdy.attributes import TensorShardingAttr, TensorShardingPerValueAttr
+from mlir_sdy.diagnostics import Part
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.verify.sharding import ManualAxes, check_sharding, check_shardings
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import Violation, inside
+
+_SHARDING = Part("attribute", "sdy.sharding")
 
 
 def verify_sharding_attribute(
@@ -26,9 +29,11 @@ def verify_sharding_attribute(
     if not isinstance(attribute, TensorShardingPerValueAttr):
         raise Violation(
             "should have a sharding attribute of type TensorShardingPerValueAttr: "
-            "'sdy.sharding = #sdy.sharding_per_value<[...]>'"
+            "'sdy.sharding = #sdy.sharding_per_value<[...]>'",
+            parts=[_SHARDING],
         )
-    check_shardings(attribute.value.shardings, types, meshes, manual_axes, "result")
+    with inside(_SHARDING):
+        check_shardings(attribute.value.shardings, types, meshes, manual_axes, "result")
 
 
 def verify_function(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -47,18 +52,18 @@ def verify_function(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
         dictionaries = function.attributes[entry]
         for index, (attributes, value_type) in enumerate(zip(dictionaries, types, strict=True)):
             if "sdy.sharding" in attributes:
-                _verify_one(attributes["sdy.sharding"], value_type, meshes, f"{word} {index} - ")
+                try:
+                    _verify_one(attributes["sdy.sharding"], value_type, meshes)
+                except Violation as violation:
+                    port = Part("argument" if word == "arg" else "result", index)
+                    inside = violation.inside(port, _SHARDING)
+                    raise inside.prefixed(f"{word} {index} - ") from None
 
 
-def _verify_one(
-    attribute: ir.Attribute, value_type: ir.Type, meshes: Mapping[str, Mesh], prefix: str
-) -> None:
+def _verify_one(attribute: ir.Attribute, value_type: ir.Type, meshes: Mapping[str, Mesh]) -> None:
     if not isinstance(attribute, TensorShardingAttr):
         raise Violation(
-            f"{prefix}should have a sharding attribute of type TensorShardingAttr: "
+            "should have a sharding attribute of type TensorShardingAttr: "
             "'sdy.sharding = #sdy.sharding<...>'"
         )
-    try:
-        check_sharding(attribute.value, value_type, meshes, {})
-    except Violation as violation:
-        raise violation.prefixed(prefix) from None
+    check_sharding(attribute.value, value_type, meshes, {})

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mlir_sdy.diagnostics import Part
 from mlir_sdy.host import ir
-from mlir_sdy.model import Mesh, TensorSharding, mesh_of
+from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
+from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.verify.axes import AxisUse
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import Violation, inside
 
 ManualAxes = Mapping[str, ir.Location]
 """The manual axes around an operation, each with the computation that binds it."""
@@ -38,7 +40,9 @@ def check_sharding(
     """
     mesh = mesh_of(sharding, meshes)
     if mesh is None:
-        raise Violation(f"unknown mesh: @{sharding.mesh_or_ref}; declare it with 'sdy.mesh'")
+        name = str(sharding.mesh_or_ref)
+        advice = did_you_mean(name, meshes, prefix="@") or "; declare it with 'sdy.mesh'"
+        raise Violation(f"unknown mesh: @{name}{advice}", parts=[Part("text", f"@{name}")])
     if mesh.is_maximal:
         _check_bare(sharding, "a sharding on a maximal mesh")
         return
@@ -65,25 +69,32 @@ def check_sharding(
             raise Violation(
                 f'axis "{axis.name}" is already bound by an enclosing manual computation',
                 (manual_axes[axis.name], f'"{axis.name}" is a manual axis here'),
+                parts=[Part("text", f'"{axis.name}"')],
             )
 
 
 def _check_axes(sharding: TensorSharding, use: AxisUse) -> None:
     """Check rules 5 to 7 of `check_sharding`."""
     for dim, dim_sharding in enumerate(sharding.dim_shardings):
-        priority = dim_sharding.priority
-        if priority is not None:
-            if priority < 0:
-                raise Violation(f"dim {dim} has a negative priority: {priority}")
-            if dim_sharding.is_closed and not dim_sharding.axes:
-                raise Violation(
-                    f"dim {dim} is empty and closed and has priority {priority}: nothing can "
-                    "propagate there; remove the priority or open the dimension"
-                )
-        use.check_list(dim_sharding.axes, f"dimension {dim}")
+        with inside(Part("dimension", dim)):
+            _check_priority(dim, dim_sharding)
+            use.check_list(dim_sharding.axes, f"dimension {dim}")
     use.check_sorted_list(sharding.replicated_axes, "replicated")
     use.check_sorted_list(sharding.unreduced_axes, "unreduced")
     use.check_sub_axes()
+
+
+def _check_priority(dim: int, dim_sharding: DimensionSharding) -> None:
+    priority = dim_sharding.priority
+    if priority is None:
+        return
+    if priority < 0:
+        raise Violation(f"dim {dim} has a negative priority: {priority}")
+    if dim_sharding.is_closed and not dim_sharding.axes:
+        raise Violation(
+            f"dim {dim} is empty and closed and has priority {priority}: nothing can "
+            "propagate there; remove the priority or open the dimension"
+        )
 
 
 def check_shardings(
@@ -120,7 +131,8 @@ def check_shardings(
             check_sharding(sharding, value_type, meshes, manual_axes)
         except Violation as violation:
             number = f" {index}" if len(types) > 1 else ""
-            raise violation.prefixed(f"{what}{number}{separator}") from None
+            inside = violation.inside(Part("element", index))
+            raise inside.prefixed(f"{what}{number}{separator}") from None
 
 
 def _check_bare(sharding: TensorSharding, what: str) -> None:

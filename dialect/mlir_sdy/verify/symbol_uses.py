@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from mlir_sdy.attributes import value_of
+from mlir_sdy.diagnostics import Part
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     Mesh,
@@ -17,13 +18,17 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.model.collectives import check_unreduced_transition
 from mlir_sdy.model.manual_axes import count_manual_axes
+from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.values import COMPUTATIONS, get_sharding, look_through_barriers
 from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective_axes
 from mlir_sdy.verify.operations import bound_manual_axes, returned_values
 from mlir_sdy.verify.sharding import check_sharding, check_shardings
-from mlir_sdy.verify.violation import Violation
+from mlir_sdy.verify.violation import Violation, inside
 
 SymbolUseVerifier = Callable[[ir.Operation, Mapping[str, Mesh]], None]
+
+
+_INPUT = Part("operand", 0)
 
 
 def verify_reshard(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -36,7 +41,8 @@ def verify_reshard(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
         Violation: it does not.
     """
     sharding = value_of(operation.attributes["sharding"])
-    check_sharding(sharding, operation.results[0].type, meshes, bound_manual_axes(operation))
+    with inside(Part("attribute", "sharding")):
+        check_sharding(sharding, operation.results[0].type, meshes, bound_manual_axes(operation))
     source = get_sharding(look_through_barriers(operation.operands[0]))
     if source is None or not (source.unreduced_axes or sharding.unreduced_axes):
         return
@@ -76,22 +82,25 @@ def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh
     out_shardings = value_of(operation.attributes["out_shardings"]).shardings
     bound = bound_manual_axes(operation)
     body = operation.regions[0].blocks[0]
-    for what, shardings, global_values, local_values in (
-        ("operand", in_shardings, operation.operands, body.arguments),
-        ("result", out_shardings, operation.results, returned_values(operation)),
+    for what, entry, shardings, global_values, local_values in (
+        ("operand", "in_shardings", in_shardings, operation.operands, body.arguments),
+        ("result", "out_shardings", out_shardings, operation.results, returned_values(operation)),
     ):
         global_types = [value.type for value in global_values]
         local_types = [value.type for value in local_values]
         if not (global_types or local_types or shardings):
             continue
-        check_shardings(shardings, global_types, meshes, bound, what)
+        with inside(Part("attribute", entry)):
+            check_shardings(shardings, global_types, meshes, bound, what)
         if len(global_types) != len(local_types):
             raise Violation(
                 f"number of op {what}s and region {what}s must match: {len(global_types)} vs "
                 f"{len(local_types)}"
             )
-        _check_local_types(shardings, global_types, local_types, meshes, manual_axes, what)
-    _check_manual_axes(manual_axes, (*in_shardings, *out_shardings), meshes)
+        with inside(Part("attribute", entry)):
+            _check_local_types(shardings, global_types, local_types, meshes, manual_axes, what)
+    with inside(Part("attribute", "manual_axes")):
+        _check_manual_axes(manual_axes, (*in_shardings, *out_shardings), meshes)
 
 
 def verify_named_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -108,7 +117,8 @@ def verify_named_computation(operation: ir.Operation, meshes: Mapping[str, Mesh]
         attribute = operation.attributes.get(entry)
         if attribute is not None:
             types = [value.type for value in values]
-            check_shardings(value_of(attribute).shardings, types, meshes, bound, entry)
+            with inside(Part("attribute", entry)):
+                check_shardings(value_of(attribute).shardings, types, meshes, bound, entry)
 
 
 def verify_data_flow_edge(operation: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -126,11 +136,13 @@ def verify_data_flow_edge(operation: ir.Operation, meshes: Mapping[str, Mesh]) -
                 f"expects an input that is not the result of an sdy operation, such as '{name}', "
                 "other than a manual or named computation",
                 (owner.location, "the input is defined here"),
+                parts=[_INPUT],
             )
     attribute = operation.attributes.get("sharding")
     if attribute is not None:
         bound = bound_manual_axes(operation)
-        check_sharding(value_of(attribute), operation.results[0].type, meshes, bound)
+        with inside(Part("attribute", "sharding")):
+            check_sharding(value_of(attribute), operation.results[0].type, meshes, bound)
 
 
 def verify_func_data_flow_edge(operation: ir.Operation, _: Mapping[str, Mesh]) -> None:
@@ -147,17 +159,19 @@ def verify_func_data_flow_edge(operation: ir.Operation, _: Mapping[str, Mesh]) -
         belongs = owner.operation.name == "func.call"
     if not belongs:
         raise Violation(
-            "expects an input that is an argument of a 'func.func' or a result of a 'func.call'"
+            "expects an input that is an argument of a 'func.func' or a result of a 'func.call'",
+            parts=[_INPUT],
         )
 
 
 def _check_edge(operation: ir.Operation) -> None:
     value = operation.operands[0]
     if not value.type.has_static_shape:
-        raise Violation(f"expects a value of static shape, got {value.type}")
+        raise Violation(f"expects a value of static shape, got {value.type}", parts=[_INPUT])
     uses = sum(1 for _ in value.uses)
     if uses != 1:
-        raise Violation(f"expects to be the only use of its input, which has {uses} uses")
+        message = f"expects to be the only use of its input, which has {uses} uses"
+        raise Violation(message, parts=[_INPUT])
 
 
 def _check_local_types(
@@ -228,7 +242,11 @@ def _check_manual_axes(
     mesh = meshes[written] if isinstance(written, str) else written
     for name in manual_axes:
         if not mesh.has_axis(name):
-            raise Violation(f'unknown manual axis: "{name}" is not an axis of the mesh {mesh}')
+            advice = did_you_mean(name, mesh.axis_names, mark='"')
+            raise Violation(
+                f'unknown manual axis: "{name}" is not an axis of the mesh {mesh}{advice}',
+                parts=[Part("text", f'"{name}"')],
+            )
 
 
 SYMBOL_USE_VERIFIERS: dict[str, SymbolUseVerifier] = {

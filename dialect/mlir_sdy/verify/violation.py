@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Sequence
+
 from mlir_sdy.attributes import value_of
-from mlir_sdy.diagnostics import Diagnostic, error, note
+from mlir_sdy.diagnostics import Diagnostic, Part, Severity, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import mesh_operation
@@ -16,30 +19,59 @@ class Violation(Exception):
     Attributes:
         message: the error, with the numbers and, if there is one, the fix.
         notes: related operations or values with messages.
+        parts: the part of the operation that is wrong, from the outside in.
         mesh_name: the symbol of the mesh of the rule, if a note on it is to be added.
     """
 
-    def __init__(self, message: str, *notes: tuple[ir.Location, str], mesh_name: str | None = None):
+    def __init__(
+        self,
+        message: str,
+        *notes: tuple[ir.Location, str],
+        parts: Sequence[Part] = (),
+        mesh_name: str | None = None,
+    ):
         self.message = message
         self.notes = notes
+        self.parts = tuple(parts)
         self.mesh_name = mesh_name
         super().__init__(message)
 
     def prefixed(self, prefix: str) -> Violation:
         """Return the violation with `prefix`, which describes the part, before the message."""
-        return Violation(prefix + self.message, *self.notes, mesh_name=self.mesh_name)
+        return self._with(message=prefix + self.message)
+
+    def inside(self, *parts: Part) -> Violation:
+        """Return the violation with the parts around the one that is wrong, from the outside in."""
+        return self._with(parts=(*parts, *self.parts))
 
     def on_mesh(self, mesh_or_ref: str | Mesh) -> Violation:
         """Return the violation with a note on the mesh, unless it is inlined."""
         name = mesh_or_ref if isinstance(mesh_or_ref, str) else None
-        return Violation(self.message, *self.notes, mesh_name=self.mesh_name or name)
+        return self._with(mesh_name=self.mesh_name or name)
+
+    def _with(
+        self,
+        *,
+        message: str | None = None,
+        parts: Sequence[Part] | None = None,
+        mesh_name: str | None = None,
+    ) -> Violation:
+        return Violation(
+            self.message if message is None else message,
+            *self.notes,
+            parts=self.parts if parts is None else parts,
+            mesh_name=mesh_name or self.mesh_name,
+        )
 
     def diagnostic(self, operation: ir.Operation) -> Diagnostic:
         """Return the violation as an error at `operation`."""
-        return error(
+        notes = self._all_notes(operation)
+        return Diagnostic(
+            Severity.ERROR,
             f"'{operation.name}' op {self.message}",
             location_of(operation.location),
-            [note(message, location_of(place)) for place, message in self._all_notes(operation)],
+            tuple(note(message, location_of(place)) for place, message in notes),
+            self.parts,
         )
 
     def _all_notes(self, operation: ir.Operation) -> list[tuple[ir.Location, str]]:
@@ -50,3 +82,12 @@ class Violation(Exception):
                 value = value_of(mesh.attributes["mesh"])
                 notes.append((mesh.location, f"the mesh is {value}"))
         return notes
+
+
+@contextlib.contextmanager
+def inside(*parts: Part) -> Iterator[None]:
+    """Add the parts around the one that is wrong to violations of the `with` block."""
+    try:
+        yield
+    except Violation as violation:
+        raise violation.inside(*parts) from None

@@ -26,6 +26,7 @@ from mlir_sdy.diagnostics import (
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.cli.flags import FLAGS, Arguments
 from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool
@@ -40,7 +41,6 @@ from pyshardy.pipeline.ir_printing import Everything, IRPrinting
 from pyshardy.pipeline.plan import plan_pipeline
 from pyshardy.pipeline.reproducer import CrashReproducer, read_reproducer
 from pyshardy.pipeline.runner import run_pipeline
-from pyshardy.pipeline.suggest import did_you_mean
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
 from pyshardy.rules import load_rules, strict_rules
@@ -243,7 +243,7 @@ class Driver:
             raise UsageError(error(message)) from None
 
     def _show(self, diagnostic: Diagnostic) -> None:
-        print(self._sources.render(diagnostic), file=sys.stderr)
+        self._tool.show(diagnostic)
 
 
 def _dialects() -> str:

@@ -4,10 +4,23 @@
 from __future__ import annotations
 
 import linecache
+import shutil
+import sys
 
-from mlir_sdy.diagnostics import Diagnostic, SourceLocation
+from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, printable
+from pyshardy.cli.color import styled
 
 _TAB_STOP = 8
+_WIDTH_OF_FILES = 120
+"""The number of columns of source lines where the output isn't a terminal."""
+
+_CUT = "..."
+_STYLES = {
+    Severity.ERROR: "bold red",
+    Severity.WARNING: "bold magenta",
+    Severity.REMARK: "bold blue",
+    Severity.NOTE: "bold cyan",
+}
 
 
 class SourceFiles:
@@ -20,27 +33,34 @@ class SourceFiles:
         """Use `text` for locations in `filename`; other files are read when locations name them."""
         self._lines[filename] = text.split("\n")
 
-    def render(self, diagnostic: Diagnostic) -> str:
+    def render(self, diagnostic: Diagnostic, tool: str = "") -> str:
         """Return a diagnostic with its notes in the format of MLIR's tools, without a line break.
 
-        A note at the location of its diagnostic doesn't repeat the source line.
+        A note at the location of its diagnostic doesn't repeat the source line. Lines that are
+        longer than the terminal are cut around the caret.
+
+        Args:
+            diagnostic: the diagnostic.
+            tool: the name of the tool, which stands in for a missing location.
         """
-        shown = [*self._own(diagnostic)]
+        shown = [*self._own(diagnostic, tool)]
         for note in diagnostic.notes:
             if note.location == diagnostic.location:
-                shown.append(str(note))
+                shown.append(_head(note, tool))
             else:
-                shown += self._own(note)
+                shown += self._own(note, tool)
         return "\n".join(shown)
 
-    def _own(self, diagnostic: Diagnostic) -> list[str]:
-        place = "<unknown>:0" if diagnostic.location is None else str(diagnostic.location)
-        head = f"{place}: {diagnostic.severity.value}: {diagnostic.message}"
+    def _own(self, diagnostic: Diagnostic, tool: str) -> list[str]:
+        head = _head(diagnostic, tool)
         line = None if diagnostic.location is None else self._line(diagnostic.location)
         if diagnostic.location is None or line is None:
             return [head]
-        indent = line[: max(diagnostic.location.column - 1, 0)].expandtabs(_TAB_STOP)
-        return [head, line.expandtabs(_TAB_STOP), " " * len(indent) + "^"]
+        # Columns count bytes, as in MLIR.
+        before = line.encode("utf-8", "surrogateescape")[: max(diagnostic.location.column - 1, 0)]
+        indent = _shown(before.decode("utf-8", "replace"))
+        source, column = _cut(_shown(line), len(indent), _width())
+        return [head, source, " " * column + styled("^", "bold green")]
 
     def _line(self, location: SourceLocation) -> str | None:
         lines = self._lines.get(location.filename)
@@ -50,3 +70,44 @@ class SourceFiles:
         if not 1 <= location.line <= len(lines):
             return None
         return lines[location.line - 1].rstrip("\r")
+
+
+def _head(diagnostic: Diagnostic, tool: str) -> str:
+    """Return the line with the place, the severity and the message."""
+    place = tool if diagnostic.location is None else str(diagnostic.location)
+    before = styled(f"{place}: ", "bold") if place else ""
+    severity = styled(f"{diagnostic.severity.value}: ", _STYLES[diagnostic.severity])
+    message = printable(diagnostic.message)
+    return (
+        before
+        + severity
+        + (message if diagnostic.severity is Severity.NOTE else styled(message, "bold"))
+    )
+
+
+def _shown(line: str) -> str:
+    """Return a line as it is shown: without tabs and control characters."""
+    # `printable` cuts long texts, where the column would be lost.
+    return "".join(map(printable, line.expandtabs(_TAB_STOP)))
+
+
+def _width() -> int:
+    if sys.stderr is not None and sys.stderr.isatty():
+        return max(shutil.get_terminal_size((_WIDTH_OF_FILES, 0)).columns, 40)
+    return _WIDTH_OF_FILES
+
+
+def _cut(line: str, column: int, width: int) -> tuple[str, int]:
+    """Return the part of a line around a column, of a width at most, and the column in that part.
+
+    The column is in the middle, except near the ends of the line.
+
+        ("aaaaaaaaaaaaaaaaaaaaaXaaaaaaaaaaaaaaaaaa", 21, 16)  ->  ("...aaaaaXaaaa...", 8)
+    """
+    if len(line) <= width:
+        return line, column
+    start = max(min(column - width // 2, len(line) - width), 0)
+    end = start + width
+    left, right = (_CUT if start else ""), (_CUT if end < len(line) else "")
+    kept = line[start + len(left) : end - len(right)]
+    return left + kept + right, column - start

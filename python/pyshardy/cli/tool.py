@@ -148,11 +148,7 @@ class Tool:
 
     def show(self, diagnostic: Diagnostic) -> None:
         """Print a diagnostic, with the source line if it has a location."""
-        if diagnostic.location is not None:
-            print(self.sources.render(diagnostic), file=sys.stderr)
-            return
-        for part in (diagnostic, *diagnostic.notes):
-            print(f"{self.name}: {part.severity.value}: {part.message}", file=sys.stderr)
+        print(self.sources.render(diagnostic, self.name), file=sys.stderr)
 
 
 def entry_point(

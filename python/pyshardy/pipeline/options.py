@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.pipeline.suggest import did_you_mean
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.pipeline.syntax import OptionText, PassUse
 
 if TYPE_CHECKING:

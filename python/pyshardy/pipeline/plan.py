@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.pipeline import host_passes
 from pyshardy.pipeline.deprecations import with_current_names
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
 from pyshardy.pipeline.options import OptionValue, read_options
 from pyshardy.pipeline.registry import PassInfo, display_name, passes, pipelines
-from pyshardy.pipeline.suggest import did_you_mean
 from pyshardy.pipeline.syntax import (
     MODULE_ANCHOR,
     PassPipeline,

@@ -17,7 +17,7 @@
 // SYNTAX: sdy-run: error: '--custom-call=my_scale' must be TARGET=FILE:FUNCTION
 // NAME: sdy-run: error: '{{.*}}kernels.py' has no function 'none' for '--custom-call=my_scale=
 // MISSING: sdy-run: error: cannot read the functions in '{{.*}}missing.py': No such file or directory
-// PYTHON: no_python.txt:1:0: error: the file with the functions for custom calls failed: SyntaxError
+// PYTHON: no_python.txt:1: error: the file with the functions for custom calls failed: SyntaxError
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %f: tensor<4xf32>)
     -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<8x4xf32>) {

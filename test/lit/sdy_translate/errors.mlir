@@ -26,12 +26,12 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // RUN: printf 'ML\xefR\rStableHLO_v1.0.0\0\001rest' > %t.broken
 // RUN: not sdy-translate %t.broken 2>&1 | FileCheck %s --check-prefix=BROKEN
-// BROKEN: errors.mlir.tmp.broken:0:0: error: cannot read the portable artifact:
+// BROKEN: errors.mlir.tmp.broken: error: cannot read the portable artifact:
 
 // RUN: printf 'ML\xefR\rMLIR24\0\001rest' > %t.bytes
 // RUN: not sdy-translate %t.bytes 2>&1 | FileCheck %s --check-prefix=BYTES
-// BYTES: errors.mlir.tmp.bytes:0:0: error:
+// BYTES: errors.mlir.tmp.bytes: error:
 
 // RUN: printf 'module {\n \xff }' > %t.noise
 // RUN: not sdy-translate %t.noise 2>&1 | FileCheck %s --check-prefix=NOISE
-// NOISE: errors.mlir.tmp.noise:2:0: error: the input is neither bytecode nor UTF-8 text
+// NOISE: errors.mlir.tmp.noise:2: error: the input is neither bytecode nor UTF-8 text

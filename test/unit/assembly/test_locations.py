@@ -57,7 +57,7 @@ ERRORS = {
     ),
     "of verification": (
         f"{MESH}func.func @f(%a: tensor<4xf32>) {{ %0 = sdy.reshard %a <@m, [{{}}]> : "
-        'tensor<4xf32> %1 = §sdy.reshard %a <@m, [{"z"}]> : tensor<4xf32> func.return }'
+        'tensor<4xf32> %1 = sdy.reshard %a <@m, [{§"z"}]> : tensor<4xf32> func.return }'
     ),
 }
 
@@ -68,6 +68,68 @@ def place_of(mark, text):
     return before.count("\n") + 1, len(before.rpartition("\n")[2].encode()) + 1
 
 
+def ports(sharding, rest=" { return }"):
+    """Return a function of two arguments, the first of which has a sharding."""
+    argument = f"%a: tensor<4xf32> {{sdy.sharding = {sharding}}}"
+    return f'{MESH}func.func @"f("({argument},\n %b: tensor<4xf32>){rest}'
+
+
+PARTS = {
+    "the mesh of an argument": ports('#sdy.sharding<§@n, [{"x"}]>'),
+    "the rank of an argument": ports('§#sdy.sharding<@m, [{"x"}, {}]>'),
+    "an axis that is used again": ports('#sdy.sharding<@m, [{"x", "y", §"x"}]>'),
+    "an inlined mesh": ports('#sdy.sharding<mesh<["x"=2]>, [{§"z"}]>'),
+    "replicated axes out of order": ports('#sdy.sharding<@m, [{}], replicated={"y", §"x"}>'),
+    "an alias": '#s = #sdy.sharding<@m, [{§"z"}]>\n' + ports("#s"),
+    "a result": ports(
+        '#sdy.sharding<@m, [{"x"}]>',
+        '\n -> (tensor<4xf32>,\n tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{§"z"}]>})'
+        " { return %a, %a : tensor<4xf32>, tensor<4xf32> }",
+    ),
+    "an argument in generic form": (
+        f'{MESH}"func.func"() <{{arg_attrs = [{{}}, {{sdy.sharding = #sdy.sharding<§@n, [{{}}]>}}],'
+        'function_type = (tensor<4xf32>, tensor<4xf32>) -> (), sym_name = "f"}> ({\n'
+        '^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):\n  "func.return"() : () -> ()\n}) : () -> ()'
+    ),
+    "an operation with a region": (
+        f'{MESH}func.func @f(%a: tensor<4xf32>) {{\n  %0 = "stablehlo.case"(%i) ({{\n'
+        '    %1 = stablehlo.abs %a {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}]>]>}'
+        ' : tensor<4xf32>\n    "stablehlo.return"(%1) : (tensor<4xf32>) -> ()\n'
+        '  }) {sdy.sharding = #sdy.sharding_per_value<[<@m, [{§"z"}]>]>}'
+        " : (tensor<i32>) -> tensor<4xf32>\n  return\n}"
+    ).replace("(%a: tensor<4xf32>)", "(%a: tensor<4xf32>, %i: tensor<i32>)"),
+    "the second result": (
+        f"{MESH}func.func @f(%a: tensor<4xf32>) {{\n"
+        '  %0:2 = "stablehlo.optimization_barrier"(%a, %a)'
+        ' {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}]>, <@m, [{§"z"}]>]>}'
+        " : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)\n  return\n}"
+    ),
+    "the axes of a collective": (
+        f"{MESH}func.func @f(%a: tensor<4xf32> {{sdy.sharding = #sdy.sharding<@m, [{{}}]>}}) {{\n"
+        '  %0 = sdy.all_slice [{"y", §"z"}] %a out_sharding=<@m, [{"y"}]> : tensor<4xf32>\n'
+        "  return\n}"
+    ),
+    "the result of a collective": (
+        f"{MESH}func.func @f(%a: tensor<4xf32> {{sdy.sharding = #sdy.sharding<@m, [{{}}]>}}) {{\n"
+        '  %0 = sdy.all_slice [{"y"}] %a out_sharding=<@m, [§{"x"}]> : tensor<4xf32>\n'
+        "  return\n}"
+    ),
+    "an operand": (
+        f"{MESH}func.func @f(%a: tensor<4xf32>) {{\n"
+        '  %0 = sdy.all_gather [{}] §%a out_sharding=<@m, [{"x"}]> : tensor<4xf32>\n  return\n}'
+    ),
+    "a manual computation": (
+        f"{MESH}func.func @f(%a: tensor<4xf32>) {{\n  %0 = sdy.manual_computation(%a)\n"
+        '    in_shardings=[<@m, [{}]>]\n    out_shardings=[<@m, [{§"z"}]>] manual_axes={}'
+        " (%b: tensor<4xf32>) {\n    sdy.return %b : tensor<4xf32>\n  }"
+        " : (tensor<4xf32>) -> tensor<4xf32>\n  return\n}"
+    ),
+}
+"""Programs in which a part of an operation is wrong, whose place has a mark."""
+
+ERRORS.update(PARTS)
+
+
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in ERRORS.items()])
 def test_errors(text, context):
     with pytest.raises(SdyError) as failure:
@@ -75,6 +137,31 @@ def test_errors(text, context):
     location = failure.value.diagnostics[0].location
     assert location.filename == "file.mlir"
     assert (location.line, location.column) == place_of("§", text), failure.value
+
+
+def test_errors_know_the_line_of_the_operation(context):
+    with pytest.raises(SdyError) as failure:
+        parse(PARTS["a result"].replace("§", ""), context, "file.mlir")
+    found = failure.value.diagnostics[0]
+    assert (found.location.line, found.operation.line) == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("func.func @f() { %0 = stablehlo.tanhh %a : T }", "did you mean 'stablehlo.tanh'?"),
+        ("func.func @f() { retrun }", "did you mean 'return'?"),
+        ('func.func @f() { "sdy.rehsard"() : () -> () }', "did you mean 'sdy.reshard'?"),
+        ("func.func @f() { stablehl.abs %a }", "did you mean 'stablehlo'?"),
+        ("func.func @f() { mhlo.abs %a }", "convert MHLO to StableHLO"),
+        ('func.func @f() { "mhlo.abs"() : () -> () }', "'mhlo'; convert MHLO to StableHLO"),
+        ("func.func @f() { nothing.like.it %a }", "'sdy-opt --show-dialects' lists"),
+    ],
+)
+def test_unknown_names(text, message, context):
+    with pytest.raises(ParseError) as failure:
+        parse(text, context)
+    assert message in str(failure.value)
 
 
 def test_errors_in_a_part_of_a_file(context):

@@ -28,16 +28,16 @@ CASES = {
         'sdy.mesh @mesh = <["x"=]>',
         """<stdin>:1:24: error: expected the axis size, found ']'""",
     ),
-    "no such mesh": ([], function("@grid, [{}, {}]"), "<stdin>:2:1: error: 'func.func' op arg 0"),
+    "no such mesh": ([], function("@grid, [{}, {}]"), "<stdin>:2:67: error: 'func.func' op arg 0"),
     "an axis used twice": (
         [],
         function('@mesh, [{"x"}, {"x"}]'),
-        """<stdin>:2:1: error: 'func.func' op arg 0 - duplicate axis""",
+        """<stdin>:2:83: error: 'func.func' op arg 0 - duplicate axis""",
     ),
     "another rank": (
         [],
         function('@mesh, [{"x"}]'),
-        "<stdin>:2:1: error: 'func.func' op arg 0 - sharding doesn't match tensor rank",
+        "<stdin>:2:53: error: 'func.func' op arg 0 - sharding doesn't match tensor rank",
     ),
     "no MLIR": ([], "SELECT * FROM meshes;", "<stdin>:1:1: error: "),
     "an operation of MLIR that is wrong": (

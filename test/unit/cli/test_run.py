@@ -105,7 +105,7 @@ def test_a_wrong_command_line(sdy_run, arguments, complaint):
     ("program", "place", "complaint"),
     [
         (PROGRAM.replace("stablehlo.reduce", "stablehlo.nothing"), "4:8", "nothing"),
-        (PROGRAM.replace('[{"x"}]', '[{"y"}]'), "2:1", "unknown axis"),
+        (PROGRAM.replace('[{"x"}]', '[{"y"}]'), "2:74", "unknown axis"),
     ],
 )
 def test_a_wrong_program(sdy_run, program, place, complaint):

@@ -38,7 +38,8 @@ def test_places_that_cannot_be_shown():
     sources.add("f.mlir", "one")
     for location in (SourceLocation("f.mlir", 7, 1), SourceLocation("nowhere.mlir", 1, 1)):
         assert sources.render(error("bad", location)) == f"{location}: error: bad"
-    assert sources.render(error("bad")) == "<unknown>:0: error: bad"
+    assert sources.render(error("bad")) == "error: bad"
+    assert sources.render(error("bad"), "sdy-opt") == "sdy-opt: error: bad"
 
 
 def test_other_files_are_read(tmp_path: Path):
@@ -46,3 +47,30 @@ def test_other_files_are_read(tmp_path: Path):
     path.write_text("content\n")
     shown = SourceFiles().render(error("bad", SourceLocation(str(path), 1, 2)))
     assert shown.splitlines()[1:] == ["content", " ^"]
+
+
+def test_long_lines_are_cut_around_the_caret():
+    sources = SourceFiles()
+    sources.add("f.mlir", f"{'a' * 500}X{'b' * 500}\n{'a' * 500}X")
+    for line, around in ((1, ("...", "...")), (2, ("...", "X"))):
+        _, source, caret = sources.render(error("bad", SourceLocation("f.mlir", line, 501))).split(
+            "\n"
+        )
+        assert len(source) == 120
+        assert source[caret.index("^")] == "X"
+        assert (source.startswith(around[0]), source.endswith(around[1])) == (True, True)
+
+
+def test_control_characters_are_escaped_and_columns_count_bytes():
+    sources = SourceFiles()
+    sources.add("f.mlir", "\x1b[31m \u00e9 X")
+    shown = sources.render(error("a \x1b[2J b", SourceLocation("f.mlir", 1, 10)))
+    assert shown == "f.mlir:1:10: error: a \\x1b[2J b\n\\x1b[31m \u00e9 X\n" + " " * 11 + "^"
+
+
+def test_color(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert SourceFiles().render(error("bad")) == "\x1b[1;31merror: \x1b[0m\x1b[1mbad\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert SourceFiles().render(error("bad")) == "error: bad"

@@ -56,7 +56,7 @@ def test_as_expected(text: str, diagnostics: list[Diagnostic]):
     ("text", "diagnostics", "reported"),
     [
         ("op", [error("bad", at(1))], ["f.mlir:1:3: error: unexpected error: bad"]),
-        ("op", [warning("bad")], ["<unknown>:0:0: error: unexpected warning: bad"]),
+        ("op", [warning("bad")], ["error: unexpected warning: bad"]),
         (
             "op // expected-error {{bad}}",
             [],

@@ -38,18 +38,18 @@ def test_rules_are_registered_and_can_be_undone(tmp_path):
             "x = \n",
             "{path}:1:5: error: the file of sharding rules is not valid Python: invalid syntax",
         ),
-        ("x = 1\0", "{path}:0:0: error: the file of sharding rules is not valid Python: "),
+        ("x = 1\0", "{path}: error: the file of sharding rules is not valid Python: "),
         (
             GOOD + "1 / 0",
-            "{path}:7:0: error: running the file of sharding rules failed: ZeroDivisionError",
+            "{path}:7: error: running the file of sharding rules failed: ZeroDivisionError",
         ),
         (
             GOOD + "import pyshardy.rules\npyshardy.rules.rule('i')\n",
-            "{path}:8:0: error: running the file of sharding rules failed: RuleError: the rule 'i'",
+            "{path}:8: error: running the file of sharding rules failed: RuleError: the rule 'i'",
         ),
         (
             GOOD + "import sys\nsys.exit()",
-            "{path}:8:0: error: running the file of sharding rules failed: SystemExit",
+            "{path}:8: error: running the file of sharding rules failed: SystemExit",
         ),
     ],
 )

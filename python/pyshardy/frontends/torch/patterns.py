@@ -9,8 +9,8 @@ from typing import cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import AxisRef, TensorSharding
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.frontends.meshes import DEFAULT_NAME
-from pyshardy.pipeline.suggest import did_you_mean
 
 Axes = Sequence[str | Sequence[str] | None]
 """For each dimension of a tensor an axis of the mesh, several, or None."""
