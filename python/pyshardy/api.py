@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -54,6 +55,7 @@ def parse(
 
         raise_if_crashing(lambda: parse(text_or_path, _context_for_child(context)))
     if isinstance(text_or_path, str) and not _is_path(text_or_path):
+        _check_no_path(text_or_path)
         module = assembly.parse(text_or_path, context)
         remember_text(module, text_or_path)
         return module
@@ -83,6 +85,13 @@ def _new_context(*, allow_unregistered: bool = False) -> ir.Context:
 
 def _is_path(text: str) -> bool:
     return "\n" not in text and text.endswith(_SUFFIXES)
+
+
+def _check_no_path(text: str) -> None:
+    """Raise a `UsageError` for a word that looks like a path with another suffix."""
+    if re.fullmatch(r"[^\s\"#!%(){}<>]*[/\\][^\s\"(){}<>]*|[\w~-]+\.[\w.-]*", text):
+        message = f"'{text}' looks like a path: pass pathlib.Path('{text}') to read that file"
+        raise UsageError(error(message))
 
 
 def write(

@@ -14,9 +14,18 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from mlir_sdy.diagnostics import UsageError, emit, error, warning
+from mlir_sdy.diagnostics import Diagnostic, UsageError, emit, error, warning
 
 _OWN_NAME = "pyshardy"
+
+
+class MissingPackageError(UsageError, ImportError):
+    """An optional package is missing or too old."""
+
+
+def installation(extra: str) -> str:
+    """Return the commands that install an extra, from the index and from a clone."""
+    return f"pip install 'pyshardy[{extra}]', or in a clone: pip install '.[{extra}]'"
 
 
 def require(package: str, feature: str, *, extra: str) -> None:
@@ -28,18 +37,22 @@ def require(package: str, feature: str, *, extra: str) -> None:
         extra: the extra of this project that installs it.
 
     Raises:
-        UsageError: it isn't installed, or older than the extra requires.
+        MissingPackageError: it isn't installed, or older than the extra requires.
     """
     if find_spec(package) is None:
-        hint = f"install it by: pip install 'pyshardy[{extra}]'"
-        raise UsageError(
-            error(f"{feature} needs the package '{package}', which is missing; {hint}")
-        )
+        raise MissingPackageError(missing(package, feature, extra))
     lowest, found = _lowest_version(package, extra), _installed_version(package)
     if lowest is not None and found is not None and found < lowest:
-        hint = f"upgrade it by: pip install 'pyshardy[{extra}]'"
-        raise UsageError(error(f"{feature} needs {package} {lowest} or newer, got {found}; {hint}"))
+        hint = f"upgrade it by: {installation(extra)}"
+        message = f"{feature} needs {package} {lowest} or newer, got {found}; {hint}"
+        raise MissingPackageError(error(message))
     warn_of_versions(extra)
+
+
+def missing(package: str, feature: str, extra: str) -> Diagnostic:
+    """Return the error for a missing package; see `require`."""
+    hint = f"install it by: {installation(extra)}"
+    return error(f"{feature} needs the package '{package}', which is missing; {hint}")
 
 
 @cache
@@ -59,7 +72,7 @@ def warn_of_versions(extra: str) -> None:
         how = "older" if lowest is not None and found < lowest else "newer"
         versions = ",".join(sorted(map(str, supported), reverse=True))  # the lower bound first
         message = f"{package} {found} is {how} than the versions that pyshardy supports, {versions}"
-        emit(warning(f"{message}; install one of these by: pip install 'pyshardy[{extra}]'"))
+        emit(warning(f"{message}; install one of these by: {installation(extra)}"))
 
 
 @cache

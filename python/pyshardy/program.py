@@ -19,7 +19,12 @@ from pyshardy.backends.arrays.distribution import gather, parts_of, scatter
 from pyshardy.backends.arrays.sharded_arrays import Column, ShardedArray, run_columns
 from pyshardy.backends.donations import settle_donations, shift_aliases
 from pyshardy.backends.unsharded import unsharded
-from pyshardy.cost.hardware import DEFAULT_HARDWARE, Hardware, load_hardware
+from pyshardy.cost.hardware import (
+    DEFAULT_HARDWARE,
+    Hardware,
+    load_hardware,
+    warn_of_unknown_axes,
+)
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.irtools.functions import has_body
 from pyshardy.irtools.modules import copy_of
@@ -28,6 +33,7 @@ from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
 from pyshardy.local_program.entry import ENTRY
+from pyshardy.local_program.named_inputs import in_order
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.partition.local.preconditions import check_no_inner_modules
@@ -160,15 +166,15 @@ class PartitionedProgram(Displayed):
 
     def run(
         self,
-        inputs: Sequence[npt.ArrayLike],
+        inputs: Sequence[npt.ArrayLike] | Mapping[str, npt.ArrayLike],
         backend: str = "interpreter",
         options: CompileOptions | None = None,
     ) -> list[Array]:
         """Run the program on simulated devices.
 
         Args:
-            inputs: the global arrays of the arguments. See `local_program.tensor_spec` for the
-                arrays of element types that NumPy lacks.
+            inputs: the global arrays of the arguments, in order or by name. See
+                `local_program.tensor_spec` for the arrays of element types that NumPy lacks.
             backend: the name of a backend (see `pyshardy.backends.registry`).
             options: the compile options.
 
@@ -186,7 +192,7 @@ class PartitionedProgram(Displayed):
 
     def run_sharded(
         self,
-        inputs: Sequence[npt.ArrayLike | ShardedArray],
+        inputs: Sequence[npt.ArrayLike | ShardedArray] | Mapping[str, npt.ArrayLike | ShardedArray],
         backend: str = "interpreter",
         options: CompileOptions | None = None,
     ) -> list[ShardedArray]:
@@ -207,6 +213,7 @@ class PartitionedProgram(Displayed):
             UsageError: as for `run`.
             ExecutionError: as for `run`.
         """
+        inputs = in_order(inputs, [port.name for port in self.inputs])
         if len(inputs) != len(self.inputs):
             message = f"the program takes {len(self.inputs)} arrays, but got {len(inputs)}"
             raise UsageError(error(message))
@@ -331,6 +338,8 @@ def partition(
     observers = (interface, *instrumentation)
     run_pipeline(local, pipeline, instrumentation=observers, restore_on_failure=False)
     mesh, meshes = interface.mesh, interface.meshes
+    axes = (axis for each in meshes.values() for axis in each.axis_names)
+    warn_of_unknown_axes(model, dict.fromkeys(axes))
     local_specs = signature_of(main_of(local))
     shardings = interface.shardings
     port_meshes = [[_counting_mesh(s, meshes, mesh) for s in some] for some in shardings]

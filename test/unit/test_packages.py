@@ -23,6 +23,7 @@ try:
     {statement}
 except sdy.UsageError as failure:
     print(failure.diagnostics[0].message)
+    assert isinstance(failure, ImportError)
 """
 PROGRAM = "'sdy.mesh @m = <[\"x\"=2]> func.func @main(%a: tensor<4xf32>) { return }'"
 
@@ -42,7 +43,7 @@ def test_what_is_missing_is_named(package, statement, feature):
     process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
-    mend = f"install it by: pip install 'pyshardy[{package}]'"
+    mend = f"install it by: {packages.installation(package)}"
     expected = f"{feature} needs the package '{package}', which is missing; {mend}\n"
     assert (process.stdout, process.stderr) == (expected, "")
 
@@ -111,7 +112,7 @@ def test_what_is_too_old_is_told(package, version, needed):
     process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
-    mend = f"upgrade it by: pip install 'pyshardy[{package}]'"
+    mend = f"upgrade it by: {packages.installation(package)}"
     told = f"sdy.{package}.trace needs {package} {needed} or newer, got {version}; {mend}\n"
     assert (process.stdout == told) is (needed is not None), process.stdout + process.stderr
 
@@ -170,7 +171,7 @@ def test_other_versions_are_told_once(backend, package, version, how, extra):
     warnings = [line for line in process.stderr.splitlines() if "warning: " in line]
     told = (
         f"warning: {package} {version} is {how} than the versions that pyshardy "
-        f"supports, {RANGES[extra]}; install one of these by: pip install 'pyshardy[{extra}]'"
+        f"supports, {RANGES[extra]}; install one of these by: {packages.installation(extra)}"
     )
     assert warnings == ([] if how is None else [told])
 

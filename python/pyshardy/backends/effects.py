@@ -10,10 +10,10 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.irtools.stablehlo_views import CustomCallView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import (
-    ADVICE,
     CALLBACKS,
     CUSTOM_CALL,
     CUSTOM_PARTITIONING,
+    advice_on,
     calls_to,
     takes_token,
     target_of,
@@ -65,13 +65,13 @@ def check_callbacks(module: ir.Module, implemented: Collection[str], runner: str
 
 
 def _unknown_callback(call: ir.Operation, runner: str) -> Diagnostic:
-    place = location_of(call.location)
+    place, target = location_of(call.location), target_of(call)
     message = (
-        f"{runner} can't run the custom call '@{target_of(call)}': its function is known only to "
+        f"{runner} can't run the custom call '@{target}': its function is known only to "
         "the process that has traced the program"
     )
     advice = "trace the program in this process, by sdy.jax.trace or sdy.jax.from_lowered"
-    return error(message, place, [note(f"{advice}, or {ADVICE}", place)])
+    return error(message, place, [note(f"{advice}, or {advice_on(target)}", place)])
 
 
 def check_effects(module: ir.Module, implemented: Collection[str], runner: str) -> None:
@@ -93,7 +93,7 @@ def check_effects(module: ir.Module, implemented: Collection[str], runner: str) 
         if target not in implemented and has_effect(call):
             place = location_of(call.location)
             message = f"{runner} doesn't support the custom call '@{target}' with a side effect"
-            found.append(error(message, place, [note(ADVICE, place)]))
+            found.append(error(message, place, [note(advice_on(target), place)]))
     if found:
         raise ExecutionError(*found)
 

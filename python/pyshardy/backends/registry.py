@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from mlir_sdy.host import ir
@@ -133,9 +134,10 @@ class Registration:
             UsageError: it isn't installed.
         """
         if not self.is_installed:
-            message = f"the backend '{self.name}' needs the package '{self.package}'"
-            hint = f"install it by: pip install 'pyshardy[{self.extra}]'"
-            raise UsageError(error(f"{message}, which is missing; {hint}"))
+            from pyshardy.packages import MissingPackageError, missing  # noqa: PLC0415 (start-up)
+
+            feature = f"the backend '{self.name}'"
+            raise MissingPackageError(missing(self.package, feature, self.extra))
 
     def make(self, **arguments: Any) -> Any:
         """Return a new backend or engine.
@@ -236,7 +238,8 @@ def registered(name: str) -> Registration:
         name = next(each for each in _FASTEST_FIRST if _REGISTRY[each].is_installed)
     if name not in _REGISTRY:
         known = ", ".join(f"'{known}'" for known in backend_names())
-        raise UsageError(error(f"unknown backend '{name}'; there are: {known}"))
+        advice = did_you_mean(name, backend_names()) or f"; there are: {known}"
+        raise UsageError(error(f"unknown backend '{name}'{advice}"))
     return _REGISTRY[name]
 
 

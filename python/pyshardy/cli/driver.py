@@ -97,8 +97,8 @@ class Driver:
         known = {**passes(), **pipelines()}
         for flag in arguments.passes:
             if flag.name not in {**known, **DEPRECATED_PASSES} and not knows(flag.name):
-                advice = did_you_mean(flag.name, {**known, **WELL_KNOWN_HOST_PASSES, **FLAGS})
-                advice = advice.replace("'", "'--", 1)
+                names = {**known, **WELL_KNOWN_HOST_PASSES, **FLAGS}
+                advice = did_you_mean(flag.name, names, prefix="--")
                 raise UsageError(error(f"unknown flag or pass '--{flag.name}'{advice}"))
         for name in (*arguments.mlir_print_ir_before, *arguments.mlir_print_ir_after):
             if name not in known and not knows(name):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from mlir_sdy.diagnostics import UsageError, emit, error, remarks, warning
 from mlir_sdy.stages import stage
 from pyshardy.backends import CompileOptions
+from pyshardy.backends.registry import registered
 from pyshardy.cli.run_flags import SAME, parser
 from pyshardy.cli.tool import Tool, entry_point
 
@@ -56,6 +57,9 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         arguments.optimization, arguments.cache, functions, nan_safe=arguments.nan_safe
     )
     profile = Profile(arguments.profile)
+    if not arguments.emit:
+        for backend in {arguments.backend, arguments.compare} - {None, SAME}:
+            registered(backend).check_installed()
     filename = "<stdin>" if arguments.file == "-" else arguments.file
     module = _module(arguments, filename, tool)
     original = copy_of(module)

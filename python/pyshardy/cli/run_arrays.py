@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The inputs and outputs of a program in NumPy's `.npz` files.
+"""The inputs and outputs of a program in NumPy's `.npz` files; one input may be an `.npy` file.
 
 Arrays are identified by the names in the report, with or without the `%`: `weights`, `%arg0`; or by
 position, as by `numpy.savez(file, first, second)`: `arr_0`, `arr_1`.
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program import Port
 
@@ -25,10 +26,11 @@ def load_inputs(path: str, ports: Sequence[Port]) -> list[Array]:
         UsageError: the file can't be read; an array is missing, superfluous, or has another type.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
+        arrays = _arrays(path)
     except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as refusal:
-        reason = getattr(refusal, "strerror", None) or "it is not an .npz file of plain arrays"
+        reason = (
+            getattr(refusal, "strerror", None) or "it is not an .npz or .npy file of plain arrays"
+        )
         raise UsageError(error(f"cannot read the inputs from '{path}': {reason}")) from None
     by_position = all(name.startswith("arr_") for name in arrays) and bool(arrays)
     used: list[str] = []
@@ -38,16 +40,27 @@ def load_inputs(path: str, ports: Sequence[Port]) -> list[Array]:
         choices = [f"arr_{index}"] if by_position else [port.name, plain]
         key = next((name for name in choices if name in arrays), None)
         if key is None:
-            has = _listed(arrays)
-            message = f"'{path}' has no array '{choices[-1]}' for {_wanted(port)}; it has: {has}"
+            advice = did_you_mean(choices[-1], arrays)
+            message = f"'{path}' has no array '{choices[-1]}' for {_wanted(port)}"
+            message += f"; it has: {_listed(arrays)}{advice}"
             raise UsageError(error(message))
         used.append(key)
         inputs.append(_fitting(arrays[key], port, f"'{key}' in '{path}'"))
     if unknown := [name for name in arrays if name not in used]:
         names = ", ".join(f"'{port.name.removeprefix('%')}'" for port in ports)
         message = f"'{path}' has an array {_listed(unknown[:1])}, which matches no argument"
-        raise UsageError(error(f"{message}; the arguments are: {names}"))
+        advice = did_you_mean(unknown[0], [port.name.removeprefix("%") for port in ports])
+        raise UsageError(error(f"{message}; the arguments are: {names}{advice}"))
     return inputs
+
+
+def _arrays(path: str) -> dict[str, Array]:
+    """Return the arrays of a file; the only one of an `.npy` file is the first argument."""
+    loaded = np.load(path, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return {"arr_0": loaded}
+    with loaded as file:
+        return dict(file)
 
 
 def save_outputs(path: str, ports: Sequence[Port], outputs: Sequence[Array]) -> None:

@@ -53,7 +53,9 @@ def parser() -> argparse.ArgumentParser:
         "(default: %(default)s)",
     )
     made.add_argument(
-        "--inputs", metavar="FILE", help="read the inputs from this .npz file, by name or position"
+        "--inputs",
+        metavar="FILE",
+        help="read the inputs from this .npz file, by name or position; an .npy file has one",
     )
     made.add_argument("--outputs", metavar="FILE", help="write the outputs to this .npz file")
     made.add_argument(

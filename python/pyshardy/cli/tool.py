@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -19,12 +20,15 @@ from mlir_sdy.diagnostics import (
     nesting_error,
     redirect,
 )
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.pipeline.errors import describe
 
 if TYPE_CHECKING:
     from pyshardy.cli.crash_report import CrashReport, PassReproducer
     from pyshardy.guard.crash import Crash
+
+_INVALID_CHOICE = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P<choices>.*)\)")
 
 NO_GUARD = "run in a single process, without recovery from crashes of the MLIR host; for debuggers"
 """The description of the flag `--no-guard`, which all tools have."""
@@ -191,8 +195,22 @@ class Parser(argparse.ArgumentParser):
         """Add `--no-guard`."""
         self.add_argument("--no-guard", action="store_true", help=NO_GUARD)
 
+    def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, args: Sequence[str], namespace: None = None
+    ) -> argparse.Namespace:
+        """Parse the command line; flags that don't exist are errors, with suggestions."""
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            flag = unknown[0].partition("=")[0]
+            advice = did_you_mean(flag, self._option_string_actions)
+            what = "flag" if flag.startswith("-") else "argument"
+            self.error(f"unknown {what} '{unknown[0]}'{advice}")
+        return parsed
+
     def error(self, message: str) -> NoReturn:
-        """Raise a `UsageError` that refers to `--help`."""
+        """Raise a `UsageError` with a suggestion that refers to `--help`."""
+        if choice := _INVALID_CHOICE.search(message):
+            message += did_you_mean(choice["given"], re.findall(r"[\w.-]+", choice["choices"]))
         raise UsageError(error(f"{message}; see {self.prog} --help"))
 
 

@@ -19,7 +19,7 @@ seconds_to_start = 1e-5
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import resources
@@ -28,8 +28,9 @@ from typing import Any
 
 import tomli
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from mlir_sdy.model.hashing import HashSlot, hash_once
+from mlir_sdy.suggest import did_you_mean
 
 DEFAULT_HARDWARE = "default"
 """The preset that the partitioner assumes: fast links between hosts, of power-of-two rates."""
@@ -157,8 +158,25 @@ def load_hardware(text: str) -> Hardware:
     except ValueError as reason:
         raise UsageError(error(f"{text}: {reason}")) from None
     known = ", ".join(presets())
-    message = f"unknown hardware '{text}': expected one of {known}, or a .toml file"
+    advice = did_you_mean(text, presets())
+    message = f"unknown hardware '{text}': expected one of {known}, or a .toml file{advice}"
     raise UsageError(error(message))
+
+
+def warn_of_unknown_axes(hardware: Hardware, axes: Collection[str]) -> None:
+    """Emit a warning for each link of the hardware along an axis that no mesh has.
+
+    Args:
+        hardware: the hardware.
+        axes: the names of the axes of all meshes.
+    """
+    for name in hardware.axes:
+        if name not in axes:
+            known = ", ".join(f'"{axis}"' for axis in axes) or "none"
+            advice = did_you_mean(name, axes, mark='"')
+            message = f"the hardware '{hardware.name}' has a link along the axis \"{name}\""
+            message += f", which no mesh has: it isn't used; the axes are {known}{advice}"
+            emit(warning(message))
 
 
 @cache
@@ -193,7 +211,8 @@ def _check_known(entries: Mapping[str, Any], known: set[str], where: str) -> Non
     unknown = sorted(entries.keys() - known)
     if unknown:
         listed = ", ".join(sorted(known))
-        raise ValueError(f"unknown key '{unknown[0]}' in {where}; expected one of {listed}")
+        advice = did_you_mean(unknown[0], known)
+        raise ValueError(f"unknown key '{unknown[0]}' in {where}; expected one of {listed}{advice}")
 
 
 def _number(

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.traversal import SCALAR_BODIES, operations_in
 from pyshardy.cost.collectives import collective_traffic
-from pyshardy.cost.hardware import Hardware
+from pyshardy.cost.hardware import Hardware, warn_of_unknown_axes
 from pyshardy.cost.op_work import Work
 from pyshardy.display import Displayed, Table, counted, seconds_text
 from pyshardy.explain.memory import memory_of
@@ -115,6 +115,7 @@ def estimate(program: PartitionedProgram, hardware: Hardware) -> Estimate:
         program: the program.
         hardware: the hardware.
     """
+    warn_of_unknown_axes(hardware, program.mesh.axis_names)
     work, compute = _computation(program, hardware)
     seconds_by_axes: defaultdict[str, float] = defaultdict(float)
     bytes_by_axes: defaultdict[str, int] = defaultdict(int)

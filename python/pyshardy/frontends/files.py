@@ -10,6 +10,7 @@ from mlir_sdy import assembly
 from mlir_sdy.diagnostics import ParseError, SourceLocation, UsageError, error
 from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.stages import stage
+from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.verify import verify
 from pyshardy.frontends.portable import deserialize, serialize
 from pyshardy.frontends.portable.versions import CURRENT
@@ -50,7 +51,9 @@ def kind_named(name: str) -> Kind:
         return Kind(name)
     except ValueError:
         known = ", ".join(f"'{kind.value}'" for kind in Kind)
-        raise UsageError(error(f"unknown file kind '{name}'; expected one of: {known}")) from None
+        advice = did_you_mean(name, [kind.value for kind in Kind])
+        message = f"unknown file kind '{name}'; expected one of: {known}{advice}"
+        raise UsageError(error(message)) from None
 
 
 def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
@@ -62,10 +65,12 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
         filename: the name of the file in diagnostics.
 
     Raises:
-        UsageError: the data is neither UTF-8 text nor of another format.
+        UsageError: the data is empty, or neither UTF-8 text nor of another format.
         ParseError: the data can't be parsed.
         VerificationError: an operation or attribute is invalid.
     """
+    if not data.strip():
+        raise UsageError(error("the file is empty", SourceLocation(filename, 0, 0)))
     kind = Kind.of(data)
     if kind is not Kind.TEXT:
         with stage(f"reading '{filename}'"):

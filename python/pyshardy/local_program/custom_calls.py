@@ -37,11 +37,16 @@ CALLBACKS = (
 CUSTOM_PARTITIONING = "CustomSPMDPartitioning"
 """The target of JAX's functions with `jax.experimental.custom_partitioning`."""
 
-ADVICE = (
-    "implement it by a Python function of NumPy arrays, CompileOptions(custom_calls={'its_target': "
-    "function}), or replace the call by equivalent StableHLO"
-)
-"""The hint for a custom call that an engine doesn't support."""
+
+def advice_on(target: str | None) -> str:
+    """Return the hint for a custom call of a target that an engine doesn't support."""
+    name = target or "ITS_TARGET"
+    return (
+        "implement it by a Python function of NumPy arrays: "
+        f"'sdy-run --custom-call={name}=FILE:FUNCTION', or in Python "
+        f"CompileOptions(custom_calls={{'{name}': function}}); or replace the call by equivalent "
+        "StableHLO"
+    )
 
 
 def calls_to(targets: Collection[str], module: ir.Module) -> list[ir.Operation]:

@@ -8,6 +8,8 @@ is `builtin.module(sdy-close-shardings,func.func(cse),inline{max-iterations=2})`
 
 from __future__ import annotations
 
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.pipeline.options import Option, OptionValue, option_text
 from pyshardy.pipeline.registry import passes, pipelines
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, OptionText, PassPipeline, PassUse
@@ -23,8 +25,17 @@ def use(argument: str, /, **options: OptionValue) -> PassUse:
 
     Example: `use("a-pass", keep_rules=True, directory="")` is `a-pass{keep-rules=true}`, if the
     default of `directory` is the empty string.
+
+    Raises:
+        UsageError: a pass or pipeline of this project has no such option.
     """
-    defaults = {option.keyword: option.default for option in _declared_options(argument)}
+    declared = _declared_options(argument)
+    defaults = {} if declared is None else {each.keyword: each.default for each in declared}
+    for keyword in options if declared is not None else ():
+        if keyword not in defaults:
+            listed = f"; the options are {', '.join(sorted(defaults))}" if defaults else ""
+            advice = did_you_mean(keyword.replace("-", "_"), defaults) or listed
+            raise UsageError(error(f"'{argument}' has no option '{keyword}'{advice}"))
     written = tuple(
         OptionText(keyword.replace("_", "-"), option_text(value))
         for keyword, value in options.items()
@@ -33,9 +44,10 @@ def use(argument: str, /, **options: OptionValue) -> PassUse:
     return PassUse(argument, written)
 
 
-def _declared_options(argument: str) -> tuple[Option, ...]:
+def _declared_options(argument: str) -> tuple[Option, ...] | None:
+    """Return the options of a pass or pipeline of this project; None for another one."""
     info = passes().get(argument) or pipelines().get(argument)
-    return () if info is None else info.options
+    return None if info is None else info.options
 
 
 def on_functions(*elements: Element) -> PassPipeline:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 
 from mlir_sdy import host
-from mlir_sdy.diagnostics import Diagnostic, SdyError, error, nesting_error
+from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error, nesting_error
 from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
@@ -66,6 +66,7 @@ def run_pipeline(
         UsageError: the pipeline has an error; nothing was run.
         PipelineError: a pass failed, or the module is invalid after it.
     """
+    _check_module(module)
     if verify_analyses is None:
         verify_analyses = bool(os.environ.get(VERIFY_ANALYSES))
     steps = plan_pipeline(pipeline)
@@ -88,6 +89,17 @@ def run_pipeline(
         raise
     for observer in reversed(instrumentation):
         observer.after_pipeline(module)
+
+
+def _check_module(module: object) -> None:
+    """Raise a `UsageError` for a module of another build of the MLIR bindings, such as JAX's."""
+    if isinstance(module, host.ir.Module):
+        return
+    kind = f"{type(module).__module__}.{type(module).__qualname__}"
+    advice = "parse its text by 'sdy.parse(str(module))'"
+    if kind.startswith(("jax", "flax")):
+        advice = "import programs of JAX by 'sdy.jax.trace' or 'sdy.jax.from_lowered'"
+    raise UsageError(error(f"expected a module that pyshardy has read, got a {kind}: {advice}"))
 
 
 def _preserved_by(step: Step) -> frozenset[AnalysisName]:

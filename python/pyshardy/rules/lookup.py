@@ -20,6 +20,7 @@ from pyshardy.rules.operation_view import OperationView
 from pyshardy.rules.registry import (
     CUSTOM_CALL,
     RegisteredRule,
+    RuleFunction,
     registered_rule,
     registry_generation,
 )
@@ -28,6 +29,7 @@ from pyshardy.rules.reports import (
     dynamic_shape,
     missing_rule,
     shardy_warning,
+    suspicious_rule,
     unfit_call,
 )
 from pyshardy.rules.signature import OperationSignature, TensorType
@@ -199,7 +201,13 @@ class ShardingRuleLookup:
             raise
         except Exception as failure:
             raise PassError(broken_rule(operation, registered.function, failure)) from failure
-        return None if rule is None else self._equal_rules.setdefault(rule, rule)
+        if rule is None:
+            return None
+        if rule not in self._equal_rules and _is_of_user(registered.function):
+            suspicion = suspicious_rule(operation, registered.function, rule)
+            if suspicion is not None and not self.quiet:
+                emit(suspicion)
+        return self._equal_rules.setdefault(rule, rule)
 
     def _report_missing(self, operation: ir.Operation, name: str) -> None:
         if self.quiet:
@@ -221,6 +229,11 @@ class ShardingRuleLookup:
             raise PassError(error(diagnostic.message, diagnostic.location))
         self._reported.add(diagnostic)
         emit(diagnostic)
+
+
+def _is_of_user(function: RuleFunction) -> bool:
+    """Whether the function of a rule isn't part of this project."""
+    return not (getattr(function, "__module__", None) or "").startswith("pyshardy.")
 
 
 _NO_RULE = RegisteredRule(None, ())

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note, warning
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import OpShardingRule, TensorMapping, factor_name
 from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.rules.errors import RuleError
 from pyshardy.rules.registry import RuleFunction
@@ -51,6 +53,41 @@ def unfit_call(operation: ir.Operation, failure: RuleError) -> Diagnostic:
         f"no sharding rule for this custom call @{target}, whose operands or results are "
         f"unexpected: {failure}; attach an sdy.sharding_rule to it",
         location_of(operation.location),
+    )
+
+
+def suspicious_rule(
+    operation: ir.Operation, function: RuleFunction, rule: OpShardingRule
+) -> Diagnostic | None:
+    """Return the warning about a rule whose factors look misspelled.
+
+    That is a rule with a factor only in results, and another one only in operands that is neither
+    reduced nor otherwise special, such as `a b -> a c`. One of them alone is usual: operands are
+    broadcast, and dimensions are removed.
+    """
+    special = {
+        *rule.reduction_factors,
+        *rule.need_replication_factors,
+        *rule.permutation_factors,
+        *rule.blocked_propagation_factors,
+    }
+
+    def factors_of(mappings: Sequence[TensorMapping]) -> set[int]:
+        dims = (dim for mapping in mappings for dim in mapping.dim_mappings)
+        found = {factor for dim in dims for factor in dim.factor_indices}
+        return {factor for factor in found - special if rule.factor_sizes[factor] > 1}
+
+    operands, results = factors_of(rule.operand_mappings), factors_of(rule.result_mappings)
+    if not (operands - results and results - operands):
+        return None
+    only = [factor_name(min(each)) for each in (results - operands, operands - results)]
+    place = _place_of(function)
+    return warning(
+        f"the sharding rule {rule} of this '{operation.name}' has the factor {only[0]} only in a "
+        f"result, and {only[1]} only in operands: name them alike if they are one, or list "
+        f"{only[1]} under 'reduction' or 'need_replication'",
+        location_of(operation.location),
+        () if place is None else [note("the rule is defined here", place)],
     )
 
 

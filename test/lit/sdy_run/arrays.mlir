@@ -22,7 +22,7 @@
 // SHAPE: sdy-run: error: 'weights' in '{{.*}}' has shape (9,), but the program expects weights, float32 of shape (8,)
 // DTYPE: sdy-run: error: 'weights' in '{{.*}}' holds float64, but the program expects weights, float32 of shape (8,)
 // MISSING: sdy-run: error: '{{.*}}' has no array 'arg1' for %arg1, int32 of shape (8,); it has: 'weights'
-// KIND: sdy-run: error: cannot read the inputs from '{{.*}}': it is not an .npz file of plain arrays
+// KIND: sdy-run: error: cannot read the inputs from '{{.*}}': it is not an .npz or .npy file of plain arrays
 // NONE: sdy-run: error: cannot read the inputs from '{{.*}}': No such file or directory
 // UNKNOWN: sdy-run: error: '{{.*}}' has an array 'bias', which matches no argument; the arguments are: 'weights', 'arg1'
 sdy.mesh @mesh = <["x"=2]>

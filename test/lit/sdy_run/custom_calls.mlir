@@ -11,7 +11,7 @@
 // CHECK: result 0 {{.*}}tensor<4x4xf32> {{.*}} OK
 // CHECK: result 1 {{.*}}tensor<4x4xf32> {{.*}} OK
 // LACK: custom_calls.mlir:27:10: error: the reference interpreter can't run 'stablehlo.custom_call'
-// LACK: note: implement it by a Python function of NumPy arrays, CompileOptions(custom_calls={'its_target': function})
+// LACK: note: implement it by a Python function of NumPy arrays: 'sdy-run --custom-call=my_both=FILE:FUNCTION', or in Python CompileOptions(custom_calls={'my_both': function})
 // SHAPE: custom_calls.mlir:24:8: error: the function for the custom call '@my_scale' returned float32 of shape (8, 4) for result 0, which is tensor<4x4xf32>
 // SHAPE: note: it computes the shards of one device; a keyword-only parameter 'call' has their types
 // SYNTAX: sdy-run: error: '--custom-call=my_scale' must be TARGET=FILE:FUNCTION

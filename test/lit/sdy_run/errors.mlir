@@ -7,15 +7,22 @@
 // RUN: not env PYTHONPATH=%S/Inputs/without_iree:%{pythonpath} sdy-run %s --emit=vmfb -o %t 2>&1 | FileCheck %s --check-prefix=PACKAGE
 // RUN: not sdy-run %s -o %t 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: not sdy-run %s --emit=stablehlo -o %t.missing/file 2>&1 | FileCheck %s --check-prefix=WRITE
+// RUN: not sdy-run %s --backend=interpretr 2>&1 | FileCheck %s --check-prefix=NEAR
+// RUN: not sdy-run %s --backnd=xla 2>&1 | FileCheck %s --check-prefix=FLAG
+// RUN: not sdy-run - < /dev/null 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not sdy-run %s --profile=0 2>&1 | FileCheck %s --check-prefix=PROFILE
 // RUN: not sdy-run %s --compare --no-check 2>&1 | FileCheck %s --check-prefix=COMPARE
 
-// CHECK: errors.mlir:23:8: error: the reference interpreter can't run 'stablehlo.custom_call'
+// CHECK: errors.mlir:30:8: error: the reference interpreter can't run 'stablehlo.custom_call'
 // CHECK-NEXT: %[[CUSTOM_CALL:.*]] = stablehlo.custom_call
+// CHECK: note: implement it by a Python function of NumPy arrays: 'sdy-run --custom-call=unheard_of=FILE:FUNCTION'
+// NEAR: sdy-run: error: argument --backend: invalid choice: 'interpretr' {{.*}}; did you mean 'interpreter'?; see sdy-run --help
+// FLAG: sdy-run: error: unknown flag '--backnd=xla'; did you mean '--backend'?; see sdy-run --help
+// EMPTY: <stdin>: error: the file is empty
 // MISSING: sdy-run: error: cannot open input file
 // BACKEND: sdy-run: error: argument --backend: invalid choice: 'nothing'
-// GPU: sdy-run: error: XLA failed: the program runs on 2 GPU devices: {{.*}}'gpu'
-// PACKAGE: sdy-run: error: the backend 'iree' needs the package 'iree-base-compiler', which is missing; install it by: pip install 'pyshardy[iree]'
+// GPU: sdy-run: error: XLA failed: the program runs on 2 GPU devices: {{.*}}; for GPUs install: pip install 'jax[cuda12]'; '--backend=xla' runs
+// PACKAGE: sdy-run: error: the backend 'iree' needs the package 'iree-base-compiler', which is missing; install it by: pip install 'pyshardy[iree]', or in a clone: pip install '.[iree]'
 // OUTPUT: sdy-run: error: '-o' requires '--emit'; use '--outputs' to write arrays
 // WRITE: sdy-run: error: cannot open output file '{{.*}}': No such file or directory
 // PROFILE: sdy-run: error: '--profile=0' must be at least 1

@@ -247,3 +247,18 @@ def test_a_name_is_needed():
 def test_only_custom_calls_have_targets():
     with pytest.raises(ValueError, match="has targets"):
         sharding_rule("stablehlo.add", target="x")
+
+
+@pytest.mark.parametrize(
+    ("notation", "is_reported"),
+    [("a b -> c a", True), ("a b -> b a", False), ("a b -> c d", True)],
+)
+@pytest.mark.usefixtures("own_registry")
+def test_a_rule_whose_factors_look_misspelled_is_reported(notation, is_reported, context):
+    sharding_rule("stablehlo.custom_call", target="c")(lambda _: rule(notation))
+    line = CALL.format(0, "c").replace("-> tensor<4x6x", "-> tensor<6x4x")
+    _module, (call,) = operations(context, line)
+    with collect() as found:
+        ShardingRuleLookup().rule(call)
+    assert ["only in a result" in each.message for each in found] == [True] * is_reported
+    assert not found or found[0].notes[0].location.filename == __file__

@@ -15,7 +15,7 @@ from mlir_sdy.host import ir, location_of
 from pyshardy.backends.engines.child_process import ChildDiedError, ChildProcess
 from pyshardy.backends.engines.interface import Arrays
 from pyshardy.irtools.stablehlo_views import function_type_of
-from pyshardy.local_program.custom_calls import ADVICE, CUSTOM_CALL
+from pyshardy.local_program.custom_calls import CUSTOM_CALL, advice_on
 from pyshardy.local_program.entry import ENTRY, from_plain, to_plain, with_plain_edges
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
@@ -125,7 +125,7 @@ class EngineProgram:
         if not match:
             notes.append(note("it runs in a child process, which is restarted"))
         elif match[0] == CUSTOM_CALL:
-            notes.append(note(ADVICE, place))
+            notes.append(note(advice_on(None), place))
         return ExecutionError(error(f"{self._engine.title} failed: {reason}", place, notes))
 
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import Diagnostic, error, note
 from mlir_sdy.host import ir, location_of
 from pyshardy.backends.effects import TRANSFER_ADVICE, TRANSFERS
-from pyshardy.local_program.custom_calls import ADVICE, CUSTOM_CALL
+from pyshardy.irtools.stablehlo_views import target_of
+from pyshardy.local_program.custom_calls import CUSTOM_CALL, advice_on
 from pyshardy.local_program.errors import ExecutionError
 
 _RNG = "pass the random numbers in as an argument"
 _DOT = "use stablehlo.dot_general"
 
 _ADVICE: dict[str, str] = {
-    CUSTOM_CALL: ADVICE,
     "stablehlo.rng": _RNG,
     "stablehlo.rng_bit_generator": _RNG,
     "stablehlo.dot": _DOT,
@@ -54,7 +54,9 @@ def check_supported(module: ir.Module) -> None:
     def visit(operation: ir.Operation) -> ir.WalkResult:
         name = operation.name
         advice = _ADVICE.get(name)
-        if advice is None and name.partition(".")[0] not in _DIALECTS:
+        if name == CUSTOM_CALL:
+            advice = advice_on(target_of(operation))
+        elif advice is None and name.partition(".")[0] not in _DIALECTS:
             advice = "lower the program to StableHLO"
         if advice is not None:
             message = f"the reference interpreter can't run '{name}'"

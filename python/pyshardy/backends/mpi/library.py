@@ -17,11 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.packages import installation
 
 LIBRARY = "PYSHARDY_MPI_LIBRARY"
 """The environment variable with the path of the library to use."""
 
-_INSTALL = f"install one by: pip install 'pyshardy[mpi]', or set {LIBRARY} to the path of libmpi.so"
+_INSTALL = f"install one by: {installation('mpi')}; or set {LIBRARY} to the path of libmpi.so"
 _COMM_WORLD = 0x44000000
 _BYTE = 0x4C00010D
 

@@ -21,7 +21,7 @@ from pyshardy.backends.xla.text import text_for_xla
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.local_program.custom_calls import ADVICE, CUSTOM_CALL, target_of
+from pyshardy.local_program.custom_calls import CUSTOM_CALL, advice_on, target_of
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Layout
@@ -196,7 +196,8 @@ def _at_custom_call(refusal: ExecutionError, module: ir.Module) -> ExecutionErro
     """Return an error, located at the custom call that it names, if any."""
     message = refusal.diagnostics[0].message
     for operation in operations_named({CUSTOM_CALL}, module):
-        if target_of(operation) in message.split():
+        target = target_of(operation)
+        if target in message.split():
             place = location_of(operation.location)
-            return ExecutionError(error(message, place, [note(ADVICE, place)]))
+            return ExecutionError(error(message, place, [note(advice_on(target), place)]))
     return refusal

@@ -113,7 +113,13 @@ def _devices(platform: str, count: int) -> list[Any]:
     else:
         reason = f", there are {len(devices)}"
     if len(devices) < count:
-        raise RuntimeError(f"the program runs on {count} {platform.upper()} devices{reason}")
+        message = f"the program runs on {count} {platform.upper()} devices{reason}"
+        if platform == "gpu":
+            message += (
+                "; for GPUs install: pip install 'jax[cuda12]'; '--backend=xla' runs on virtual "
+                "devices of the CPU"
+            )
+        raise RuntimeError(message)
     return devices[:count]
 
 

@@ -14,6 +14,7 @@ from pyshardy.frontends.portable.from_strings import from_strings
 from pyshardy.frontends.portable.to_strings import to_strings
 from pyshardy.frontends.portable.versions import CURRENT, target_version
 from pyshardy.irtools.modules import copy_of
+from pyshardy.packages import installation
 
 _HOLDS_SDY = "BytecodeOpInterface for sdy."
 _CHLO_TO_STABLEHLO = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
@@ -80,7 +81,7 @@ def _text_by_jax(data: bytes, filename: str) -> str:
     if find_spec("jaxlib") is None:
         message = (
             "the portable artifact contains sdy in binary form, which only C++ Shardy reads; "
-            "install the package 'jaxlib' by: pip install 'pyshardy[jax]'"
+            f"install the package 'jaxlib' by: {installation('jax')}"
         )
         raise ParseError(error(message, SourceLocation(filename, 0, 0)))
     return text_of_artifact(data)
