@@ -26,10 +26,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.display import DisplayedText, counted
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.local_program.segments import COLLECTIVES
-from pyshardy.pipeline.suggest import did_you_mean
 
 KINDS = tuple(sorted(name.removeprefix("stablehlo.") for name in COLLECTIVES))
 """The kinds of collectives."""
