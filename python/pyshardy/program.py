@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -65,6 +66,8 @@ __all__ = [
 ]
 
 _PIPELINE = "sdy-partition-pipeline"
+
+_LOG = logging.getLogger(__name__)
 
 _CALLBACKS, _CUSTOM_PARTITIONING = "jax.callbacks", "jax.custom_partitioning"
 """The attributes of modules whose Python functions exist in the process that traced them."""
@@ -354,6 +357,7 @@ def partition(
         _check_local_type(port, mesh, place)
     inputs = _with_donations(inputs, outputs, main_of(local))
     collectives = collectives_of(local, mesh)
+    _LOG.info("partitioned for %d devices: %d collectives", mesh.total_size, len(collectives))
     return PartitionedProgram(local, mesh, inputs, outputs, collectives, Origin(module, options))
 
 

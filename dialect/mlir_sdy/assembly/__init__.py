@@ -122,6 +122,10 @@ def asm(
     generic: bool = False,
     debug_info: bool = False,
     large_elements_limit: int | None = None,
+    large_resource_limit: int | None = None,
+    local_scope: bool = False,
+    names_of_locations: bool = False,
+    skip_regions: bool = False,
     assume_verified: bool = False,
 ) -> str:
     """Return the text of a module or an operation, in custom sdy syntax.
@@ -131,6 +135,11 @@ def asm(
         generic: print every operation in generic form.
         debug_info: print locations.
         large_elements_limit: elide constants with more elements than this.
+        large_resource_limit: elide resources with more characters than this.
+        local_scope: print each operation by itself: attributes, types and locations without
+            aliases.
+        names_of_locations: name values by their named locations, such as `%weights`.
+        skip_regions: omit regions.
         assume_verified: don't verify first. Printing an invalid operation in its custom syntax
             can crash, so MLIR verifies and falls back to the generic form.
 
@@ -142,6 +151,10 @@ def asm(
         print_generic_op_form=generic,
         enable_debug_info=debug_info,
         large_elements_limit=large_elements_limit,
+        large_resource_limit=large_resource_limit,
+        use_local_scope=local_scope,
+        use_name_loc_as_prefix=names_of_locations,
+        skip_regions=skip_regions,
         assume_verified=assume_verified,
     )
     try:

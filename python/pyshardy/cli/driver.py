@@ -7,6 +7,7 @@ import pkgutil
 import sys
 import traceback
 from contextlib import nullcontext
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -28,10 +29,14 @@ from mlir_sdy.host import ir
 from mlir_sdy.stages import stage
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.cli.flags import FLAGS, Arguments
+from pyshardy.cli.mesh_flag import give_mesh, read_mesh
+from pyshardy.cli.round_trip import check_round_trip
 from pyshardy.cli.split_input import SEPARATOR, Chunk, near_misses, split_input
 from pyshardy.cli.tool import Tool
+from pyshardy.cli.value_users import with_value_users
 from pyshardy.cli.verify_diagnostics import DiagnosticVerifier
 from pyshardy.frontends.files import Kind, dump, load
+from pyshardy.irtools.user_files import run_user_file
 from pyshardy.pipeline import passes, pipelines
 from pyshardy.pipeline.deprecations import PASSES as DEPRECATED_PASSES
 from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
@@ -39,11 +44,20 @@ from pyshardy.pipeline.host_passes import knows
 from pyshardy.pipeline.instrumentation import Instrumentation
 from pyshardy.pipeline.ir_printing import Everything, IRPrinting
 from pyshardy.pipeline.plan import plan_pipeline
-from pyshardy.pipeline.reproducer import CrashReproducer, read_reproducer
+from pyshardy.pipeline.reproducer import (
+    CrashReproducer,
+    ReproducerWriter,
+    pipeline_of_steps,
+    read_reproducer,
+)
 from pyshardy.pipeline.runner import run_pipeline
+from pyshardy.pipeline.statistics import Statistics
 from pyshardy.pipeline.syntax import SOURCE_NAME
 from pyshardy.pipeline.timing import Timing
 from pyshardy.rules import load_rules, strict_rules
+
+_OPERATION = "see current operation:"
+"""The beginning of the note of the host with the operation of an error."""
 
 
 class Driver:
@@ -62,6 +76,9 @@ class Driver:
         self._pipeline = arguments.pass_pipeline or ",".join(map(str, arguments.passes))
         self._verify_each = arguments.verify_each
         self._timing = Timing()
+        self._statistics = Statistics()
+        split = arguments.split_input_file
+        self._separator = SEPARATOR if split == "true" else split
         self._expectations_failed = False
 
     def run(self) -> int:
@@ -73,6 +90,10 @@ class Driver:
         if self._arguments.show_dialects:
             sys.stdout.write(_dialects())
             return 0
+        if self._arguments.verbose:
+            self._tool.enable_logging()
+        for path in self._arguments.load_passes:
+            run_user_file(path, "passes")
         self._check_names()
         self._check_pipeline()
         for path in self._arguments.load_rules:
@@ -87,8 +108,11 @@ class Driver:
         if ok or self._arguments.output == "-":
             with self._timing.measure("Output"):
                 self._write(outputs)
-        if self._arguments.mlir_timing:
-            sys.stderr.write(self._timing.report())
+        if self._arguments.mlir_timing or self._arguments.mlir_timing_display:
+            as_list = self._arguments.mlir_timing_display == "list"
+            sys.stderr.write(self._timing.report(as_list=as_list))
+        if self._arguments.mlir_pass_statistics:
+            sys.stderr.write(self._statistics.report())
         return 0 if ok and not self._expectations_failed else 1
 
     def _check_names(self) -> None:
@@ -111,7 +135,10 @@ class Driver:
         """Raise an error for an invalid pipeline before reading the input."""
         self._sources.add(SOURCE_NAME, self._pipeline)
         with collect():  # the run repeats the warnings
-            plan_pipeline(self._pipeline)
+            steps = plan_pipeline(self._pipeline)
+        if self._arguments.dump_pass_pipeline:
+            pipeline = pipeline_of_steps(steps)
+            sys.stderr.write(f"Pass Manager with {len(steps)} passes:\n{pipeline}\n\n")
 
     def _chunks(self, data: bytes) -> list[Chunk]:
         try:
@@ -131,11 +158,12 @@ class Driver:
             text = reproducer.module_text
             self._pipeline, self._verify_each = reproducer.pipeline, reproducer.verify_each
             self._check_pipeline()
-        if not self._arguments.split_input_file:
+        if not self._separator:
             return [Chunk(text)]
-        for diagnostic in near_misses(text, self._filename):
-            self._show(diagnostic)
-        return split_input(text)
+        if self._separator == SEPARATOR:
+            for diagnostic in near_misses(text, self._filename):
+                self._show(diagnostic)
+        return split_input(text, self._separator)
 
     def _output_for(self, source: Chunk | bytes, context: Context) -> bytes | None:
         """Return the output for one module, or None after an unexpected failure."""
@@ -160,6 +188,8 @@ class Driver:
         try:
             with self._timing.measure("Parser"):
                 module = self._parsed(source, context)
+                if self._arguments.mesh:
+                    give_mesh(module, *read_mesh(self._arguments.mesh))
             with (
                 strict_rules() if self._arguments.strict_rules else nullcontext(),
                 remarks() if self._arguments.remarks else nullcontext(),
@@ -174,6 +204,8 @@ class Driver:
                     # A module that failed is thrown away.
                     restore_on_failure=False,
                 )
+            if self._arguments.verify_roundtrip:
+                check_round_trip(module)
             with self._timing.measure("Output"), stage("writing the program"):
                 return self._serialized(module)
         except SdyError as failure:
@@ -191,12 +223,22 @@ class Driver:
     def _serialized(self, module: ir.Module) -> bytes:
         if self._arguments.emit_bytecode:
             return dump(module, Kind.BYTECODE)
+        return (self._text(module).rstrip("\n") + "\n").encode()
+
+    def _text(self, module: ir.Module | ir.OpView) -> str:
+        """Return the text of an operation in the form of the flags."""
+        arguments = self._arguments
         text = asm(
             module,
-            generic=self._arguments.mlir_print_op_generic,
-            debug_info=self._arguments.mlir_print_debuginfo,
+            generic=arguments.mlir_print_op_generic,
+            debug_info=arguments.mlir_print_debuginfo,
+            large_elements_limit=arguments.mlir_elide_elementsattrs_if_larger,
+            large_resource_limit=arguments.mlir_elide_resource_strings_if_larger,
+            local_scope=arguments.mlir_print_local_scope,
+            names_of_locations=arguments.mlir_use_nameloc_as_prefix,
+            skip_regions=arguments.mlir_print_skip_regions,
         )
-        return (text.rstrip("\n") + "\n").encode()
+        return with_value_users(text, module) if arguments.mlir_print_value_users else text
 
     def _instrumentation(self) -> list[Instrumentation]:
         arguments = self._arguments
@@ -207,6 +249,9 @@ class Driver:
         if arguments.mlir_pass_pipeline_crash_reproducer:
             path = Path(arguments.mlir_pass_pipeline_crash_reproducer)
             observers.append(CrashReproducer(path, self._verify_each))
+        if arguments.mlir_generate_reproducer:
+            path = Path(arguments.mlir_generate_reproducer)
+            observers.append(ReproducerWriter(path, self._verify_each))
         observers.append(
             IRPrinting(
                 before=Everything()
@@ -216,15 +261,16 @@ class Driver:
                 only_changed=arguments.mlir_print_ir_after_change,
                 after_failure=arguments.mlir_print_ir_after_failure,
                 module_scope=arguments.mlir_print_ir_module_scope,
-                generic=arguments.mlir_print_op_generic,
-                debug_info=arguments.mlir_print_debuginfo,
+                text_of=self._text,
             )
         )
+        if arguments.mlir_pass_statistics:
+            observers.append(self._statistics)
         # Innermost, so that the time of the others isn't counted as the pass's time.
         return [*observers, self._timing]
 
     def _write(self, outputs: list[bytes | None]) -> None:
-        separator = f"{SEPARATOR}\n".encode()
+        separator = f"{self._separator or SEPARATOR}\n".encode()
         data = separator.join(output or b"" for output in outputs)
         output = self._arguments.output
         try:
@@ -243,6 +289,9 @@ class Driver:
             raise UsageError(error(message)) from None
 
     def _show(self, diagnostic: Diagnostic) -> None:
+        if not self._arguments.mlir_print_op_on_diagnostic:
+            kept = (each for each in diagnostic.notes if not each.message.startswith(_OPERATION))
+            diagnostic = replace(diagnostic, notes=tuple(kept))
         self._tool.show(diagnostic)
 
 

@@ -70,12 +70,16 @@ def _parser() -> Parser:
         "--model-explorer", metavar="FILE", help="write a graph for the viewer Model Explorer"
     )
     parser.add_argument("--json", action="store_true", help="print the output as JSON")
+    parser.add_mesh_flag()
+    parser.add_rule_flags()
     parser.add_guard_flag()
     return parser
 
 
 def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     inputs = [file for file in (arguments.file, arguments.diff) if file]
+    if arguments.verbose:
+        tool.enable_logging()
     tool.guard(inputs, enabled=not arguments.no_guard)
     # These load the MLIR host; --help and bad usage do without.
     from pyshardy.cli.explain_report import Report  # noqa: PLC0415
@@ -122,21 +126,17 @@ def _shown(file: str) -> str:
 
 def _explained(file: str, tool: Tool, arguments: argparse.Namespace) -> ExplainedProgram:
     """Return the explained program of a file."""
-    from mlir_sdy.dialect import Context  # noqa: PLC0415
+    from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
     from pyshardy.explain.program import explain_program  # noqa: PLC0415
-    from pyshardy.frontends.files import Kind, load  # noqa: PLC0415
 
-    data = tool.read_input(file)
-    text = data.decode(errors="replace") if Kind.of(data) is Kind.TEXT else None
-    if text is not None:
-        tool.sources.add(_shown(file), text)
-    module = load(data, Context(), _shown(file))
-    return explain_program(
-        module,
-        hardware=arguments.plan_hardware,
-        cost_hardware=arguments.hardware,
-        title=_shown(file),
-    )
+    module = read_program(file, tool, arguments.mesh)
+    with rule_flags_applied(arguments):
+        return explain_program(
+            module,
+            hardware=arguments.plan_hardware,
+            cost_hardware=arguments.hardware,
+            title=_shown(file),
+        )
 
 
 def _write_page(explained: ExplainedProgram, path: str, title: str) -> None:

@@ -13,7 +13,15 @@ from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.cli.tool import NO_GUARD
+from pyshardy.cli.tool import (
+    LOAD_RULES,
+    MESH,
+    MESH_FORM,
+    NO_GUARD,
+    REMARKS,
+    STRICT_RULES,
+    VERBOSE,
+)
 
 _BOOLEANS = {"": True, "true": True, "1": True, "false": False, "0": False}
 
@@ -29,7 +37,7 @@ class PassFlag:
         return f"{self.name}{{{self.options}}}" if self.options else self.name
 
 
-Kind = Literal["switch", "text", "mode", "names"]
+Kind = Literal["switch", "text", "number", "mode", "optional", "names"]
 
 
 def _flag(
@@ -56,6 +64,16 @@ def text(group: str, description: str, metavar: str, *, default: str = "", name:
     return field(default=default, metadata=metadata)
 
 
+def number(group: str, description: str) -> int | None:
+    """A flag with an integer that isn't negative."""
+    return field(default=None, metadata=_flag("number", group, description, metavar="n"))
+
+
+def optional(group: str, description: str, metavar: str) -> str:
+    """A flag that is given alone or with a text; its value is "", "true", or the text."""
+    return field(default="", metadata=_flag("optional", group, description, metavar=metavar))
+
+
 def mode(group: str, description: str, choices: str) -> str:
     """A flag that is given alone, for the first of the `choices`, or with one of them."""
     return field(default="", metadata=_flag("mode", group, description, metavar=choices))
@@ -80,8 +98,11 @@ class Arguments:
     passes: list[PassFlag] = field(default_factory=list[PassFlag])
 
     output: str = text(_TEXT, "output file", "file", default="-", name="o")
-    split_input_file: bool = switch(
-        _TEXT, "split the input at lines '// -----' and process each part as a module"
+    split_input_file: str = optional(
+        _TEXT,
+        "split the input at lines '// -----', or with another text, and process each part as a "
+        "module",
+        "separator",
     )
     verify_diagnostics: str = mode(
         _TEXT,
@@ -91,6 +112,24 @@ class Arguments:
     allow_unregistered_dialect: bool = switch(_TEXT, "accept operations of unregistered dialects")
     mlir_print_op_generic: bool = switch(_TEXT, "print operations in generic form")
     mlir_print_debuginfo: bool = switch(_TEXT, "print locations")
+    mlir_elide_elementsattrs_if_larger: int | None = number(
+        _TEXT, "print constants with more elements than this as dense_resource<__elided__>"
+    )
+    mlir_elide_resource_strings_if_larger: int | None = number(
+        _TEXT, "elide resources with more characters than this"
+    )
+    mlir_print_local_scope: bool = switch(
+        _TEXT, "print each operation by itself, without aliases of attributes and locations"
+    )
+    mlir_use_nameloc_as_prefix: bool = switch(
+        _TEXT, "name values by their named locations, such as %weights"
+    )
+    mlir_print_skip_regions: bool = switch(_TEXT, "print operations without their regions")
+    mlir_print_value_users: bool = switch(_TEXT, "print the users of each value as a comment")
+    verify_roundtrip: bool = switch(
+        _TEXT, "check that the output is the same after printing and reading, as text and bytecode"
+    )
+    mesh: str = text(_TEXT, MESH, MESH_FORM)
     emit_bytecode: bool = switch(_TEXT, "write MLIR bytecode instead of text")
 
     pass_pipeline: str = text(
@@ -103,9 +142,15 @@ class Arguments:
     verify_analyses: bool = switch(
         _RUN, "recompute the analyses that a pass preserves, and fail if they differ"
     )
-    load_rules: tuple[str, ...] = names(_RUN, "load sharding rules from these Python files", "file")
-    strict_rules: bool = switch(_RUN, "report operations without a sharding rule as errors")
+    load_passes: tuple[str, ...] = names(
+        _RUN, "load passes and pipelines from these Python files", "file"
+    )
+    load_rules: tuple[str, ...] = names(_RUN, LOAD_RULES, "file")
+    strict_rules: bool = switch(_RUN, STRICT_RULES)
     run_reproducer: bool = switch(_RUN, "run the pipeline of the input file, a reproducer")
+    mlir_disable_threading: bool = switch(
+        _RUN, "accepted as in mlir-opt; passes run in a single thread anyway"
+    )
     no_guard: bool = switch(_RUN, NO_GUARD)
 
     mlir_print_ir_before: tuple[str, ...] = names(_WATCH, "print the IR before these passes")
@@ -119,12 +164,26 @@ class Arguments:
     mlir_print_ir_module_scope: bool = switch(
         _WATCH, "print the entire module, also for passes on functions"
     )
-    remarks: bool = switch(
-        _WATCH, "report operations that cannot be computed on shards, and their cost"
+    remarks: bool = switch(_WATCH, REMARKS)
+    dump_pass_pipeline: bool = switch(
+        _WATCH, "print the passes that run; named pipelines are expanded"
     )
     mlir_timing: bool = switch(_WATCH, "print the execution time of each pass")
+    mlir_timing_display: str = mode(
+        _WATCH, "order of the times: as the passes run, or the longest first", "tree|list"
+    )
+    mlir_pass_statistics: bool = switch(
+        _WATCH, "print the number of operations that each pass adds and removes"
+    )
+    verbose: bool = switch(_WATCH, VERBOSE)
     mlir_pass_pipeline_crash_reproducer: str = text(
         _WATCH, "write a reproducer to this file if a pass fails", "file"
+    )
+    mlir_generate_reproducer: str = text(
+        _WATCH, "write a reproducer to this file before the first pass", "file"
+    )
+    mlir_print_op_on_diagnostic: bool = switch(
+        _WATCH, "add the operation to errors of the MLIR host, as a note", default=True
     )
     mlir_print_stacktrace_on_diagnostic: bool = switch(
         _WATCH, "print the Python traceback of a pass that fails"
@@ -149,7 +208,10 @@ class Flag:
 
     def __str__(self) -> str:
         dashes = "-" if len(self.name) == 1 else "--"
-        value = {"switch": "", "mode": f"[=<{self.metavar}>]"}.get(self.kind, f"=<{self.metavar}>")
+        optional = f"[=<{self.metavar}>]"
+        value = {"switch": "", **dict.fromkeys(("mode", "optional"), optional)}.get(
+            self.kind, f"=<{self.metavar}>"
+        )
         return f"{dashes}{self.name}{value}"
 
 
@@ -169,7 +231,7 @@ def _flags() -> Iterator[Flag]:
 
 
 FLAGS: dict[str, Flag] = {flag.name: flag for flag in _flags()}
-_ALIASES = {"h": "help"}
+_ALIASES = {"h": "help", "v": "verbose"}
 
 
 def parse_arguments(arguments: Sequence[str]) -> Arguments:
@@ -210,7 +272,7 @@ def _read_flag(argument: str, remaining: Iterator[str], result: Arguments) -> No
     if flag is None:
         result.passes.append(PassFlag(name, value))
         return
-    if flag.kind in ("text", "names") and not equals:
+    if flag.kind in ("text", "number", "names") and not equals:
         following = next(remaining, None)
         if following is None:
             raise _error(f"'{written}' requires a value: {flag}")
@@ -218,7 +280,7 @@ def _read_flag(argument: str, remaining: Iterator[str], result: Arguments) -> No
     setattr(result, flag.field, _value(flag, value, getattr(result, flag.field)))
 
 
-def _value(flag: Flag, value: str, before: tuple[str, ...]) -> bool | str | tuple[str, ...]:
+def _value(flag: Flag, value: str, before: tuple[str, ...]) -> bool | int | str | tuple[str, ...]:
     if flag.kind == "switch":
         if value not in _BOOLEANS:
             raise _error(f"'--{flag.name}' is '{value}': expected true or false")
@@ -228,6 +290,12 @@ def _value(flag: Flag, value: str, before: tuple[str, ...]) -> bool | str | tupl
         if value and value not in choices:
             raise _error(f"'--{flag.name}' is '{value}': expected {' or '.join(choices)}")
         return value or choices[0]
+    if flag.kind == "number":
+        if not value.isdecimal():
+            raise _error(f"'--{flag.name}' is '{value}': expected a number")
+        return int(value)
+    if flag.kind == "optional" and _BOOLEANS.get(value) is not None:
+        return "true" if _BOOLEANS[value] else ""
     if flag.kind == "names":
         return (*before, *(name.strip() for name in value.split(",") if name.strip()))
     return value

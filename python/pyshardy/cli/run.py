@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from mlir_sdy.diagnostics import UsageError, emit, error, remarks, warning
+from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from mlir_sdy.stages import stage
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.registry import registered
@@ -39,19 +39,19 @@ _PROPAGATION = "sdy-propagation-pipeline"
 
 def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     _check(arguments)
+    if arguments.verbose:
+        tool.enable_logging()
     tool.guard([arguments.file], enabled=not arguments.no_guard)
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from pyshardy.backends.arrays.random_inputs import random_inputs  # noqa: PLC0415
+    from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
     from pyshardy.cli.run_arrays import load_inputs, save_outputs  # noqa: PLC0415
     from pyshardy.cli.run_custom_calls import load_functions  # noqa: PLC0415
     from pyshardy.cli.run_profile import Profile  # noqa: PLC0415
     from pyshardy.cli.run_report import Report  # noqa: PLC0415
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
     from pyshardy.irtools.shardings import any_sharding  # noqa: PLC0415
-    from pyshardy.rules import load_rules  # noqa: PLC0415
 
-    for path in arguments.load_rules:
-        load_rules(path)
     functions = load_functions(arguments.custom_call)
     options = CompileOptions(
         arguments.optimization, arguments.cache, functions, nan_safe=arguments.nan_safe
@@ -60,8 +60,8 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     if not arguments.emit:
         for backend in {arguments.backend, arguments.compare} - {None, SAME}:
             registered(backend).check_installed()
-    filename = "<stdin>" if arguments.file == "-" else arguments.file
-    module = _module(arguments, filename, tool)
+    filename = shown_name(arguments.file)
+    module = read_program(arguments.file, tool, arguments.mesh)
     original = copy_of(module)
     program = _partitioned(module, arguments, profile)
     if arguments.emit:
@@ -113,32 +113,14 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(error(message))
 
 
-def _module(arguments: argparse.Namespace, filename: str, tool: Tool) -> ir.Module:
-    """Load the program, and replace its mesh if the command line has one."""
-    from mlir_sdy.dialect import Context  # noqa: PLC0415
-    from pyshardy.cli.run_mesh import give_mesh, read_mesh  # noqa: PLC0415
-    from pyshardy.frontends.files import Kind, load  # noqa: PLC0415
-
-    mesh = read_mesh(arguments.mesh) if arguments.mesh else None
-    data = tool.read_input(arguments.file)
-    if Kind.of(data) is Kind.TEXT:
-        tool.sources.add(filename, data.decode(errors="replace"))
-    module = load(data, Context(), filename)
-    if mesh is not None:
-        give_mesh(module, *mesh)
-    return module
-
-
 def _partitioned(
     module: ir.Module, arguments: argparse.Namespace, profile: Profile
 ) -> PartitionedProgram:
+    from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.pipeline import run_pipeline  # noqa: PLC0415
     from pyshardy.program import partition  # noqa: PLC0415
-    from pyshardy.rules import strict_rules  # noqa: PLC0415
 
-    strictness = strict_rules() if arguments.strict_rules else contextlib.nullcontext()
-    telling = remarks() if arguments.remarks else contextlib.nullcontext()
-    with _activity("partitioning"), strictness, telling:
+    with _activity("partitioning"), rule_flags_applied(arguments):
         with profile.stage("propagate"):
             run_pipeline(module, _PROPAGATION, restore_on_failure=False)
         with profile.stage("partition"):

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 from pyshardy.backends import backend_names
 from pyshardy.cli.tool import Parser
 
@@ -12,7 +10,7 @@ SAME = "the same"
 """The value of `--compare` that selects the backend of the program."""
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """Return the parser of the command line.
 
     It raises a `UsageError` where `argparse` would end the process.
@@ -40,11 +38,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"backend that runs the program: {', '.join(backend_names())} (default: %(default)s)",
     )
-    made.add_argument(
-        "--mesh",
-        metavar="[NAME=]AXIS:SIZE,...",
-        help="mesh to partition for, instead of the program's: data:4,model:2",
-    )
+    made.add_mesh_flag()
     made.add_argument(
         "--hardware",
         default="default",
@@ -97,23 +91,7 @@ def parser() -> argparse.ArgumentParser:
         help="optimization level; 0 compiles fastest, 3 runs fastest (default: the backend's)",
     )
     made.add_argument("--cache", metavar="DIR", help="cache compiled programs in this directory")
-    made.add_argument(
-        "--strict-rules",
-        action="store_true",
-        help="report operations without a sharding rule as errors",
-    )
-    made.add_argument(
-        "--remarks",
-        action="store_true",
-        help="report operations that cannot be computed on shards, and their cost",
-    )
-    made.add_argument(
-        "--load-rules",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="load sharding rules from this Python file",
-    )
+    made.add_rule_flags()
     made.add_argument(
         "--custom-call",
         action="append",

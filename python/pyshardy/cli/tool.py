@@ -33,6 +33,13 @@ _INVALID_CHOICE = re.compile(r"invalid choice: '(?P<given>.*)' \(choose from (?P
 NO_GUARD = "run in a single process, without recovery from crashes of the MLIR host; for debuggers"
 """The description of the flag `--no-guard`, which all tools have."""
 
+VERBOSE = "log files, passes with their times and numbers of operations, and programs"
+MESH = "mesh to use instead of the program's: data:4,model:2"
+MESH_FORM = "[NAME=]AXIS:SIZE,..."
+LOAD_RULES = "load sharding rules from this Python file"
+STRICT_RULES = "report operations without a sharding rule as errors"
+REMARKS = "report operations that cannot be computed on shards, and their cost"
+
 
 class Tool:
     """A run of a tool.
@@ -131,6 +138,17 @@ class Tool:
 
         continue_in_child(show)
 
+    def enable_logging(self) -> None:
+        """Print what the modules of the project log."""
+        import logging  # noqa: PLC0415 (for --verbose only)
+
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        for name in ("pyshardy", "mlir_sdy"):
+            logger = logging.getLogger(name)
+            logger.setLevel(logging.INFO)
+            logger.handlers = [handler]
+
     def read_input(self, file: str) -> bytes:
         """Return the contents of a file, or of standard input for "-".
 
@@ -191,8 +209,21 @@ class Parser(argparse.ArgumentParser):
             help="print the versions of pyshardy, the MLIR host and Python",
         )
 
+    def add_mesh_flag(self) -> None:
+        """Add `--mesh`."""
+        self.add_argument("--mesh", metavar=MESH_FORM, help=MESH)
+
+    def add_rule_flags(self) -> None:
+        """Add the flags of tools that propagate shardings."""
+        self.add_argument(
+            "--load-rules", action="append", default=[], metavar="FILE", help=LOAD_RULES
+        )
+        self.add_argument("--strict-rules", action="store_true", help=STRICT_RULES)
+        self.add_argument("--remarks", action="store_true", help=REMARKS)
+
     def add_guard_flag(self) -> None:
-        """Add `--no-guard`."""
+        """Add `--verbose` and `--no-guard`."""
+        self.add_argument("-v", "--verbose", action="store_true", help=VERBOSE)
         self.add_argument("--no-guard", action="store_true", help=NO_GUARD)
 
     def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -4,8 +4,8 @@
     sdy-translate program.mlir --to=portable --target-version=1.15.0 -o program.mlirbc
     sdy-translate program.mlirbc
 
-The input is text, MLIR bytecode, or a portable artifact of StableHLO; the tool detects the format
-by the first bytes.
+The input is text, MLIR bytecode, a portable artifact of StableHLO, or a program that
+`jax.export` has serialized; the tool detects the format.
 
 Exit status: 0 when all went well, else 1.
 """
@@ -43,6 +43,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "-o", dest="output", default="-", metavar="FILE", help="output file (default: -)"
     )
+    parser.add_mesh_flag()
     parser.add_guard_flag()
     return parser
 
@@ -53,16 +54,14 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     if arguments.to != "text" and arguments.output == "-" and sys.stdout.isatty():
         message = f"refusing to write binary '{arguments.to}' to a terminal; use '-o FILE'"
         raise UsageError(error(message))
+    if arguments.verbose:
+        tool.enable_logging()
     tool.guard([arguments.file], enabled=not arguments.no_guard)
     # These load the MLIR host; --help and bad usage do without.
-    from mlir_sdy.dialect import Context  # noqa: PLC0415
-    from pyshardy.frontends.files import Kind, dump, load  # noqa: PLC0415
+    from pyshardy.cli.reading import read_program  # noqa: PLC0415
+    from pyshardy.frontends.files import Kind, dump  # noqa: PLC0415
 
-    data = tool.read_input(arguments.file)
-    filename = "<stdin>" if arguments.file == "-" else arguments.file
-    if Kind.of(data) is Kind.TEXT:
-        tool.sources.add(filename, data.decode(errors="replace"))
-    module = load(data, Context(), filename)
+    module = read_program(arguments.file, tool, arguments.mesh)
     written = dump(module, Kind(arguments.to), arguments.target_version or "current")
     if arguments.output == "-":
         sys.stdout.buffer.write(written)

@@ -26,17 +26,20 @@ class Kind(enum.Enum):
     TEXT = "text"
     BYTECODE = "bytecode"
     PORTABLE = "portable"
+    EXPORTED = "exported"
 
     @classmethod
     def of(cls, data: bytes) -> Kind:
         """Return the format of a file's contents.
 
-        1. Contents without the magic number of MLIR bytecode are text.
-        2. Bytecode whose producer is a version of StableHLO is a portable artifact. The name of the
+        1. Contents with the magic number of MLIR bytecode elsewhere than at the beginning are those
+           that `jax.export` serializes: bytecode inside of a flat buffer.
+        2. Other contents without the magic number are text.
+        3. Bytecode whose producer is a version of StableHLO is a portable artifact. The name of the
            producer follows the magic number and one byte.
         """
         if not data.startswith(_BYTECODE_MAGIC):
-            return cls.TEXT
+            return cls.EXPORTED if _BYTECODE_MAGIC in data else cls.TEXT
         producer = data[len(_BYTECODE_MAGIC) + 1 :]
         return cls.PORTABLE if producer.startswith(_PRODUCER_OF_ARTIFACTS) else cls.BYTECODE
 
@@ -47,13 +50,12 @@ def kind_named(name: str) -> Kind:
     Raises:
         UsageError: there is none.
     """
-    try:
+    kinds = [kind.value for kind in Kind if kind is not Kind.EXPORTED]  # which JAX alone writes
+    if name in kinds:
         return Kind(name)
-    except ValueError:
-        known = ", ".join(f"'{kind.value}'" for kind in Kind)
-        advice = did_you_mean(name, [kind.value for kind in Kind])
-        message = f"unknown file kind '{name}'; expected one of: {known}{advice}"
-        raise UsageError(error(message)) from None
+    known = ", ".join(f"'{kind}'" for kind in kinds)
+    advice = did_you_mean(name, kinds)
+    raise UsageError(error(f"unknown file kind '{name}'; expected one of: {known}{advice}"))
 
 
 def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
@@ -72,6 +74,11 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
     if not data.strip():
         raise UsageError(error("the file is empty", SourceLocation(filename, 0, 0)))
     kind = Kind.of(data)
+    if kind is Kind.EXPORTED:
+        from pyshardy.frontends.jax.exported import from_exported  # noqa: PLC0415 (loads JAX)
+
+        with stage(f"reading '{filename}'"):
+            return from_exported(data, context)
     if kind is not Kind.TEXT:
         with stage(f"reading '{filename}'"):
             read = deserialize if kind is Kind.PORTABLE else _from_bytecode

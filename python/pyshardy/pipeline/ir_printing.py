@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
@@ -35,8 +35,7 @@ class IRPrinting(Instrumentation):
         only_changed: after a pass, print only the operations that it changed.
         after_failure: print after a pass that failed, whatever `after` says.
         module_scope: print the whole module, also around passes on functions.
-        generic: print all operations in generic form.
-        debug_info: print locations.
+        text_of: returns the text of an operation.
         stream: where to print; standard error by default.
     """
 
@@ -45,8 +44,7 @@ class IRPrinting(Instrumentation):
     only_changed: bool = False
     after_failure: bool = False
     module_scope: bool = False
-    generic: bool = False
-    debug_info: bool = False
+    text_of: Callable[[ir.OpView], str] = asm
     stream: TextIO | None = None
     _texts_before: list[str] = field(default_factory=list[str], init=False, repr=False)
 
@@ -81,7 +79,7 @@ class IRPrinting(Instrumentation):
                 scope = f" ('{target.operation.name}' operation{_symbol(target)})"
                 shown = module.operation.opview
             name = f"{step.display_name}{how} ({step.argument})"
-            text = asm(shown, generic=self.generic, debug_info=self.debug_info)
+            text = self.text_of(shown)
             print(f"// -----// IR Dump {when} {name}{scope} //----- //", file=stream)
             print(text.rstrip("\n"), end="\n\n", file=stream)
 

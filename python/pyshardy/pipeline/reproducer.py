@@ -7,11 +7,12 @@ The file is a module followed by MLIR's `mlir_reproducer` resource, as upstream'
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mlir_sdy.diagnostics import error, note
+from mlir_sdy.diagnostics import UsageError, error, note
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
 
 if TYPE_CHECKING:
@@ -68,6 +69,41 @@ def read_reproducer(text: str) -> Reproducer | None:
 
 
 @dataclass
+class ReproducerWriter(Instrumentation):
+    """Writes a reproducer of each run before its first pass.
+
+    Attributes:
+        path: the file to write.
+        verify_each: the setting of the run, stored in the file.
+    """
+
+    path: Path
+    verify_each: bool = True
+
+    def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
+        """Write the file.
+
+        Raises:
+            UsageError: it can't be written.
+        """
+        from mlir_sdy.assembly import asm  # noqa: PLC0415 - reading a file needs no host
+
+        text = str(Reproducer(asm(module), str(pipeline_of_steps(steps)), self.verify_each))
+        try:
+            self.path.write_text(text)
+        except OSError as refusal:
+            reason = refusal.strerror or refusal
+            message = f"cannot write the reproducer '{self.path}': {reason}"
+            raise UsageError(error(message)) from None
+
+
+def pipeline_of_steps(steps: Sequence[Step]) -> PassPipeline:
+    """Return the pipeline of the steps of a run, in which named pipelines are expanded."""
+    elements = tuple(element for step in steps for element in step.pipeline.elements)
+    return PassPipeline(MODULE_ANCHOR, elements)
+
+
+@dataclass
 class CrashReproducer(Instrumentation):
     """Writes a reproducer when a pass fails, and adds a note on its use to the error.
 
@@ -84,8 +120,7 @@ class CrashReproducer(Instrumentation):
     def before_pipeline(self, module: ir.Module, steps: tuple[Step, ...]) -> None:
         """Copy the module, which is much cheaper than printing it."""
         self._before = module.operation.clone()
-        elements = tuple(element for step in steps for element in step.pipeline.elements)
-        self._pipeline = PassPipeline(MODULE_ANCHOR, elements)
+        self._pipeline = pipeline_of_steps(steps)
 
     def after_failed_pipeline(self, failure: PipelineError) -> None:
         """Write the file and add a note to the failure."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import functools
 import itertools
+import logging
 import os
+import time
 from collections.abc import Sequence
 
 from mlir_sdy import host
@@ -27,10 +29,14 @@ from pyshardy.pipeline.errors import PipelineError, describe
 from pyshardy.pipeline.instrumentation import Instrumentation
 from pyshardy.pipeline.nesting import operations_at
 from pyshardy.pipeline.plan import Step, plan_pipeline
+from pyshardy.pipeline.statistics import operation_counts
 from pyshardy.pipeline.syntax import PassPipeline
 
 VERIFY_ANALYSES = "PYSHARDY_VERIFY_ANALYSES"
 """The environment variable that switches the check of preserved analyses on."""
+
+
+_LOG = logging.getLogger(__name__)
 
 
 def run_pipeline(
@@ -133,7 +139,16 @@ def _run_observed(
 
 def _run_step(step: Step, module: ir.Module, verify_each: bool) -> None:
     with stage(f"running pass '{step.argument}'"):
+        if not _LOG.isEnabledFor(logging.INFO):
+            _run_and_verify(step, module, verify_each)
+            return
+        started, before = time.perf_counter(), operation_counts(module)
         _run_and_verify(step, module, verify_each)
+        seconds, after = time.perf_counter() - started, operation_counts(module)
+        added, removed = (each.total() for each in (after - before, before - after))
+        _LOG.info(
+            "%s: %.3f s, %d operations (+%d -%d)", step.use, seconds, after.total(), added, removed
+        )
 
 
 def _run_and_verify(step: Step, module: ir.Module, verify_each: bool) -> None:

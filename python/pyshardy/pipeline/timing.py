@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -74,11 +74,17 @@ class Timing(Instrumentation):
         """Stop the clock."""
         self.after_pass(step, module)
 
-    def report(self) -> str:
-        """Return the table, ending in a line break."""
+    def report(self, *, as_list: bool = False) -> str:
+        """Return the table, ending in a line break.
+
+        Args:
+            as_list: sort the rows by their time, and add those of equal names.
+        """
         total = time.perf_counter() - self._started
         rows = [*self._before.values(), *self._nested_steps(), *self._after.values()]
         measured = sum(row.seconds for row in rows if not row.name.startswith("  "))
+        if as_list:
+            rows = _as_list(rows)
         rows += [_Row("PaddingContents", seconds=total - measured), _Row("Total", seconds=total)]
         lines = [
             _RULE,
@@ -104,3 +110,14 @@ class Timing(Instrumentation):
             yield _Row(f"{names} Pipeline", seconds=sum(row.seconds for row in rows))
             for row in rows:
                 yield _Row(f"  {row.name}", seconds=row.seconds)
+
+
+def _as_list(rows: Iterable[_Row]) -> list[_Row]:
+    """Return a row for each name, the longest time first; without totals of nested passes."""
+    seconds: dict[str, float] = {}
+    for row in rows:
+        if not row.name.endswith(" Pipeline"):
+            name = row.name.strip()
+            seconds[name] = seconds.get(name, 0.0) + row.seconds
+    longest_first = sorted(seconds.items(), key=lambda each: -each[1])
+    return [_Row(name, seconds=each) for name, each in longest_first]

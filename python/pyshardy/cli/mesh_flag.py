@@ -11,6 +11,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, MeshAxis, ModelError
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import mesh_operation, meshes_of
 from mlir_sdy.verify import verify
 from pyshardy.frontends.meshes import DEFAULT_NAME
@@ -48,16 +49,21 @@ def give_mesh(module: ir.Module, name: str | None, mesh: Mesh) -> None:
         mesh: the mesh.
 
     Raises:
-        UsageError: it has several meshes, and no name is given.
+        UsageError: it has several meshes, and no name is given; or none of them has the name.
         VerificationError: the shardings of the module don't fit the mesh.
     """
+    names = [known for known, declared in meshes_of(module).items() if declared.axes]
     if name is None:
-        names = [known for known, declared in meshes_of(module).items() if declared.axes]
         if len(names) > 1:
             listed = ", ".join(f"'{known}'" for known in names)
             message = f"the program has several meshes, {listed}: select one, as in"
             raise UsageError(error(f"{message} '--mesh={names[0]}=data:4,model:2'"))
         name = names[0] if names else DEFAULT_NAME
+    elif names and name not in names:
+        listed = ", ".join(f"'{each}'" for each in names)
+        advice = did_you_mean(name, names)
+        message = f"'--mesh={name}=...' replaces no mesh: the program has {listed}{advice}"
+        raise UsageError(error(message))
     attribute = attribute_of(mesh, module.context)
     declared = mesh_operation(module.operation, name)
     if declared is not None:
