@@ -25,6 +25,7 @@ LATE_IMPORTS = {
     "pyshardy.cli.translate": "reading files, after --help and --version",
     "pyshardy.drawing.drawing": "terminals",
     "pyshardy.explain.entry": "front ends, for functions",
+    "pyshardy.frontends.files": "JAX, for programs that it has serialized",
     "pyshardy.guard.child": "the error of a crash",
     "pyshardy.passes.importing.apply_sharding_constraints": "debug information, rarely wanted",
     "pyshardy.pipeline.registry": "the declarations of passes, to run or list them",
