@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Generate dialect/mlir_sdy/ods/, the table of passes and docs/reference/ from td/.
+"""Generate dialect/mlir_sdy/ods/, the tables of passes and options and docs/reference/ from td/.
 
     python tools/gen_dialect.py           # write the files
     python tools/gen_dialect.py --check   # list the files that differ; fail if there are any
@@ -25,10 +25,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dialect"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from dialect_generator.attributes import AttributeClasses
-from dialect_generator.bindings import enum_builders, operation_classes
+from dialect_generator.bindings import enum_builders, operation_classes, public_names
 from dialect_generator.declarations import Declarations, OperationDeclarations
 from dialect_generator.irdl import IrdlWriter
-from dialect_generator.layout import ODS, PIPELINE, REFERENCE, ROOT
+from dialect_generator.layout import ODS, PIPELINE, PIPELINES, REFERENCE, ROOT
+from dialect_generator.option_types import option_types_source
 from dialect_generator.pipelines import pipeline_reference, release_reference
 from dialect_generator.reference import reference
 from dialect_generator.tablegen import INSTALL, MissingToolError
@@ -40,13 +41,17 @@ def generate() -> dict[Path, str]:
     declarations = Declarations()
     shard = OperationDeclarations("Shard.td", "shard", "Shard_")
     irdl = IrdlWriter(declarations)
+    operations = operation_classes(declarations)
+    attributes = AttributeClasses(declarations).source()
     return {
         ODS / "tables.py": tables_source(declarations),
         ODS / "shard_tables.py": shard_tables_source(shard),
         PIPELINE / "pass_table.py": pass_table_source(declarations),
-        ODS / "attributes.py": AttributeClasses(declarations).source(),
+        PIPELINES / "option_types.py": option_types_source(),
+        ODS / "attributes.py": attributes,
+        ODS / "_sdy_names_gen.py": public_names([operations, attributes]),
         ODS / "_sdy_enum_gen.py": enum_builders(),
-        ODS / "_sdy_ops_gen.py": operation_classes(declarations),
+        ODS / "_sdy_ops_gen.py": operations,
         ODS / "sdy_attributes.irdl.mlir": irdl.attributes(),
         ODS / "sdy_operations.irdl.mlir": irdl.operations(),
         REFERENCE / "dialect.md": reference("-gen-dialect-doc", "SdyOps.td", "", "-dialect=sdy"),

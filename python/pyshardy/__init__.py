@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from mlir_sdy.sdy import *  # noqa: F403 (the classes and builders of the dialect)
     from mlir_sdy.values import get_sharding, set_sharding
     from mlir_sdy.verify import verify
+    from pyshardy import passes as passes
     from pyshardy import shard as shard
     from pyshardy.api import parse, propagate, sharding, values, write
     from pyshardy.backends import CompileOptions, Registration, register_backend
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from pyshardy.explain.contract import Contract, ContractViolation
     from pyshardy.explain.entry import explain
     from pyshardy.explain.program_explanation import ProgramExplanation
+    from pyshardy.frontends import jax as jax
+    from pyshardy.frontends import torch as torch
     from pyshardy.guard.crash import HostCrashError
     from pyshardy.pipeline import PipelineError, register_pass, register_pipeline, run_pipeline
     from pyshardy.program import PartitionedProgram, ShardedArray, partition
@@ -105,6 +108,13 @@ __all__ = [
     "write",
 ]
 
+if TYPE_CHECKING:
+    from mlir_sdy.ods import _sdy_names_gen as _names
+
+    __version__: str
+    __all__ += _names.__all__
+    __all__ += ["jax", "passes", "shard", "torch"]
+
 _HOMES = {
     "mlir_sdy.assembly": ("asm",),
     "mlir_sdy.diagnostics": (
@@ -152,7 +162,8 @@ def _html_of(text: str, value: Any) -> str:
 set_renderer(_html_of)
 
 
-def __getattr__(name: str) -> Any:
+def _load(name: str) -> Any:
+    """Import a name of the API at its first use."""
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415 (slow)
 
@@ -170,8 +181,14 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+if not TYPE_CHECKING:  # Type checkers are to find unknown names.
+    __getattr__ = _load
+
+
 def __dir__() -> list[str]:
-    return __all__
+    from mlir_sdy.ods import _sdy_names_gen  # noqa: PLC0415 (only for completion)
+
+    return sorted({*__all__, *_SUBPACKAGES, *_sdy_names_gen.__all__, "__version__"})
 
 
 class _Package(ModuleType):

@@ -5,21 +5,25 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from mlir_sdy import assembly
 from mlir_sdy.assembly.attribute_text import read_stripped
 from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.irtools.source_text import remember_text
 from pyshardy.pipeline import pipeline_of, run_pipeline, use
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from mlir_sdy.host import ir
-    from mlir_sdy.model import TensorSharding
     from pyshardy.pipeline.options import OptionValue
+    from pyshardy.pipelines.option_types import PropagationOptions
     from pyshardy.propagation.explained_record import Propagation
 
 
@@ -126,21 +130,54 @@ def write(
         raise UsageError(error(f"cannot write the file: {reason}", place)) from None
 
 
-def sharding(text: str) -> TensorSharding:
-    """Parse a sharding in assembly syntax: `<@mesh, [{"x"}, {?}]>`.
+def sharding(
+    spec: str | Iterable[str | tuple[str, ...] | None], mesh: str | Mesh = "mesh"
+) -> TensorSharding:
+    """Return the sharding of a text in assembly syntax, or of the axes of each dimension.
+
+        sdy.sharding('<@mesh, [{"x"}, {?}]>')
+        sdy.sharding(PartitionSpec("x", None))
+        sdy.sharding((("x", "y"), None))
 
     Args:
-        text: the sharding; `#sdy.sharding` may stand in front of it.
+        spec: the text, with or without `#sdy.sharding` in front of it. Or for each dimension the
+            name of an axis, a tuple of names, or None, such as a `PartitionSpec` of JAX. Such
+            dimensions are closed, except for `PartitionSpec.UNCONSTRAINED`.
+        mesh: the mesh, or the name of its symbol; only for axes. A text has a mesh.
 
     Raises:
         ParseError: the text can't be read.
+        UsageError: a dimension is something else.
     """
+    if not isinstance(spec, str):
+        return _sharding_by_axes(spec, mesh)
+    text = spec
     cursor = Cursor(Source(text, "sharding"))
     value: TensorSharding = read_stripped("sharding")(cursor)
     cursor.skip_blank()
     if cursor.position < len(text):
         raise cursor.unexpected("the end of the sharding")
     return value
+
+
+def _sharding_by_axes(spec: Iterable[object], mesh: str | Mesh) -> TensorSharding:
+    entries = cast("Iterable[object]", getattr(spec, "partitions", spec))
+    unreduced = sorted(cast("Iterable[str]", getattr(spec, "unreduced", ())))
+    dims = tuple(map(_dimension, entries))
+    return TensorSharding(mesh, dims, unreduced_axes=tuple(map(AxisRef, unreduced)))
+
+
+def _dimension(entry: object) -> DimensionSharding:
+    """Return the sharding of a dimension by an axis, a tuple of axes or None."""
+    if type(entry).__name__ == "UnconstrainedSingleton":  # of JAX, which need not be loaded
+        return DimensionSharding()
+    names: list[object] = [] if entry is None else [entry]
+    if isinstance(entry, tuple):
+        names = list(cast("tuple[object, ...]", entry))
+    if not all(isinstance(name, str) for name in names):
+        message = f"expected the name of an axis, a tuple of names or None, got: {entry!r}"
+        raise UsageError(error(message))
+    return DimensionSharding(tuple(AxisRef(str(name)) for name in names), is_closed=True)
 
 
 def values(module: ir.Module) -> NamedValues:
@@ -158,7 +195,7 @@ def values(module: ir.Module) -> NamedValues:
     return NamedValues(module)
 
 
-def propagate(module: ir.Module, **options: OptionValue) -> Propagation:
+def propagate(module: ir.Module, **options: Unpack[PropagationOptions]) -> Propagation:
     """Propagate the shardings of a module by `sdy-propagation-pipeline`, and record the steps.
 
         record = sdy.propagate(module, conservative_propagation=True)
@@ -179,7 +216,9 @@ def propagate(module: ir.Module, **options: OptionValue) -> Propagation:
     from pyshardy.propagation.explained_record import Propagation  # noqa: PLC0415
     from pyshardy.propagation.observer import observed_by  # noqa: PLC0415 (loads the host)
 
-    pipeline = pipeline_of(use("sdy-propagation-pipeline", **options))
+    pipeline = pipeline_of(
+        use("sdy-propagation-pipeline", **cast("Mapping[str, OptionValue]", options))
+    )
     record = Propagation()
     with observed_by(record):
         run_pipeline(module, pipeline)

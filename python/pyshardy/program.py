@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,9 +50,11 @@ from pyshardy.propagation.unpropagated import looks_unpropagated
 
 if TYPE_CHECKING:
     import jax
+    from typing_extensions import Unpack
 
     from pyshardy.frontends.jax.callable import JaxProgram
     from pyshardy.pipeline.options import OptionValue
+    from pyshardy.pipelines.option_types import PartitionOptions
 
 __all__ = [
     "Collective",
@@ -299,7 +301,7 @@ def partition(
     *,
     hardware: Hardware | str = DEFAULT_HARDWARE,
     instrumentation: Sequence[Instrumentation] = (),
-    **options: OptionValue,
+    **options: Unpack[PartitionOptions],
 ) -> PartitionedProgram:
     """Partition a program into the local program that each device of its mesh runs.
 
@@ -320,8 +322,9 @@ def partition(
         PipelineError: the program can't be partitioned.
     """
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
+    keywords = dict(cast("Mapping[str, OptionValue]", options))
     if model != load_hardware(DEFAULT_HARDWARE):
-        options["hardware"] = hardware if isinstance(hardware, str) else hardware.text
+        keywords["hardware"] = hardware if isinstance(hardware, str) else hardware.text
     local = _entered_at_main(module)
     if has_discardable(local.operation, _CUSTOM_PARTITIONING):
         # Its import is slow, and most programs don't need it.
@@ -337,7 +340,7 @@ def partition(
         )
         emit(warning(message, location_of(main_of(local).location)))
     interface = InterfaceRecorder()
-    pipeline = pipeline_of(use(_PIPELINE, **options))
+    pipeline = pipeline_of(use(_PIPELINE, **keywords))
     observers = (interface, *instrumentation)
     run_pipeline(local, pipeline, instrumentation=observers, restore_on_failure=False)
     mesh, meshes = interface.mesh, interface.meshes
@@ -358,7 +361,7 @@ def partition(
     inputs = _with_donations(inputs, outputs, main_of(local))
     collectives = collectives_of(local, mesh)
     _LOG.info("partitioned for %d devices: %d collectives", mesh.total_size, len(collectives))
-    return PartitionedProgram(local, mesh, inputs, outputs, collectives, Origin(module, options))
+    return PartitionedProgram(local, mesh, inputs, outputs, collectives, Origin(module, keywords))
 
 
 def _with_donations(

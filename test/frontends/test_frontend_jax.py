@@ -459,3 +459,48 @@ def test_types_of_64_bits():
         UsageError, match=r"values of int64, for which JAX requires jax.config.update"
     ):
         program.as_jax()
+
+
+# --- Keyword arguments, shardings of JAX, errors ----------------------------------------------
+
+
+def scaled(x, w, *, mode="product", scale=2):
+    return (x @ w) * scale if mode == "product" else x + w
+
+
+def test_keyword_arguments():
+    x = np.ones((8, 8), np.float32)
+    static = ("mode", "scale")
+    kwargs = {"w": x, "mode": "sum"}
+    plain = sdy.jax.trace(scaled, x, kwargs=kwargs, static_argnames=static)
+    assert list(sdy.values(plain)) == ["x", "w", "%0", "result[0]"]
+    specs = (P("a"), P("a"))
+    sharded = sdy.jax.trace(
+        scaled, x, kwargs=kwargs, static_argnames=static, mesh=MESH, in_shardings=specs
+    )
+    assert sdy.get_sharding(sdy.values(sharded)["w"]) == ROWS
+    by_name = sdy.jax.trace(lambda x, n: x * n, x, 3, static_argnames="n")
+    assert next(iter(sdy.values(by_name))) == "x"
+    with pytest.raises(UsageError, match="can't shard the keyword-only arguments scale"):
+        sdy.jax.trace(scaled, x, x, kwargs={"scale": x}, mesh=MESH, in_shardings=specs)
+    with pytest.raises(UsageError, match="unexpected keyword argument 'q'"):
+        sdy.jax.trace(scaled, x, x, kwargs={"q": x}, mesh=MESH, in_shardings=specs)
+
+
+def test_shardings_of_partition_specs():
+    assert sdy.sharding(P("a", None)) == ROWS
+    assert str(sdy.sharding(P(P.UNCONSTRAINED, ("a", "b")), "m")) == '<@m, [{?}, {"a", "b"}]>'
+
+
+def test_batching_and_foreign_devices_are_refused_with_names():
+    x = np.ones((8, 8), np.float32)
+    module = sdy.jax.trace(
+        lambda weights, x: x @ weights["in"], {"in": x}, x, mesh=MESH, in_shardings=(P("a"), P())
+    )
+    sdy.propagate(module)
+    program = sdy.partition(module).as_jax(jax.make_mesh((2, 4), ("a", "b")))
+    with pytest.raises(UsageError, match=r"trace and partition jax\.vmap\(f\) instead"):
+        jax.vmap(program, (None, 0))({"in": x}, np.ones((3, 8, 8), np.float32))
+    elsewhere = jax.device_put(x, jax.sharding.SingleDeviceSharding(jax.devices()[5]))
+    with pytest.raises(UsageError, match=r"Got argument weights\['in'\] with shape"):
+        program({"in": elsewhere}, x)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a user's typed program looks like; `test_api.py` has pyright check it, and runs it."""
+"""A user's typed program: `test_api.py` runs it, `test/documentation/test_types.py` checks it."""
 
 import numpy as np
 import numpy.typing as npt
+from torch_mlir import ir
 
 import pyshardy as sdy
 
@@ -58,11 +59,41 @@ def collectives() -> list[str]:
 
 def shardings_of_arguments() -> list[sdy.TensorSharding | None]:
     """Shardings are read from and written to the values of a module."""
-    module = sdy.parse(PROGRAM, sdy.Context())
-    function = module.body.operations[1].operation
-    arguments = list(function.regions[0].blocks[0].arguments)
-    sdy.set_sharding(arguments[1], sdy.TensorSharding.fully_open(2, "mesh"))
-    return [sdy.get_sharding(argument) for argument in arguments]
+    module = sdy.parse(PROGRAM)
+    values = sdy.values(module)
+    sdy.set_sharding(values["%b"], sdy.TensorSharding.fully_open(2, "mesh"))
+    return [sdy.get_sharding(values[name]) for name in ("%a", "%b")]
+
+
+def answers() -> list[str]:
+    """One call explains a program; its parts are typed."""
+    explained: sdy.ProgramExplanation = sdy.explain(PROGRAM, conservative_propagation=True)
+    explained.check(sdy.Contract.of(at_most={"all_reduce": 1}, max_memory="1MB"))
+    seconds: float = explained.cost.seconds
+    groups = {axes: group.nbytes_sent for axes, group in explained.collectives.by_axes().items()}
+    drawing = sdy.draw(explained.program.inputs[0])
+    return [str(explained.value("%a")), f"{seconds:.1e}", str(groups), repr(drawing)]
+
+
+def local_program(module: ir.Module) -> str:
+    """The options of pipelines are typed; operations of the dialect have classes."""
+    record: sdy.Propagation = sdy.propagate(module, propagation_strategy="basic")
+    print(record.explain("%0").sharding, sdy.MeshOp.OPERATION_NAME, sdy.sharding(("x", None)))
+    program = sdy.partition(module, hardware="tpu-v5e", combine_collectives=True)
+    operations = [view.operation.name for view in program.module.body.operations]
+    return f"{operations} on {program.mesh.total_size} devices"
+
+
+def step(x: npt.NDArray[np.float32], scale: float = 2.0) -> npt.NDArray[np.float32]:
+    """A function for JAX."""
+    return x * np.float32(scale)
+
+
+def traced() -> ir.Module:
+    """A function becomes a module with the types and shardings of its arguments."""
+    mesh = sdy.Mesh({"x": 2})
+    x = np.ones((8, 4), np.float32)
+    return sdy.jax.trace(step, x, mesh=mesh, in_shardings=sdy.sharding(("x", None)))
 
 
 def complaint() -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from dialect_generator.declarations import Declarations
 from dialect_generator.layout import PYTHON_HEADER
@@ -33,6 +34,9 @@ SET_OPERAND_SIZES = (
 SET_RESULT_SIZES = (
     "    _set_group_sizes(attributes, _irdl_groups.RESULT_SIZES, results, _ods_context)\n"
 )
+_ENUMS = ("EdgeNodeType", "PropagationDirection", "ReductionOp")
+"""The enums of `mlir_sdy.model` that belong to the dialect."""
+
 BUILD = "    super().__init__(self.OPERATION_NAME,"
 
 
@@ -72,6 +76,22 @@ def operation_classes(declarations: Declarations) -> str:
         text = head + separator + tail
     doc = '"""The operations of the dialect as classes, with builders."""\n'
     return f"{PYTHON_HEADER}{doc}\n{text}"
+
+
+def public_names(sources: Iterable[str]) -> str:
+    """Return `_sdy_names_gen.py`, the public names of the dialect, which doesn't load MLIR.
+
+    Args:
+        sources: the generated files of classes and builders.
+    """
+    found = {
+        name
+        for source in sources
+        for name in re.findall(r"^(?:class|def) ([A-Za-z]\w*)", source, re.M)
+    }
+    names = "".join(f'    "{name}",\n' for name in sorted({*found, *_ENUMS}))
+    doc = '"""The names of the classes and builders of the dialect, for completion and exports."""'
+    return f"{PYTHON_HEADER}{doc}\n\n__all__ = [\n{names}]\n"
 
 
 def _default_value(declarations: Declarations, attribute: OpAttributeDecl) -> str:

@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from mlir_sdy.model.axes import AxisRef
 from mlir_sdy.model.errors import ModelError
@@ -39,9 +40,9 @@ class _AxisTableSlot(HashSlot):
 
 
 @hash_once
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Mesh(_AxisTableSlot):
-    """Devices arranged along named axes: `<["x"=4, "y"=2]>`.
+    """Devices arranged along named axes: `Mesh({"x": 4, "y": 2})` is `<["x"=4, "y"=2]>`.
 
     There are three kinds of meshes:
 
@@ -65,7 +66,13 @@ class Mesh(_AxisTableSlot):
     axes: tuple[MeshAxis, ...] = ()
     device_ids: tuple[int, ...] = ()
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self, axes: Mapping[str, int] | Iterable[MeshAxis] = (), device_ids: Iterable[int] = ()
+    ) -> None:
+        if isinstance(axes, Mapping):
+            axes = itertools.starmap(MeshAxis, cast("Mapping[str, int]", axes).items())
+        object.__setattr__(self, "axes", tuple(axes))
+        object.__setattr__(self, "device_ids", tuple(device_ids))
         self._check()
         if self.axes and self.device_ids == tuple(range(len(self.device_ids))):
             object.__setattr__(self, "device_ids", ())
@@ -73,7 +80,7 @@ class Mesh(_AxisTableSlot):
     @classmethod
     def of(cls, sizes: Mapping[str, int], device_ids: Iterable[int] = ()) -> Mesh:
         """The mesh with axes of the given sizes, major to minor: `Mesh.of({"x": 4, "y": 2})`."""
-        return cls(tuple(itertools.starmap(MeshAxis, sizes.items())), tuple(device_ids))
+        return cls(sizes, device_ids)
 
     def _check(self) -> None:
         ids = self.device_ids

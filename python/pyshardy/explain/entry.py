@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
@@ -21,28 +21,38 @@ from pyshardy.irtools.source_text import remember_text, text_of
 from pyshardy.program import PartitionedProgram
 
 if TYPE_CHECKING:
-    import jax
+    from typing_extensions import Unpack
 
+    from pyshardy.frontends.jax.mesh_type import MeshOfJax
     from pyshardy.frontends.torch import TracedModule
-    from pyshardy.pipeline.options import OptionValue
+    from pyshardy.pipelines.option_types import PartitionOptions, PropagationOptions
+
+
+class LoweredByJax(Protocol):
+    """A function that JAX lowered: `jax.stages.Lowered`. One that it traced is callable."""
+
+    def as_text(self) -> str:
+        """Return the program."""
+        ...
 
 
 def explain(
     program: ir.Module
     | PartitionedProgram
     | TracedModule
-    | jax.stages.Traced
-    | jax.stages.Lowered
+    | LoweredByJax
     | Callable[..., Any]
     | str
     | os.PathLike[str],
     *args: Any,
-    mesh: Mesh | jax.sharding.Mesh | jax.sharding.AbstractMesh | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    static_argnames: str | Sequence[str] = (),
+    mesh: Mesh | MeshOfJax | None = None,
     in_shardings: Any = None,
     out_shardings: Any = None,
     hardware: Hardware | str = COST_HARDWARE,
     plan_hardware: Hardware | str = DEFAULT_HARDWARE,
-    **options: OptionValue,
+    **options: Unpack[PropagationOptions],
 ) -> ProgramExplanation:
     """Propagate and partition a program, and explain its shardings and collectives.
 
@@ -59,6 +69,8 @@ def explain(
             made from is explained.
         args: for a function the arguments, as in `sdy.jax.trace`; for a module of PyTorch the
             inputs, as in `sdy.torch.trace`.
+        kwargs: their keyword arguments.
+        static_argnames: the names of arguments of a function that aren't arrays.
         mesh: the mesh of the shardings, for a function or a module of PyTorch.
         in_shardings: the shardings of the arguments of a function; for a module of PyTorch, the
             shardings by patterns of names.
@@ -72,7 +84,14 @@ def explain(
             program has no mesh or no entry; the module of a partitioned program has changed.
         PipelineError: propagation or partitioning fails.
     """
-    callable_arguments = _Arguments(args, mesh, in_shardings, out_shardings)
+    callable_arguments = _Arguments(
+        args,
+        mesh=mesh,
+        in_shardings=in_shardings,
+        out_shardings=out_shardings,
+        kwargs=kwargs,
+        static_argnames=static_argnames,
+    )
     if isinstance(program, PartitionedProgram):
         callable_arguments.check_none()
         return _explain_partitioned(program, hardware, options)
@@ -86,17 +105,13 @@ def explain(
 class _Arguments:
     """The arguments of a traced function."""
 
-    def __init__(self, args: tuple[Any, ...], mesh: Any, in_shardings: Any, out_shardings: Any):
+    def __init__(self, args: tuple[Any, ...], **keywords: Any):
         self.args = args
-        self.keywords: dict[str, Any] = {
-            "mesh": mesh,
-            "in_shardings": in_shardings,
-            "out_shardings": out_shardings,
-        }
+        self.keywords = keywords
 
     def check_none(self) -> None:
         """Check that no arguments are given, for a program that is traced already."""
-        given = [name for name, value in self.keywords.items() if value is not None]
+        given = [name for name, value in self.keywords.items() if value not in (None, ())]
         if self.args or given:
             names = ", ".join(["the positional arguments"] * bool(self.args) + given)
             message = "the program is traced already, so it takes no arguments and shardings: drop"
@@ -110,8 +125,9 @@ def _module_of(program: Any, arguments: _Arguments) -> tuple[ir.Module, str]:
     if torch is not None and isinstance(program, torch.nn.Module):
         from pyshardy.frontends.torch import trace  # noqa: PLC0415 (loads PyTorch)
 
-        shardings, mesh = arguments.keywords["in_shardings"], arguments.keywords["mesh"]
-        traced = trace(program, *arguments.args, shardings=shardings, mesh=mesh)
+        shardings = arguments.keywords["in_shardings"]
+        others = {name: arguments.keywords[name] for name in ("mesh", "kwargs")}
+        traced = trace(program, *arguments.args, shardings=shardings, **others)
         return traced.module, type(program).__name__
     is_traced = jax_stages and isinstance(program, jax_stages.Traced | jax_stages.Lowered)
     if callable(program) and not is_traced:
@@ -145,7 +161,7 @@ def _loaded(name: str) -> Any:
 
 
 def _explain_partitioned(
-    program: PartitionedProgram, hardware: Hardware | str, options: Mapping[str, OptionValue]
+    program: PartitionedProgram, hardware: Hardware | str, options: PropagationOptions
 ) -> ProgramExplanation:
     """Explain the module that a program was made from, partitioned by the same options."""
     if program.origin is None:
@@ -153,11 +169,11 @@ def _explain_partitioned(
     partition_options = dict(program.origin.options)
     plan_hardware = partition_options.pop("hardware", DEFAULT_HARDWARE)
     explained = explain_program(
-        _module_of(program.origin.module, _Arguments((), None, None, None))[0],
+        _module_of(program.origin.module, _Arguments(()))[0],
         hardware=str(plan_hardware),
         cost_hardware=hardware,
         options=options,
-        partition_options=partition_options,
+        partition_options=cast("PartitionOptions", partition_options),
     )
     if explained.program.collectives != program.collectives:
         message = (

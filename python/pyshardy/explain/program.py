@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.explanation import Explanation
 
 if TYPE_CHECKING:
-    from pyshardy.pipeline.options import OptionValue
+    from pyshardy.pipelines.option_types import PartitionOptions, PropagationOptions
 
 COST_HARDWARE = "h100"
 """The hardware of cost estimates."""
@@ -113,8 +112,8 @@ def explain_program(
     hardware: Hardware | str = DEFAULT_HARDWARE,
     cost_hardware: Hardware | str = COST_HARDWARE,
     title: str = "program",
-    options: Mapping[str, OptionValue] | None = None,
-    partition_options: Mapping[str, OptionValue] | None = None,
+    options: PropagationOptions | None = None,
+    partition_options: PartitionOptions | None = None,
 ) -> ExplainedProgram:
     """Propagate and partition a program, and explain both.
 

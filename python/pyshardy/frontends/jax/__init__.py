@@ -17,6 +17,7 @@
 | `custom_partitioning` | functions with `jax.experimental.custom_partitioning`         |
 | `process`             | a name for this process                                       |
 | `random_keys`         | random number keys                                            |
+| `mesh_type`           | the type of meshes of JAX                                     |
 | `meshes`              | meshes and shardings of JAX                                   |
 | `refined_mesh`        | a mesh of full axes for sub-axes and several meshes           |
 | `dtypes`              | element types                                                 |
@@ -29,3 +30,7 @@ from pyshardy.frontends.jax.lowered import from_lowered
 from pyshardy.frontends.jax.tracing import trace
 
 __all__ = ["from_exported", "from_lowered", "trace"]
+
+
+def __dir__() -> list[str]:
+    return __all__  # without the modules

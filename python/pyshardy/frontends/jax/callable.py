@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -37,6 +38,10 @@ from pyshardy.packages import require
 
 if TYPE_CHECKING:
     import jax
+
+
+_ARGUMENT = re.compile(r"argument arrays\[(\d+)\] of \S+")
+"""An argument in JAX's errors, which name it by the parameters of a function in this module."""
 
 
 class Port(Protocol):
@@ -124,7 +129,7 @@ class JaxProgram:
                 # JAX cannot check for a foreign program whether copies are equal on all devices.
                 check_vma=False,
             )
-            function = _laid_out(local, shardings[0])
+            function = _without_batching(_laid_out(local, shardings[0]))
             if not self._calls_back:  # JAX has no gradient of its own for those that do
                 function = _without_gradient(function)
             donated = [index for index, port in enumerate(inputs) if port.donated_to is not None]
@@ -162,7 +167,7 @@ class JaxProgram:
         if any(isinstance(array, jax.core.Tracer) for array in arrays):
             results = self._run_within(*arrays)
         else:
-            results = self._run(*arrays)
+            results = self._run_on_devices(arrays)
             if self._calls_back:
                 jax.block_until_ready(results)
                 jax.effects_barrier()
@@ -170,6 +175,17 @@ class JaxProgram:
         if self._structure is not None:
             results = map(with_keys, results, self._structure.keys)
         return self._out_tree_of(results)
+
+    def _run_on_devices(self, arrays: Sequence[Any]) -> Any:
+        """Run the program on arrays; an error of JAX about an array names the argument."""
+        try:
+            return self._run(*arrays)
+        except ValueError as refusal:
+            found = _ARGUMENT.search(str(refusal))
+            if found is None:
+                raise
+            message = _ARGUMENT.sub(f"argument {self._inputs[int(found[1])].name}", str(refusal))
+            raise UsageError(error(message.splitlines()[0])) from None
 
     def _leaves(self, args: Any, kwargs: Any) -> Sequence[Any]:
         import jax  # noqa: PLC0415
@@ -265,6 +281,20 @@ def _without_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
 def _refuse_gradient(*_: Any) -> Any:
     message = "a partitioned program cannot be differentiated"
     raise UsageError(error(f"{message}: trace and partition its gradient, jax.grad(f), instead"))
+
+
+def _without_batching(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with a rule for `jax.vmap` that raises an error with a hint."""
+    import jax.custom_batching  # noqa: PLC0415
+
+    refusing = jax.custom_batching.custom_vmap(function)
+    refusing.def_vmap(_refuse_batching)
+    return refusing
+
+
+def _refuse_batching(*_: Any) -> Any:
+    message = "a partitioned program cannot be batched"
+    raise UsageError(error(f"{message}: trace and partition jax.vmap(f) instead"))
 
 
 def _partition_spec(port: Port, grid: RefinedMesh) -> jax.sharding.PartitionSpec:

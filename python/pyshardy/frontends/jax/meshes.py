@@ -12,6 +12,7 @@ import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.model import Mesh
+from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.refined_mesh import RefinedMesh
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def abstract_mesh(mesh: Mesh) -> AbstractMesh:
     )
 
 
-def mesh_of_model(mesh: jax.sharding.Mesh | AbstractMesh) -> Mesh:
+def mesh_of_model(mesh: MeshOfJax) -> Mesh:
     """Return the mesh of a JAX mesh, with the devices numbered in its order."""
     return Mesh.of(dict(zip(mesh.axis_names, mesh.axis_sizes, strict=True)))
 

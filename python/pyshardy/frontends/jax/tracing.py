@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +19,12 @@ from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.values import set_argument_shardings, set_result_shardings
 from mlir_sdy.verify import verify
 from pyshardy.frontends.jax.lowered import from_lowered
+from pyshardy.frontends.jax.mesh_type import MeshOfJax
 from pyshardy.frontends.jax.meshes import abstract_mesh, mesh_in_force, mesh_of_model
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.irtools.tokens import is_token
 from pyshardy.packages import require
-
-if TYPE_CHECKING:
-    import jax
 
 _PLATFORM_WITHOUT_DEVICES = "cpu"
 _NO_PREFIX = "shardings specification must be a tree prefix"
@@ -36,8 +35,10 @@ def trace(
     *arguments: Any,
     in_shardings: Any = None,
     out_shardings: Any = None,
-    mesh: Mesh | jax.sharding.Mesh | jax.sharding.AbstractMesh | None = None,
+    mesh: Mesh | MeshOfJax | None = None,
     static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    kwargs: Mapping[str, Any] | None = None,
     context: ir.Context | None = None,
 ) -> ir.Module:
     """Trace a JAX function for arguments of the given types, and return its module.
@@ -60,10 +61,14 @@ def trace(
         mesh: the mesh of each `PartitionSpec` and `TensorSharding`; by default, the mesh of
             `jax.set_mesh`. It may be without devices: a `Mesh` or a `jax.sharding.AbstractMesh`.
         static_argnums: the positions of arguments that aren't arrays.
+        static_argnames: the names of further ones, which may be in `kwargs`.
+        kwargs: the keyword arguments. With `in_shardings` they are passed by position, since JAX
+            has no shardings of keyword arguments.
         context: a context with the dialect; a new one by default.
 
     Raises:
-        UsageError: JAX is missing, or shardings don't match the arguments.
+        UsageError: JAX is missing, or shardings don't match the arguments, or are given for
+            keyword-only arguments.
         VerificationError: a `TensorSharding` is invalid for its argument.
     """
     require("jax", "sdy.jax.trace", extra="jax")
@@ -78,17 +83,31 @@ def trace(
         # JAX takes no arrays that are on some device then, and is to be told of a platform.
         placed = np.ndarray, jax.Array
         platforms = (_PLATFORM_WITHOUT_DEVICES,)
-    arguments = _types_of(arguments, placed, static_argnums)
+    names = {static_argnames} if isinstance(static_argnames, str) else {*static_argnames}
+    keywords = dict(kwargs or {})
+    if keywords and in_shardings is not None:
+        arguments, keywords = _by_position(function, arguments, keywords, names)
+    static = _static_positions(function, static_argnums, names, len(arguments))
+    keyword_types = {
+        name: value if name in names else _types_of((value,), placed, ())[0]
+        for name, value in keywords.items()
+    }
+    arguments = _types_of(arguments, placed, static)
+    donated = _donated(function, arguments, keyword_types, static)
+    if keywords and in_shardings is not None:  # These are static; JAX takes none with shardings.
+        function = functools.wraps(function)(functools.partial(function, **keywords))
+        names, keyword_types = names - keywords.keys(), {}
     compiled = jax.jit(
         function,
         in_shardings=shardings[0],
         out_shardings=shardings[1],
-        static_argnums=static_argnums,
-        donate_argnums=_donated(function, arguments, static_argnums),
+        static_argnums=static,
+        static_argnames=sorted(names),
+        donate_argnums=donated,
         keep_unused=True,
     )
     try:
-        lowered = compiled.trace(*arguments).lower(lowering_platforms=platforms)
+        lowered = compiled.trace(*arguments, **keyword_types).lower(lowering_platforms=platforms)
     except ValueError as refusal:
         if _NO_PREFIX not in str(refusal):
             raise  # of the function, or JAX tells better than we could
@@ -109,7 +128,7 @@ def trace(
     return module
 
 
-@cache
+@functools.cache
 def _leave_out_own_frames() -> None:
     """Exclude the frames of this package from JAX's source locations."""
     from jax.extend.source_info_util import register_exclusion  # noqa: PLC0415
@@ -124,7 +143,7 @@ class _Shardings:
         is_without_devices: whether JAX was given a mesh without devices.
     """
 
-    def __init__(self, mesh: Mesh | jax.sharding.Mesh | jax.sharding.AbstractMesh | None):
+    def __init__(self, mesh: Mesh | MeshOfJax | None):
         import jax  # noqa: PLC0415
 
         self._kinds = (jax.sharding.Sharding, jax.sharding.PartitionSpec, TensorSharding)
@@ -185,7 +204,7 @@ class _Shardings:
 
 
 def _donated(
-    function: Any, arguments: Sequence[Any], static: int | Sequence[int]
+    function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any], static: Sequence[int]
 ) -> tuple[int, ...]:
     """Return the positions of the donated arguments of a function made by `jax.jit`.
 
@@ -197,12 +216,8 @@ def _donated(
         return ()
     # The devices of arrays don't matter here, and may conflict with the function.
     types = _types_of(tuple(arguments), (np.ndarray, jax.Array), static)
-    given, _ = function.trace(*types).args_info
-    positions = [
-        position
-        for position in range(len(arguments))
-        if position not in _positions(static, len(arguments))
-    ]
+    given, _ = function.trace(*types, **keywords).args_info
+    positions = [position for position in range(len(arguments)) if position not in static]
     return tuple(
         position
         for position, info in zip(positions, given, strict=True)
@@ -219,7 +234,7 @@ def _behind_tokens(
 
 
 def _types_of(
-    arguments: tuple[Any, ...], arrays: tuple[type, ...], static: int | Sequence[int]
+    arguments: tuple[Any, ...], arrays: tuple[type, ...], static: Sequence[int]
 ) -> tuple[Any, ...]:
     """Return the arguments with types in place of arrays of some classes."""
     import jax  # noqa: PLC0415
@@ -227,13 +242,39 @@ def _types_of(
     def type_of(leaf: Any) -> Any:
         return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if isinstance(leaf, arrays) else leaf
 
-    positions = _positions(static, len(arguments))
     return tuple(
-        argument if position in positions else jax.tree.map(type_of, argument)
+        argument if position in static else jax.tree.map(type_of, argument)
         for position, argument in enumerate(arguments)
     )
 
 
-def _positions(static: int | Sequence[int], count: int) -> set[int]:
-    """Return positions as non-negative numbers."""
-    return {each % count for each in ([static] if isinstance(static, int) else static)}
+def _static_positions(
+    function: Callable[..., Any], numbers: int | Sequence[int], names: set[str], count: int
+) -> list[int]:
+    """Return the positions of static arguments, given by their numbers and names."""
+    positions = {each % count for each in ([numbers] if isinstance(numbers, int) else numbers)}
+    if names:
+        parameters = list(inspect.signature(function).parameters)
+        positions |= {parameters.index(name) for name in names if name in parameters[:count]}
+    return sorted(positions)
+
+
+def _by_position(
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+    names: set[str],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return positional and keyword arguments, where only static ones are keywords."""
+    try:
+        bound = inspect.signature(function).bind(*arguments, **keywords)
+    except TypeError as refusal:
+        raise UsageError(error(f"the arguments do not fit the function: {refusal}")) from None
+    left = [name for name in bound.kwargs if name not in names]
+    if left:
+        message = (
+            f"'in_shardings' can't shard the keyword-only arguments {', '.join(left)}: make them "
+            "positional, or wrap the function"
+        )
+        raise UsageError(error(message))
+    return bound.args, bound.kwargs

@@ -25,3 +25,7 @@ from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.frontends.torch.tracing import trace
 
 __all__ = ["TracedModule", "trace"]
+
+
+def __dir__() -> list[str]:
+    return __all__  # without the modules
