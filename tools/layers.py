@@ -42,6 +42,7 @@ LAYERS = [
     ["pyshardy.explain"],
     ["pyshardy"],  # the public interface
     ["pyshardy.cli"],
+    ["pyshardy.lsp"],
     ["pyshardy.__main__"],
 ]
 """Each layer may import those above it, and other modules of its own.

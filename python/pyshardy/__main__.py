@@ -15,6 +15,7 @@ TOOLS = {
     "run": "partition a program, run it, and compare the results",
     "explain": "report why values have their shardings, and what communication costs",
     "translate": "convert a program between text, bytecode and portable artifacts",
+    "lsp": "serve an editor: diagnostics, shardings, explanations",
     "examples": "copy the programs that the documentation uses",
 }
 """The tools by their names without `sdy-`, with a summary."""
@@ -56,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         advice = did_you_mean(name, TOOLS) or f"; the tools are {', '.join(TOOLS)}"
         sys.stderr.write(f"python -m pyshardy: error: no tool '{words[0]}'{advice}\n")
         return 1
-    tool = importlib.import_module(f"pyshardy.cli.{name}")
+    tool = importlib.import_module("pyshardy.lsp.main" if name == "lsp" else f"pyshardy.cli.{name}")
     if argv is not None:
         return tool.main(words[1:])
     sys.argv = [f"sdy-{name}", *words[1:]]

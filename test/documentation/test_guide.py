@@ -48,7 +48,7 @@ def test_code_does_what_the_guide_says(path, tmp_path, monkeypatch):
                     f"{path.name}:{statement.lineno}: only expressions have results"
                 )
                 exec(compile(ast.Module([statement], []), str(path), "exec"), names)
-    assert results or "```bash\n" in path.read_text(encoding="utf-8")
+    assert results or "```python\n" not in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", sorted(GUIDE.glob("*.md")), ids=lambda path: path.stem)

@@ -27,6 +27,7 @@ LATE_IMPORTS = {
     "pyshardy.explain.entry": "front ends, for functions",
     "pyshardy.frontends.files": "JAX, for programs that it has serialized",
     "pyshardy.guard.child": "the error of a crash",
+    "pyshardy.lsp.main": "the server, after --help and --version",
     "pyshardy.passes.importing.apply_sharding_constraints": "debug information, rarely wanted",
     "pyshardy.pipeline.registry": "the declarations of passes, to run or list them",
     "pyshardy.pipeline.reproducer": "printing modules",

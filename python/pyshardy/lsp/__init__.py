@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The language server `sdy-lsp`: programs in MLIR, and Python files that trace programs.
+
+| module       | contents                                                              |
+|--------------|-----------------------------------------------------------------------|
+| `text_index` | names in the text of a program, and their definitions                 |
+| `facts`      | the results of an analysis, as plain data                             |
+| `analysis`   | the analysis of a program: errors, shardings, collectives             |
+| `worker`     | the process that analyzes, which may crash                            |
+| `script`     | the process that runs a Python script and analyzes what it traces     |
+| `documents`  | open documents with their text indexes and facts                      |
+| `features`   | hover, hints, definitions, completion, actions                        |
+| `server`     | the protocol                                                          |
+| `main`       | the command line                                                      |
+"""

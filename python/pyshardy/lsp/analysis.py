@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The analysis of a program: its errors, and the shardings and collectives that it gets.
+
+1. A text is cut at its lines `// -----`, and each part is a program.
+2. The operations are numbered in the order of the text. The numbers are marks in locations, so that
+   operations are recognized after propagation, also in programs with source locations.
+3. The program is propagated, partitioned and explained. If this fails, the errors are the result,
+   together with the shardings that it got.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from mlir_sdy import assembly
+from mlir_sdy.diagnostics import Diagnostic, SdyError, Severity, UsageError, collect
+from mlir_sdy.dialect import Context
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import Mesh
+from mlir_sdy.model.equivalence import mesh_of
+from mlir_sdy.symbols import meshes_of
+from mlir_sdy.traversal import operations_in
+from mlir_sdy.values import get_sharding
+from pyshardy.cli.split_input import split_input
+from pyshardy.explain.program import ExplainedProgram, explain_program
+from pyshardy.irtools.named_values import name_of
+from pyshardy.irtools.tags import tagged, tags_of
+from pyshardy.irtools.tensor_types import element_bytes, shape_of, with_shape
+from pyshardy.lsp.facts import CollectiveFact, Facts, Problem, ValueFact
+from pyshardy.lsp.text_index import TextIndex
+
+_MARK = "lsp"
+_HERE = "-"
+"""The name of the document in locations."""
+
+_Slot = tuple[int, int]
+"""The number of an operation that defines values, and the number of one of them."""
+
+_Place = tuple[str, int, int]
+"""The name of a value with its line and column; empty and zeros if it is not in a text."""
+
+
+class Analysis:
+    """The analysis of one program, which also answers later questions.
+
+    Args:
+        first_key: the key of its first value.
+
+    Attributes:
+        facts: the results.
+    """
+
+    def __init__(self, first_key: int = 0):
+        self.facts = Facts()
+        self._values: list[ir.Value] = []
+        self._first_key = first_key
+        self._explained: ExplainedProgram | None = None
+
+    @classmethod
+    def of_text(cls, text: str, first_line: int = 1, first_key: int = 0) -> Analysis:
+        """Analyze a program in MLIR.
+
+        Args:
+            text: the program.
+            first_line: the line of the document at which it begins.
+            first_key: the key of its first value.
+        """
+        analysis = cls(first_key)
+        try:
+            module = assembly.parse(text, Context(), _HERE, first_line=first_line)
+        except SdyError as failure:
+            analysis.facts = Facts(tuple(map(problem_of, failure.diagnostics)))
+            return analysis
+        analysis._analyze(module, _places(text, first_line))
+        return analysis
+
+    @classmethod
+    def of_module(cls, module: ir.Module, first_key: int = 0) -> Analysis:
+        """Analyze a traced program, whose locations are in other files, and propagate it."""
+        analysis = cls(first_key)
+        analysis._analyze(module, {})
+        return analysis
+
+    def explanation(self, key: int) -> str:
+        """Return why a value has its sharding, or an empty text.
+
+        Args:
+            key: the key of the value in `facts`.
+        """
+        if self._explained is None:
+            return ""
+        try:
+            return str(self._explained.value(self._values[key - self._first_key]))
+        except SdyError as failure:
+            return failure.diagnostics[0].message
+
+    # --- The stages ---------------------------------------------------------------------------
+
+    def _analyze(self, module: ir.Module, places: Mapping[_Slot, _Place]) -> None:
+        annotated = _mark(module)
+        with collect() as found:
+            try:
+                self._explained = explain_program(module)
+            except UsageError as failure:  # without a mesh or an entry, which is no mistake
+                found.extend(replace(e, severity=Severity.REMARK) for e in failure.diagnostics)
+            except SdyError as failure:
+                found.extend(failure.diagnostics)
+        problems = tuple(problem_of(each) for each in dict.fromkeys(found))
+        values = tuple(self._value_facts(module, places, annotated))
+        collectives = () if self._explained is None else tuple(_collectives(self._explained))
+        self.facts = Facts(problems, values, collectives)
+
+    def _value_facts(
+        self,
+        module: ir.Module,
+        places: Mapping[_Slot, _Place],
+        annotated: set[_Slot],
+    ) -> Iterator[ValueFact]:
+        meshes = meshes_of(module)
+        seen: set[_Slot] = set()
+        for operation in _makers(module):
+            numbers = tags_of(operation.location, _MARK)
+            own = operation.results if operation.name != "func.func" else _arguments(operation)
+            for index, value in enumerate(own if numbers else ()):
+                slot = numbers[-1], index
+                if slot not in seen:  # a copy of the operation has the same number
+                    seen.add(slot)
+                    key = self._first_key + len(self._values)
+                    self._values.append(value)
+                    place = places.get(slot, ("", 0, 0))
+                    yield _fact(value, key, place, slot in annotated, meshes)
+
+
+def analyses_of_text(text: str, first_key: int = 0) -> list[Analysis]:
+    """Analyze all programs of a document.
+
+    Args:
+        text: the document.
+        first_key: the key of the first value.
+    """
+    analyses: list[Analysis] = []
+    for chunk in split_input(text):
+        analyses.append(Analysis.of_text(chunk.text, chunk.first_line, first_key))
+        first_key += len(analyses[-1].facts.values)
+    return analyses
+
+
+# --- Operations and their places ----------------------------------------------------------------
+
+
+def _arguments(function: ir.Operation) -> list[ir.Value]:
+    return [each for block in list(function.regions[0].blocks)[:1] for each in block.arguments]
+
+
+def _makers(module: ir.Module) -> list[ir.Operation]:
+    """The operations that define values: functions, and those with results."""
+    operations = (view.operation for view in operations_in(module.operation))
+    return [each for each in operations if each.name == "func.func" or len(each.results)]
+
+
+def _mark(module: ir.Module) -> set[_Slot]:
+    """Number the operations, and return the values that have shardings already."""
+    annotated: set[_Slot] = set()
+    for number, operation in enumerate(_makers(module)):
+        operation.location = tagged(operation.location, _MARK, number)
+        own = operation.results if operation.name != "func.func" else _arguments(operation)
+        for index, value in enumerate(own):
+            if get_sharding(value) is not None:
+                annotated.add((number, index))
+    return annotated
+
+
+def _places(text: str, first_line: int) -> dict[_Slot, _Place]:
+    """Return the definitions in a text by the numbers of their operations and values."""
+    makers = sorted(
+        [*_FUNCTION.finditer(text), *_STATEMENT.finditer(text)], key=lambda found: found.end()
+    )
+    counts = {name.start: name for name in TextIndex(text).names if name.is_definition}
+    lines = [0, *(found.end() for found in re.finditer("\n", text))]
+    places: dict[_Slot, _Place] = {}
+    for number, maker in enumerate(makers):
+        index = 0
+        for start in _defined_by(text, maker):
+            if (name := counts.get(start)) is None:
+                continue
+            line = bisect.bisect(lines, start)
+            place = line + first_line - 1, start - lines[line - 1] + 1
+            for part in range(name.count):
+                suffix = f"#{part}" if name.count > 1 else ""
+                places[number, index + part] = (name.text + suffix, *place)
+            index += name.count
+    return places
+
+
+_FUNCTION = re.compile(r"\bfunc\.func\b[^@{\n]*@(?:\"[^\"]*\"|[\w$.-]+)\s*\(")
+_STATEMENT = re.compile(
+    r"^\s*(?P<names>%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=(?!=)|\)\s*applies\s", re.M
+)
+"""An operation with results, or a `stablehlo.reduce` in its short form without a body."""
+
+
+def _defined_by(text: str, maker: re.Match[str]) -> Iterator[int]:
+    """Yield the offsets of the names that an operation or a function defines."""
+    if maker.re is _STATEMENT:
+        if maker["names"]:
+            for name in re.finditer(r"%[\w$.-]+", maker["names"]):
+                yield maker.start("names") + name.start()
+        return
+    depth, position = 1, maker.end()
+    pieces = re.compile(r'"[^"\n]*"|%[\w$.-]+|[()]')
+    while depth and (piece := pieces.search(text, position)) is not None:
+        depth += {"(": 1, ")": -1}.get(piece[0], 0)
+        if piece[0].startswith("%"):
+            yield piece.start()
+        position = piece.end()
+
+
+# --- Facts --------------------------------------------------------------------------------------
+
+
+def _fact(
+    value: ir.Value,
+    key: int,
+    place: _Place,
+    is_annotated: bool,
+    meshes: dict[str, Mesh],
+) -> ValueFact:
+    name, line, column = place
+    source = location_of(value.location)
+    if source is not None and source.filename == _HERE:
+        source = None
+    sharding = get_sharding(value)
+    nbytes, local_nbytes, local = 0, 0, value.type
+    if isinstance(value.type, ir.RankedTensorType) and value.type.has_static_shape:
+        nbytes = local_nbytes = _nbytes(value.type)
+        mesh = None if sharding is None else mesh_of(sharding, meshes)
+        if sharding is not None and mesh is not None and not mesh.is_maximal:
+            local = with_shape(value.type, sharding.local_shape(shape_of(value.type), mesh))
+            local_nbytes = _nbytes(local)
+    return ValueFact(
+        key=key,
+        name=name or name_of(value) or "",
+        line=line,
+        column=column,
+        filename="" if source is None else source.filename,
+        source_line=0 if source is None else source.line,
+        type=str(value.type),
+        sharding="" if sharding is None else str(sharding),
+        dims="" if sharding is None else str(sharding).partition(", ")[2].removesuffix(">"),
+        local_type=str(local),
+        nbytes=nbytes,
+        local_nbytes=local_nbytes,
+        is_annotated=is_annotated,
+    )
+
+
+def _nbytes(tensor: ir.Type) -> int:
+    count = element_bytes(tensor)
+    for size in shape_of(tensor):
+        count *= size
+    return count
+
+
+def _collectives(explained: ExplainedProgram) -> Iterator[CollectiveFact]:
+    for one in explained.collectives:
+        place = one.collective.location
+        filename, line = ("", 0) if place is None else (place.filename, place.line)
+        yield CollectiveFact(one.summary(), str(one), "" if filename == _HERE else filename, line)
+
+
+def problem_of(diagnostic: Diagnostic) -> Problem:
+    """Return a diagnostic as plain data."""
+    place = diagnostic.location
+    return Problem(
+        severity=diagnostic.severity.value,
+        message=diagnostic.message,
+        filename="" if place is None or place.filename == _HERE else place.filename,
+        line=0 if place is None else place.line,
+        column=0 if place is None else place.column,
+        notes=tuple(note.message for note in diagnostic.notes),
+    )

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Open documents: their texts, the names in them, and the facts of their last analysis."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from lsprotocol import types
+from pygls.workspace import PositionCodec
+
+from pyshardy.lsp.facts import CollectiveFact, Facts, ValueFact
+from pyshardy.lsp.text_index import Name, TextIndex
+
+_WORD = re.compile(r'"[^"\n]*"?|[@%#!^]?[\w.$-]+(?:#\d+)?|.')
+
+
+@dataclass
+class Document:
+    """A document in the editor.
+
+    Attributes:
+        uri: its identifier.
+        text: its text.
+        codec: converts the columns of the editor.
+        facts: the facts of its last analysis; for a Python file, of the programs that it traced.
+    """
+
+    uri: str
+    text: str
+    codec: PositionCodec
+    facts: Facts = field(default_factory=Facts)
+
+    @property
+    def path(self) -> str:
+        """The path of its file."""
+        return unquote(urlparse(self.uri).path)
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is a Python file."""
+        return self.uri.endswith(".py")
+
+    @cached_property
+    def index(self) -> TextIndex:
+        """The names in the text."""
+        return TextIndex(self.text)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines with their ends."""
+        return self.text.splitlines(keepends=True) or [""]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts = [0]
+        for line in self.lines:
+            starts.append(starts[-1] + len(line))
+        return starts
+
+    # --- Positions ----------------------------------------------------------------------------
+
+    def offset(self, position: types.Position) -> int:
+        """Return the offset of a position in the text."""
+        place = self.codec.position_from_client_units(self.lines, position)
+        line = min(place.line, len(self.lines) - 1)
+        return min(self._starts[line] + place.character, len(self.text))
+
+    def position(self, offset: int) -> types.Position:
+        """Return the position of an offset."""
+        line = min(bisect.bisect(self._starts, offset) - 1, len(self.lines) - 1)
+        before = self.text[self._starts[line] : offset]
+        return types.Position(line, self.codec.client_num_units(before))
+
+    def range(self, start: int, end: int) -> types.Range:
+        """Return the range between two offsets."""
+        return types.Range(self.position(start), self.position(end))
+
+    def word_at(self, line: int, column: int) -> types.Range:
+        """Return the range of the word at a line and column that count from 1."""
+        start = self.offset_of(line, column)
+        word = _WORD.match(self.text, start)
+        return self.range(start, start if word is None else word.end())
+
+    def offset_of(self, line: int, column: int) -> int:
+        """Return the offset of a line and column that count from 1."""
+        line = min(max(line, 1), len(self.lines))
+        return min(self._starts[line - 1] + max(column, 1) - 1, len(self.text))
+
+    # --- Facts --------------------------------------------------------------------------------
+
+    @cached_property
+    def _value_at(self) -> dict[int, list[ValueFact]]:
+        found: dict[int, list[ValueFact]] = {}
+        for value in self.facts.values:
+            if value.line:
+                found.setdefault(self.offset_of(value.line, value.column), []).append(value)
+        return found
+
+    def values_of(self, name: Name) -> list[ValueFact]:
+        """Return the values that a name stands for: one, or all results `%x:2` of an operation."""
+        values = self._value_at.get(name.definition, [])
+        part = re.match(r"#(\d+)", self.text[name.end : name.end + 8])
+        return values[int(part[1]) :][:1] if part is not None else values
+
+    def values_on(self, path: str, line: int) -> list[ValueFact]:
+        """Return the values that a line of a source file defines."""
+        return [
+            value
+            for value in self.facts.values
+            if value.source_line == line and is_same_file(value.filename, path)
+        ]
+
+    def collectives_on(self, path: str, line: int) -> list[CollectiveFact]:
+        """Return the collectives of a line, of this document if the path is empty."""
+        return [
+            one
+            for one in self.facts.collectives
+            if one.line == line and (one.filename == path or is_same_file(one.filename, path))
+        ]
+
+
+def is_same_file(named: str, path: str) -> bool:
+    """Whether a file that a location names is the one with a path."""
+    return bool(named) and bool(path) and Path(path).as_posix().endswith(Path(named).as_posix())

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The features of the server, as functions of documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from lsprotocol import types
+
+from pyshardy.lsp.documents import Document, is_same_file
+from pyshardy.lsp.facts import CollectiveFact, Problem, ValueFact
+from pyshardy.pipeline.registry import passes, pipelines
+
+SOURCE = "pyshardy"
+EXPLAIN, TRACE = "pyshardy.explain", "pyshardy.trace"
+"""The commands of the server."""
+
+_SEVERITIES = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "remark": types.DiagnosticSeverity.Information,
+    "note": types.DiagnosticSeverity.Hint,
+}
+_SUGGESTION = re.compile(
+    r"did you mean (?:(?P<quote>['\"])(?P<name>[^'\"]+)(?P=quote)|(?P<symbol>@[\w.$-]+))\?"
+)
+_PASS_NAME = re.compile(r"-{0,2}[a-z][\w-]*")
+_TAKES_PASSES = re.compile(r"sdy-opt|pass-pipeline|run_pipeline\(")
+_MOST_SHOWN = 8
+
+
+# --- Diagnostics --------------------------------------------------------------------------------
+
+
+def diagnostics(document: Document, problems: Iterable[Problem]) -> list[types.Diagnostic]:
+    """Return the problems of a document for the editor."""
+    found: list[types.Diagnostic] = []
+    for problem in problems:
+        if problem.filename and not is_same_file(problem.filename, document.path):
+            continue
+        message = "\n".join([problem.message, *(f"note: {note}" for note in problem.notes)])
+        where = document.word_at(problem.line, problem.column)
+        severity = _SEVERITIES[problem.severity]
+        found.append(types.Diagnostic(where, message, severity=severity, source=SOURCE))
+    return found
+
+
+def actions(document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
+    """Return replacements for names that diagnostics suggest, and the explanation of a value."""
+    found: list[types.CodeAction] = []
+    for diagnostic in params.context.diagnostics:
+        suggestion = _SUGGESTION.search(diagnostic.message)
+        if diagnostic.source != SOURCE or suggestion is None:
+            continue
+        name = suggestion["name"] or suggestion["symbol"]
+        start, end = (document.offset(p) for p in (diagnostic.range.start, diagnostic.range.end))
+        old = document.text[start:end]
+        new = f'"{name}"' if old.startswith('"') and not name.startswith('"') else name
+        if old.startswith("@") and not new.startswith("@"):
+            new = f"@{new}"
+        edit = types.WorkspaceEdit({document.uri: [types.TextEdit(diagnostic.range, new)]})
+        found.append(
+            types.CodeAction(
+                f"Change to {new}",
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=[diagnostic],
+                edit=edit,
+                is_preferred=True,
+            )
+        )
+    name = document.index.at(document.offset(params.range.start))
+    if name is not None and document.values_of(name):
+        position = params.range.start
+        command = types.Command(
+            f"Explain {name.text}",
+            EXPLAIN,
+            arguments=[document.uri, position.line, position.character],
+        )
+        found.append(types.CodeAction(command.title, command=command))
+    return found
+
+
+# --- Hover and hints ----------------------------------------------------------------------------
+
+
+def hover(
+    document: Document, position: types.Position, others: Sequence[Document]
+) -> tuple[str, list[tuple[Document, ValueFact]]]:
+    """Return the text for a position without explanations, and the values to explain below it.
+
+    Args:
+        document: the document.
+        position: the position.
+        others: all documents with facts; programs may have been traced from this one.
+    """
+    if document.is_python:
+        return _hover_in_python(document, position, others)
+    offset = document.offset(position)
+    name = document.index.at(offset)
+    line = position.line + 1
+    collectives = list(_collective_lines(document.collectives_on("", line)))
+    if name is None:
+        return "\n".join([*_pass_summary(document, offset), *collectives]), []
+    if name.text.startswith("%"):
+        values = document.values_of(name)
+        text = [_value_text(value) for value in values[:_MOST_SHOWN]]
+        return "\n\n".join([*text, *collectives]), [(document, each) for each in values[:1]]
+    mesh = document.index.meshes.get(name.text.removeprefix("@"))
+    if mesh is not None:
+        axes = ", ".join(f'"{axis}"={size}' for axis, (_, size) in mesh.axes.items())
+        total = 1
+        for _, size in mesh.axes.values():
+            total *= size
+        return f"mesh `@{mesh.name}` of {total} devices: `<[{axes}]>`", []
+    for mesh in document.index.meshes.values():
+        if mesh.axes.get(name.text, (-1, 0))[0] == name.definition:
+            return f'axis `"{name.text}"` of `@{mesh.name}`: {mesh.axes[name.text][1]} devices', []
+    return "", []
+
+
+def _hover_in_python(
+    document: Document, position: types.Position, others: Sequence[Document]
+) -> tuple[str, list[tuple[Document, ValueFact]]]:
+    line = position.line + 1
+    parts: list[str] = []
+    explained: list[tuple[Document, ValueFact]] = []
+    for other in others:
+        values = other.values_on(document.path, line)
+        parts += [_value_text(value) for value in values[:_MOST_SHOWN]]
+        if len(values) > _MOST_SHOWN:
+            parts.append(f"and {len(values) - _MOST_SHOWN} more values")
+        parts += _collective_lines(other.collectives_on(document.path, line))
+        largest = sorted(values, key=lambda value: -value.nbytes)
+        explained += [(other, value) for value in largest[:1]]
+    return "\n\n".join(parts), explained[:1]
+
+
+def _value_text(value: ValueFact) -> str:
+    name = f"{value.name} : " if value.name else ""
+    lines = [f"```mlir\n{name}{value.type}\n```"]
+    if not value.sharding:
+        lines.append("replicated" if value.nbytes else "")
+    else:
+        share = f", {value.local_nbytes:,} of {value.nbytes:,} bytes" if value.nbytes else ""
+        lines.append(f"`{value.sharding}`: `{value.local_type}` on each device{share}")
+    return "\n".join(line for line in lines if line)
+
+
+def _collective_lines(collectives: Sequence[CollectiveFact]) -> Iterator[str]:
+    for one in collectives[:_MOST_SHOWN]:
+        yield f"**collective**: {one.summary}"
+
+
+def _pass_summary(document: Document, offset: int) -> Iterator[str]:
+    line = document.lines[document.position(offset).line]
+    if not _TAKES_PASSES.search(line):
+        return
+    start = document.text.rfind("\n", 0, offset) + 1
+    for word in _PASS_NAME.finditer(document.text, start):
+        if word.start() <= offset <= word.end():
+            info = passes().get(word[0].lstrip("-")) or pipelines().get(word[0].lstrip("-"))
+            if info is not None:
+                yield f"`{word[0].lstrip('-')}`: {info.summary}"
+        elif word.start() > offset:
+            return
+
+
+def hints(
+    document: Document, wanted: types.Range, others: Sequence[Document]
+) -> list[types.InlayHint]:
+    """Return the shardings of values that have no annotation, behind their definitions."""
+    if document.is_python:
+        return list(_hints_in_python(document, wanted, others))
+    start, end = document.offset(wanted.start), document.offset(wanted.end)
+    found: list[types.InlayHint] = []
+    for name in document.index.names:
+        if not name.is_definition or not start <= name.start <= end:
+            continue
+        shown = [each for each in document.values_of(name) if each.dims and not each.is_annotated]
+        if shown:
+            label = " ".join(dict.fromkeys(each.dims for each in shown))
+            found.append(
+                types.InlayHint(
+                    document.position(name.end + _part_length(document, name.end)),
+                    label,
+                    kind=types.InlayHintKind.Type,
+                    padding_left=True,
+                    tooltip=", ".join(dict.fromkeys(each.local_type for each in shown)),
+                )
+            )
+    return found
+
+
+def _part_length(document: Document, end: int) -> int:
+    part = re.match(r":\d+", document.text[end : end + 8])
+    return 0 if part is None else len(part[0])
+
+
+def _hints_in_python(
+    document: Document, wanted: types.Range, others: Sequence[Document]
+) -> Iterator[types.InlayHint]:
+    last = min(wanted.end.line, len(document.lines) - 1)
+    for line in range(wanted.start.line, last + 1):
+        values = [each for other in others for each in other.values_on(document.path, line + 1)]
+        shown = [value for value in values if value.dims]
+        if shown:
+            largest = max(shown, key=lambda value: value.nbytes)
+            column = document.codec.client_num_units(document.lines[line].rstrip("\r\n"))
+            yield types.InlayHint(
+                types.Position(line, column),
+                largest.dims,
+                kind=types.InlayHintKind.Type,
+                padding_left=True,
+                tooltip=f"{largest.type} is {largest.local_type} on each device",
+            )
+
+
+# --- Names --------------------------------------------------------------------------------------
+
+
+def definition(document: Document, position: types.Position) -> types.Location | None:
+    """Return where a value, a function, a mesh or an axis is defined."""
+    name = document.index.at(document.offset(position))
+    if name is None or name.definition < 0:
+        return None
+    own = next(each for each in document.index.references(name) if each.is_definition)
+    return types.Location(document.uri, document.range(own.start, own.end))
+
+
+def references(document: Document, position: types.Position) -> list[types.Location]:
+    """Return all occurrences of a name, with its definition."""
+    name = document.index.at(document.offset(position))
+    found = [] if name is None else document.index.references(name)
+    return [types.Location(document.uri, document.range(each.start, each.end)) for each in found]
+
+
+# --- Completion ---------------------------------------------------------------------------------
+
+
+def completions(document: Document, position: types.Position) -> list[types.CompletionItem]:
+    """Return axes in shardings, meshes and functions after `@`, and passes in pipelines."""
+    offset = document.offset(position)
+    line = document.text[document.text.rfind("\n", 0, offset) + 1 : offset]
+    if _TAKES_PASSES.search(line) and (word := re.search(r"-{0,2}[\w-]*\Z", line)) is not None:
+        return list(_pass_items(document, offset, word[0]))
+    if document.is_python:
+        return []
+    if re.search(r'[{,]\s*"[^"]*\Z', line):
+        mesh = document.index.mesh_at(offset)
+        axes = {} if mesh is None else mesh.axes
+        kind = types.CompletionItemKind.EnumMember
+        return [
+            types.CompletionItem(axis, kind=kind, detail=f"{size} devices")
+            for axis, (_, size) in axes.items()
+        ]
+    if re.search(r"@[\w.$-]*\Z", line):
+        defined = [name.text for name in document.index.names if name.is_definition]
+        symbols = dict.fromkeys(name for name in defined if name.startswith("@"))
+        kind = types.CompletionItemKind.Reference
+        return [types.CompletionItem(name.removeprefix("@"), kind=kind) for name in symbols]
+    return []
+
+
+def _pass_items(document: Document, offset: int, word: str) -> Iterator[types.CompletionItem]:
+    where = document.range(offset - len(word.lstrip("-")), offset)
+    for name, info in sorted({**passes(), **pipelines()}.items()):
+        yield types.CompletionItem(
+            name,
+            kind=types.CompletionItemKind.Function,
+            detail=info.summary,
+            text_edit=types.TextEdit(where, name),
+        )

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The process that analyzes programs for the server, which survives its crashes.
+
+Requests are tuples; answers are plain data:
+
+| request                  | answer                                             |
+|--------------------------|----------------------------------------------------|
+| `("analyze", uri, text)` | the facts of a program in MLIR                     |
+| `("run", uri, path)`     | the facts of the programs that a Python script traces |
+| `("explain", uri, key)`  | the explanation of a value of the last facts       |
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyshardy.backends.engines.worker import serve
+from pyshardy.lsp.analysis import Analysis, analyses_of_text
+from pyshardy.lsp.facts import Facts
+from pyshardy.lsp.script import analyses_of_script
+
+
+class Worker:
+    """Analyzes documents, and keeps the last analysis of each for explanations."""
+
+    def __init__(self) -> None:
+        self._analyses: dict[str, list[Analysis]] = {}
+
+    def answer(self, request: tuple[Any, ...]) -> Any:
+        """Return the answer to a request."""
+        match request:
+            case "analyze", str(uri), str(text):
+                self._analyses[uri] = analyses_of_text(text)
+                return self._facts(uri)
+            case "run", str(uri), str(path):
+                self._analyses[uri], problems = analyses_of_script(path)
+                return Facts.merged([Facts(problems), *self._all(uri)]).as_data()
+            case "explain", str(uri), int(key):
+                return self._explanation(uri, key)
+            case _:
+                raise ValueError(f"unknown request {request[0]!r}")
+
+    def _all(self, uri: str) -> list[Facts]:
+        return [analysis.facts for analysis in self._analyses[uri]]
+
+    def _facts(self, uri: str) -> dict[str, Any]:
+        return Facts.merged(self._all(uri)).as_data()
+
+    def _explanation(self, uri: str, key: int) -> str:
+        for analysis in self._analyses.get(uri, ()):
+            if any(value.key == key for value in analysis.facts.values):
+                return analysis.explanation(key)
+        return ""
+
+
+if __name__ == "__main__":
+    serve(Worker().answer)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The language server, as an editor talks to it."""
+
+import sys
+import textwrap
+
+import pytest
+import pytest_lsp
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
+PROGRAM = """\
+// RUN: sdy-opt %s -sdy-propagation-pipeline
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(
+    %x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
+    %w: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>})
+    -> tensor<8x32xf32> {
+  %hidden = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  %y = stablehlo.tanh %hidden : tensor<8x32xf32>
+  return %y : tensor<8x32xf32>
+}
+"""
+MISTAKE = PROGRAM.replace("stablehlo.tanh", "stablehlo.tanhh")
+SCRIPT = """\
+import jax
+from jax import numpy as jnp
+from jax.sharding import PartitionSpec as P
+
+import pyshardy as sdy
+
+
+def layer(x, w):
+    hidden = x @ w
+    return jnp.tanh(hidden)
+
+
+module = sdy.jax.trace(
+    layer,
+    jax.ShapeDtypeStruct((8, 16), jnp.float32),
+    jax.ShapeDtypeStruct((16, 32), jnp.float32),
+    mesh=sdy.Mesh.of({"data": 2, "model": 4}),
+    in_shardings=(P("data"), P("model")),
+)
+"""
+URI = "file:///tmp/program.mlir"
+
+
+@pytest_lsp.fixture(
+    config=ClientServerConfig(server_command=[sys.executable, "-m", "pyshardy", "lsp"])
+)
+async def client(lsp_client: LanguageClient):
+    capabilities = client_capabilities("visual-studio-code")
+    await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities))
+    yield
+    await lsp_client.shutdown_session()
+
+
+async def open_document(client, text, uri=URI, language="mlir"):
+    """Open a document and return its diagnostics."""
+    item = types.TextDocumentItem(uri=uri, language_id=language, version=1, text=text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    if language == "mlir":
+        await client.wait_for_notification("textDocument/publishDiagnostics")
+    return list(client.diagnostics.get(uri, []))
+
+
+def position(text, word, occurrence=0, at=0):
+    """The position of a word in a text."""
+    offset = -1
+    for _ in range(occurrence + 1):
+        offset = text.index(word, offset + 1)
+    offset += at
+    line = text.count("\n", 0, offset)
+    return types.Position(line, offset - (text.rfind("\n", 0, offset) + 1))
+
+
+def within(uri, place):
+    return {"text_document": types.TextDocumentIdentifier(uri), "position": place}
+
+
+async def hover_text(client, place, uri=URI):
+    found = await client.text_document_hover_async(types.HoverParams(**within(uri, place)))
+    return "" if found is None else found.contents.value
+
+
+@pytest.mark.asyncio
+async def test_a_program(client):
+    assert await open_document(client, PROGRAM) == []
+
+    text = await hover_text(client, position(PROGRAM, "%hidden", 1))
+    assert "%hidden : tensor<8x32xf32>" in text
+    assert '`<@mesh, [{"data"}, {}]>`: `tensor<4x32xf32>` on each device' in text
+    assert 'got "data" from operand 0' in text
+
+    assert "all_reduce along model" in await hover_text(client, position(PROGRAM, "dot_general"))
+    assert "8 devices" in await hover_text(client, position(PROGRAM, "@mesh", 1))
+    assert "4 devices" in await hover_text(client, position(PROGRAM, '"model"', 1))
+    assert "Imports a program" in await hover_text(
+        client, position(PROGRAM, "propagation-pipeline")
+    )
+
+    everything = types.Range(types.Position(0, 0), types.Position(20, 0))
+    hints = await client.text_document_inlay_hint_async(
+        types.InlayHintParams(types.TextDocumentIdentifier(URI), everything)
+    )
+    after_hidden = position(PROGRAM, "%hidden", at=len("%hidden"))
+    assert [(hint.position, hint.label) for hint in hints][:1] == [(after_hidden, '[{"data"}, {}]')]
+    assert len(hints) == 2  # arguments state their shardings
+
+    place = await client.text_document_definition_async(
+        types.DefinitionParams(**within(URI, position(PROGRAM, "%hidden", 1)))
+    )
+    assert place.range.start == position(PROGRAM, "%hidden")
+    axis = await client.text_document_definition_async(
+        types.DefinitionParams(**within(URI, position(PROGRAM, '"model"', 1, at=2)))
+    )
+    assert axis.range.start == position(PROGRAM, '"model"')
+    uses = await client.text_document_references_async(
+        types.ReferenceParams(
+            **within(URI, position(PROGRAM, "%x:")), context=types.ReferenceContext(True)
+        )
+    )
+    assert [use.range.start for use in uses] == [
+        position(PROGRAM, "%x", at=0),
+        position(PROGRAM, "%x,"),
+    ]
+
+    explained = await client.workspace_execute_command_async(
+        types.ExecuteCommandParams(
+            "pyshardy.explain",
+            [URI, after_hidden.line, after_hidden.character - 1],
+        )
+    )
+    assert "dot_general" in explained
+
+
+@pytest.mark.asyncio
+async def test_a_mistake_and_its_correction(client):
+    (problem,) = await open_document(client, MISTAKE)
+    assert problem.severity == types.DiagnosticSeverity.Error
+    assert problem.range.start == position(MISTAKE, "stablehlo.tanhh")
+    actions = await client.text_document_code_action_async(
+        types.CodeActionParams(
+            types.TextDocumentIdentifier(URI),
+            problem.range,
+            types.CodeActionContext([problem]),
+        )
+    )
+    (edit,) = actions[0].edit.changes[URI]
+    assert (actions[0].title, edit.new_text) == ("Change to stablehlo.tanh", "stablehlo.tanh")
+    assert edit.range == problem.range
+
+    change = types.TextDocumentContentChangePartial(edit.range, edit.new_text)
+    client.text_document_did_change(
+        types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, URI), [change])
+    )
+    await client.wait_for_notification("textDocument/publishDiagnostics")
+    assert list(client.diagnostics[URI]) == []
+
+
+@pytest.mark.asyncio
+async def test_completion(client):
+    text = PROGRAM.replace('[{"data"}, {}]', '[{"", {}]').replace("pipeline", "")
+    await open_document(client, text)
+
+    async def labels(place):
+        found = await client.text_document_completion_async(
+            types.CompletionParams(**within(URI, place))
+        )
+        return [item.label for item in found]
+
+    assert await labels(position(text, '[{""', at=3)) == ["data", "model"]
+    assert await labels(position(text, "<@mesh", at=2)) == ["mesh", "main"]
+    assert "sdy-propagation-pipeline" in await labels(position(text, "-sdy-prop", at=9))
+
+
+@pytest.mark.asyncio
+async def test_a_python_file(client, tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT)
+    uri = script.as_uri()
+    await open_document(client, SCRIPT, uri, "python")
+    said = await client.workspace_execute_command_async(
+        types.ExecuteCommandParams("pyshardy.trace", [uri])
+    )
+    assert said == "4 values, 1 collectives"
+    text = await hover_text(client, position(SCRIPT, "x @ w"), uri)
+    assert '`<@mesh, [{"data"}, {}]>`' in text
+    assert "all_reduce along model" in text
+    lines = types.Range(types.Position(0, 0), types.Position(30, 0))
+    hints = await client.text_document_inlay_hint_async(
+        types.InlayHintParams(types.TextDocumentIdentifier(uri), lines)
+    )
+    assert (position(SCRIPT, "x @ w").line, '[{"data"}, {}]') in [
+        (hint.position.line, hint.label) for hint in hints
+    ]
+
+
+@pytest.mark.asyncio
+async def test_a_script_that_fails(client, tmp_path):
+    script = tmp_path / "fails.py"
+    text = textwrap.dedent("""\
+        import pyshardy as sdy
+
+        sdy.Mesh.of({"data": 0})
+        """)
+    script.write_text(text)
+    await open_document(client, text, script.as_uri(), "python")
+    await client.workspace_execute_command_async(
+        types.ExecuteCommandParams("pyshardy.trace", [script.as_uri()])
+    )
+    (problem,) = client.diagnostics[script.as_uri()]
+    assert problem.range.start.line == 2
+    assert "0" in problem.message
