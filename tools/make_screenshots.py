@@ -48,6 +48,7 @@ def collective(page: Page) -> None:
     """Select the collective that sends the most bytes, and its operation."""
     page.click("#tab-collectives")
     page.locator("#collectives tbody tr").first.click()
+    page.locator("#collectives tr.inner").first.click()
 
 
 def replay(page: Page) -> None:

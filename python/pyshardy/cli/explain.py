@@ -4,8 +4,9 @@
     sdy-explain program.mlir
     sdy-explain program.mlir --value=%5 --value="params['w']" --value=model.py:40
     sdy-explain program.mlir --collectives
-    sdy-explain program.mlir --html=report.html
-    sdy-explain program.mlir --diff=other.mlir --hardware=tpu-v5e
+    sdy-explain program.mlir --html=report.html --hardware=tpu-v5e
+    sdy-explain program.mlir --diff=other.mlir --html=report.html
+    sdy-explain program.mlir --trace=trace.json
 
 Propagates and partitions the program, but does not run it.
 
@@ -65,7 +66,16 @@ def _parser() -> Parser:
     parser.add_argument(
         "--diff", metavar="FILE", help="compare costs and shardings with those of another plan"
     )
-    parser.add_argument("--html", metavar="FILE", help="write an HTML report of the program")
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write an HTML report of the program; with --diff, of both plans",
+    )
+    parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="write the estimated timeline in Chrome's trace format, for Perfetto",
+    )
     parser.add_argument(
         "--model-explorer", metavar="FILE", help="write a graph for the viewer Model Explorer"
     )
@@ -92,17 +102,20 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         word: tuple(explained.value(value) for value in explained.values.find(word))
         for word in arguments.value
     }
-    if arguments.html:
-        _write_page(explained, arguments.html, _shown(arguments.file))
-    if arguments.model_explorer:
-        _write_graph(explained, arguments.model_explorer, _shown(arguments.file))
-    asks = arguments.value or arguments.collectives or arguments.diff or arguments.json
-    if (arguments.html or arguments.model_explorer) and not asks:
-        return 0
-    difference = None
+    title, other = _shown(arguments.file), None
     if arguments.diff:
         other = _explained(arguments.diff, tool, arguments)
-        difference = compare(explained.program, other.program, hardware)
+    if arguments.html:
+        plan = None if other is None else (_shown(arguments.diff), other)
+        _write(arguments.html, _page(explained, title, plan))
+    if arguments.trace:
+        _write(arguments.trace, _trace(explained))
+    if arguments.model_explorer:
+        _write(arguments.model_explorer, _graph(explained, title))
+    asks = arguments.value or arguments.collectives or arguments.diff or arguments.json
+    if (arguments.html or arguments.trace or arguments.model_explorer) and not asks:
+        return 0
+    difference = None if other is None else compare(explained.program, other.program, hardware)
     cost = explained.cost
     if arguments.json:
         _print_json(explained, {"values": explanations, "cost": cost, "difference": difference})
@@ -139,17 +152,25 @@ def _explained(file: str, tool: Tool, arguments: argparse.Namespace) -> Explaine
         )
 
 
-def _write_page(explained: ExplainedProgram, path: str, title: str) -> None:
+def _page(
+    explained: ExplainedProgram, title: str, other: tuple[str, ExplainedProgram] | None
+) -> str:
     from pyshardy.explain.page.render import render_page  # noqa: PLC0415
 
-    _write(path, render_page(explained, title))
+    return render_page(explained, title, other)
 
 
-def _write_graph(explained: ExplainedProgram, path: str, title: str) -> None:
+def _trace(explained: ExplainedProgram) -> str:
+    from pyshardy.explain.timeline import chrome_trace, timeline_of  # noqa: PLC0415
+
+    return json.dumps(chrome_trace(explained, timeline_of(explained)))
+
+
+def _graph(explained: ExplainedProgram, title: str) -> str:
     from pyshardy.explain.model_explorer import model_explorer  # noqa: PLC0415
-    from pyshardy.explain.page.data import page_data  # noqa: PLC0415
+    from pyshardy.explain.page.gather import page_data  # noqa: PLC0415
 
-    _write(path, json.dumps(model_explorer(page_data(explained, title))))
+    return json.dumps(model_explorer(page_data(explained, title)))
 
 
 def _write(path: str, text: str) -> None:
@@ -158,6 +179,7 @@ def _write(path: str, text: str) -> None:
     except OSError as refusal:
         reason = refusal.strerror or refusal
         raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
+    print(f"wrote {path}", file=sys.stderr)
 
 
 def _print_json(explained: ExplainedProgram, answers: Mapping[str, object]) -> None:

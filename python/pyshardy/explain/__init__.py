@@ -13,6 +13,8 @@
 | `advice`              | annotations that resolve a refused axis                        |
 | `largest`             | the values that take the most memory                           |
 | `memory`              | the peak memory of a device                                    |
+| `timeline`            | the times of operations and collectives, and the Chrome trace  |
+| `idle_axes`           | the work that devices repeat along axes                        |
 | `estimate`            | the estimated time and memory of a run                         |
 | `cost_difference`     | the comparison of two plans                                    |
 | `page`                | the HTML report                                                |

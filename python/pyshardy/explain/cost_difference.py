@@ -109,11 +109,12 @@ def _ports(first: Sequence[Port], second: Sequence[Port]) -> list[PortDifference
     return [
         PortDifference(one.name, one.sharding, other.sharding)
         for one, other in zip(first, second, strict=False)
-        if _axes(one.sharding) != _axes(other.sharding)
+        if sharding_axes(one.sharding) != sharding_axes(other.sharding)
     ]
 
 
-def _axes(sharding: TensorSharding | None) -> object:
+def sharding_axes(sharding: TensorSharding | None) -> object:
+    """Return the axes of each dimension for a comparison; None if replicated."""
     return None if sharding is None or sharding.is_fully_replicated else sharding.dim_axes
 
 

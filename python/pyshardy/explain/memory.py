@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
@@ -60,6 +61,18 @@ def memory_of(module: ir.Module) -> Memory:
     return Memory(arguments, arguments + peak, at)
 
 
+def memory_during(module: ir.Module) -> list[tuple[ir.Operation, int]]:
+    """Return the memory of a device during each operation of `@main`, with the arguments.
+
+    Args:
+        module: the program, entered at `@main`.
+    """
+    liveness = _Liveness(module)
+    block = liveness.functions[ENTRY].regions[0].blocks[0]
+    arguments = sum(map(nbytes_of, block.arguments))
+    return [(operation, arguments + needed) for operation, needed in liveness.during(block)]
+
+
 class _Liveness:
     """Computes the peak memory of blocks without their arguments."""
 
@@ -73,6 +86,14 @@ class _Liveness:
 
     def of_block(self, block: ir.Block) -> tuple[int, ir.Operation | None]:
         """Return the peak memory in bytes, and the operation at which it occurs."""
+        peak, at = 0, None
+        for operation, needed in self.during(block):
+            if needed > peak:
+                peak, at = needed, operation
+        return peak, at
+
+    def during(self, block: ir.Block) -> Iterator[tuple[ir.Operation, int]]:
+        """Yield the operations of a block with the memory in bytes while each of them runs."""
         operations = [view.operation for view in block.operations]
         roots: dict[ir.Value, ir.Value] = {}
         last_use: dict[ir.Value, int] = {}
@@ -83,8 +104,7 @@ class _Liveness:
                 for operand, result in zip(operation.operands, operation.results, strict=False):
                     roots[result] = roots.get(operand, operand)
         freed: dict[int, int] = {}
-        held = peak = 0
-        at: ir.Operation | None = None
+        held = 0
         for number, operation in enumerate(operations):
             made = 0
             for result in operation.results:
@@ -95,11 +115,8 @@ class _Liveness:
                 end = last_use.get(result, number)
                 freed[end] = freed.get(end, 0) + nbytes
             held += made
-            needed = held + self._inside(operation)
-            if needed > peak:
-                peak, at = needed, operation
+            yield operation, held + self._inside(operation)
             held -= freed.get(number, 0)
-        return peak, at
 
     def _inside(self, operation: ir.Operation) -> int:
         if operation.name == _CALL:

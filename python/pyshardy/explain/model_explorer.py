@@ -7,11 +7,11 @@ be expanded, edges from its operands, and attributes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pyshardy.explain.page.data import PageData
-from pyshardy.explain.page.scopes import Group
+from pyshardy.explain.page.data import PageData, ValueData
+from pyshardy.explain.page.groups import Group
 
 
 def model_explorer(data: PageData) -> dict[str, Any]:
@@ -20,79 +20,88 @@ def model_explorer(data: PageData) -> dict[str, Any]:
     Args:
         data: the data of the report.
     """
-    makers = {
-        result: (str(number), str(position))
-        for number, node in data.nodes.items()
-        for position, result in enumerate(node.results)
-    }
-    for number, value in data.values.items():
-        if value.kind == "input":
-            makers[number] = (f"input {number}", "0")
-    nodes = [*_inputs(data)]
-    for group in data.groups:
-        nodes += _nodes(data, group, group.label, makers)
-    return {"graphs": [{"id": data.title, "nodes": nodes}]}
+    return {"graphs": [{"id": data.title, "nodes": list(_Graph(data).nodes())}]}
 
 
-def _inputs(data: PageData) -> Iterator[dict[str, Any]]:
-    for number, value in data.values.items():
-        if value.kind == "input":
-            yield _node(data, f"input {number}", value.name, "inputs", [], (number,), {})
+class _Graph:
+    """Writes the nodes of a program, with constants among those of their block."""
 
+    def __init__(self, data: PageData):
+        self._data = data
+        self._nodes = {node.number: node for node in data.nodes}
+        self._values = {value.number: value for value in data.values}
+        self._inputs = [value for value in data.values if value.kind == "input"]
+        self._makers = {
+            result: (str(node.number), str(position))
+            for node in data.nodes
+            for position, result in enumerate(node.results)
+        } | {value.number: (f"input {value.number}", "0") for value in self._inputs}
 
-def _nodes(
-    data: PageData, group: Group, namespace: str, makers: dict[int, tuple[str, str]]
-) -> Iterator[dict[str, Any]]:
-    for position, member in enumerate(group.members):
-        if isinstance(member, Group):
-            # Groups of equal names are distinct.
-            inner = f"{namespace}/{member.label.replace('/', ' ')} ({position})"
-            yield from _nodes(data, member, inner, makers)
-            continue
-        node = data.nodes[member]
+    def nodes(self) -> Iterator[dict[str, Any]]:
+        """Yield the inputs, the constants and the operations."""
+        for value in self._inputs:
+            yield self._node(f"input {value.number}", value.name, "inputs", [], [value], {})
+        for number in self._data.folded:
+            yield self._operation(number, "constants")
+        for group in self._data.groups:
+            yield from self._members(group, group.label)
+
+    def _members(self, group: Group, namespace: str) -> Iterator[dict[str, Any]]:
+        if group.operation is not None:
+            yield self._operation(group.operation, namespace)
+        for position, member in enumerate(group.members):
+            if isinstance(member, Group):
+                # Groups of equal names are distinct.
+                inner = f"{namespace}/{member.label.replace('/', ' ')} ({position})"
+                yield from self._members(member, inner)
+            else:
+                yield self._operation(member, namespace)
+
+    def _operation(self, number: int, namespace: str) -> dict[str, Any]:
+        node = self._nodes[number]
         edges = [
             {
-                "sourceNodeId": makers[operand][0],
-                "sourceNodeOutputId": makers[operand][1],
+                "sourceNodeId": self._makers[operand][0],
+                "sourceNodeOutputId": self._makers[operand][1],
                 "targetNodeInputId": str(index),
             }
             for index, operand in enumerate(node.operands)
-            if operand in makers
+            if operand in self._makers
         ]
+        reasons = (self._data.collectives[each].reason for each in node.collectives)
         told = {
             "location": str(node.place or ""),
             "refused": "; ".join(node.refused),
-            "collectives": "; ".join(data.collectives[each].reason for each in node.collectives),
+            "collectives": "; ".join(reasons),
         }
-        yield _node(data, str(member), node.name, namespace, edges, node.results, told)
+        values = [self._values[result] for result in node.results if result in self._values]
+        return self._node(str(number), node.name, namespace, edges, values, told)
 
-
-def _node(
-    data: PageData,
-    identity: str,
-    label: str,
-    namespace: str,
-    edges: list[dict[str, str]],
-    results: tuple[int, ...],
-    told: dict[str, str],
-) -> dict[str, Any]:
-    values = [data.values[result] for result in results if result in data.values]
-    shardings = [data.shardings[value.sharding].text for value in values]
-    attributes = {"sharding": "; ".join(shardings), **told}
-    return {
-        "id": identity,
-        "label": label,
-        "namespace": namespace,
-        "incomingEdges": edges,
-        "attrs": [{"key": key, "value": value} for key, value in attributes.items() if value],
-        "outputsMetadata": [
-            {
-                "id": str(position),
-                "attrs": [
-                    {"key": "tensor_shape", "value": value.type},
-                    {"key": "sharding", "value": sharding},
-                ],
-            }
-            for position, (value, sharding) in enumerate(zip(values, shardings, strict=True))
-        ],
-    }
+    def _node(
+        self,
+        identity: str,
+        label: str,
+        namespace: str,
+        edges: list[dict[str, str]],
+        values: Sequence[ValueData],
+        told: dict[str, str],
+    ) -> dict[str, Any]:
+        shardings = [self._data.shardings[value.sharding].text for value in values]
+        attributes = {"sharding": "; ".join(shardings), **told}
+        return {
+            "id": identity,
+            "label": label,
+            "namespace": namespace,
+            "incomingEdges": edges,
+            "attrs": [{"key": key, "value": value} for key, value in attributes.items() if value],
+            "outputsMetadata": [
+                {
+                    "id": str(position),
+                    "attrs": [
+                        {"key": "tensor_shape", "value": self._data.types[value.type].text},
+                        {"key": "sharding", "value": sharding},
+                    ],
+                }
+                for position, (value, sharding) in enumerate(zip(values, shardings, strict=True))
+            ],
+        }

@@ -16,7 +16,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding, look_through_barriers
-from pyshardy.irtools.tags import tagged, tags_of, untagged
+from pyshardy.irtools.tags import read_tags, tagged, tags_of, untagged
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.segments import COLLECTIVES
 from pyshardy.pipeline.instrumentation import Instrumentation
@@ -96,10 +96,15 @@ class MoveRecorder(Instrumentation):
     Attributes:
         of_collectives: for each collective of the local program, in order, its move; None if
             unknown.
+        origins: for each operation of the local program the operation of `module` that it belongs
+            to, without those that the partitioner inserted.
     """
 
     module: ir.Module
     of_collectives: list[Move | None] = field(default_factory=list[Move | None], init=False)
+    origins: dict[ir.Operation, ir.Operation] = field(
+        default_factory=dict[ir.Operation, ir.Operation], init=False
+    )
     _operations: list[ir.Operation] = field(default_factory=list[ir.Operation], init=False)
     _arguments: list[ir.Value] = field(default_factory=list[ir.Value], init=False)
     _moves: list[Move] = field(default_factory=list[Move], init=False)
@@ -142,7 +147,9 @@ class MoveRecorder(Instrumentation):
         self.of_collectives = list(map(self._move_of, operations_named(COLLECTIVES, module)))
         for view in operations_in(module.operation):
             operation = view.operation
-            operation.location = untagged(operation.location)
+            numbers, operation.location = read_tags(operation.location, "operation")
+            if numbers:
+                self.origins[operation] = self._operations[numbers[0]]
             for region in operation.regions:
                 for block in region.blocks:
                     for argument in block.arguments:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -42,6 +43,8 @@ class ExplainedProgram(Displayed):
         values: the values of the propagated module by their names.
         hardware: the hardware of the cost estimate.
         title: the name of the program.
+        origins: for each operation of the partitioned program the operation of `module` that it
+            belongs to, without those that the partitioner inserted.
     """
 
     module: ir.Module
@@ -51,6 +54,7 @@ class ExplainedProgram(Displayed):
     values: NamedValues
     hardware: Hardware
     title: str
+    origins: Mapping[ir.Operation, ir.Operation]
 
     @cached_property
     def cost(self) -> Estimate:
@@ -142,4 +146,6 @@ def explain_program(
         module, hardware=hardware, instrumentation=[recorder], **(partition_options or {})
     )
     collectives = CollectiveList(explain_collectives(program.collectives, recorder, record))
-    return ExplainedProgram(module, record, program, collectives, values, model, title)
+    return ExplainedProgram(
+        module, record, program, collectives, values, model, title, recorder.origins
+    )

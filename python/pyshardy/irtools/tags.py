@@ -33,10 +33,22 @@ def tags_of(location: ir.Location, kind: str) -> list[int]:
 
 def untagged(location: ir.Location) -> ir.Location:
     """Return a location without the outermost marks."""
+    return read_tags(location, "")[1]
+
+
+def read_tags(location: ir.Location, kind: str) -> tuple[list[int], ir.Location]:
+    """Return the numbers of the outermost marks of a kind, and the location without any of these.
+
+    The marks inside of fused locations are neither read nor removed.
+    """
+    numbers: list[int] = []
     while True:
         name, inner = inner_locations(location)
-        if name is None or not _TAG.fullmatch(name):
-            return location
+        found = None if name is None else _TAG.fullmatch(name)
+        if found is None:
+            return numbers, location
+        if found[1] == kind:
+            numbers.append(int(found[2]))
         (location,) = inner
 
 

@@ -3,42 +3,64 @@
 
 from __future__ import annotations
 
-import json
 from importlib import resources
 
 import jinja2
 
-from pyshardy.explain.page.data import page_data
-from pyshardy.explain.plain import plain
+from pyshardy.explain.page.gather import page_data
+from pyshardy.explain.page.pack import packed
 from pyshardy.explain.program import ExplainedProgram
 
 _ASSETS = resources.files("pyshardy.explain.page") / "assets"
-_SCRIPTS = ("state", "colors", "layout", "graph", "details", "tables", "replay", "search", "main")
+_STYLES = ("page", "lists", "graph", "media")
+_SCRIPTS = (
+    "data",
+    "state",
+    "elements",
+    "layout",
+    "graph",
+    "view",
+    "details",
+    "tables",
+    "collectives",
+    "costs",
+    "compare",
+    "texts",
+    "timeline",
+    "export",
+    "replay",
+    "search",
+    "main",
+)
 
 
-def render_page(explained: ExplainedProgram, title: str) -> str:
+def render_page(
+    explained: ExplainedProgram,
+    title: str,
+    other: tuple[str, ExplainedProgram] | None = None,
+) -> str:
     """Return the report of a program as HTML.
 
     Args:
         explained: the program.
         title: the name of the program.
+        other: the name of another plan to compare with, and the plan.
+
+    Raises:
+        UsageError: the other plan is for another program.
     """
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.from_string(_asset("page.html.jinja")).render(
         title=title,
-        style=_asset("page.css"),
+        style="\n".join(_asset(f"{name}.css") for name in _STYLES),
+        dagre=_asset("dagre.min.js"),
         scripts="\n".join(_asset(f"{name}.js") for name in _SCRIPTS),
-        data=_as_script(plain(page_data(explained, title))),
+        data=packed(page_data(explained, title, other)),
+        has_other=other is not None,
     )
 
 
 def _asset(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
-
-
-def _as_script(value: object) -> str:
-    """Return JSON that is escaped for a script element."""
-    text = json.dumps(value, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,18 +1,41 @@
 // Details of the selected value, operation or collective.
-const details = document.getElementById("details");
+const details = document.getElementById("details-body");
 
 function showDetails() {
   const { chosen } = state;
   details.replaceChildren();
-  if (!chosen) {
-    details.append(
-      element("h2", {}, "Nothing selected"),
-      element("p", { class: "soft" }, "Click an operation, a value or a collective to see the reasons for its sharding. Click a group to open or close it. Drag the slider below to replay propagation."),
-    );
-  } else if (chosen.value !== undefined) showValue(chosen.value);
+  if (!chosen) showLegend();
+  else if (chosen.value !== undefined) showValue(chosen.value);
   else if (chosen.collective !== undefined) showCollective(chosen.collective);
   else showNode(chosen.node);
 }
+
+function showLegend() {
+  const axis = data.axes[0]?.[0];
+  const example = axis ? dimsOf({ dims: [[axis], []] }, 2) : "";
+  const mark = (kind) => {
+    const shape = { moves: ["circle", { cx: 9, cy: 9, r: 8 }], refuses: ["rect", { x: 3, y: 3, width: 12, height: 12, transform: "rotate(45 9 9)" }], differs: ["rect", { x: 2, y: 2, width: 14, height: 14 }] }[kind];
+    return drawn("svg", { width: 18, height: 18, "aria-hidden": true }, drawn(shape[0], { class: `mark ${kind}`, ...shape[1] }));
+  };
+  const rows = [
+    [example, `a square for each dimension: the first is divided along ${axis ?? "an axis"}, the second is whole`],
+    [mark("moves"), "collectives of an operation or a group"],
+    [mark("refuses"), "operations where axes conflict, and were refused"],
+    ...(data.other ? [[mark("differs"), `values that ${data.other.title} shards differently`]] : []),
+    [drawn("svg", { width: 34, height: 12, "aria-hidden": true }, drawn("path", { class: "edge", d: "M1,6H33" })), "edges of whole values are thin; others have the colors of their axes"],
+    [element("b", {}, "×24"), "a group of equal parts, such as layers"],
+  ];
+  details.append(
+    element("h2", {}, "Nothing selected"),
+    element("p", { class: "soft" }, "Select an operation, a value or a collective to see the reasons for its sharding. A click on a group opens or closes it. The slider replays propagation."),
+    element("h3", {}, "Legend"),
+    element("dl", { class: "legend" }, ...rows.flatMap(([sign, meaning]) => [element("dt", {}, sign), element("dd", {}, meaning)])),
+    ...(data.folded.length ? [element("p", { class: "soft" }, `${data.folded.length.toLocaleString("en")} constants and their broadcasts are not drawn.`)] : []),
+    element("p", { class: "soft" }, DISCLAIMER),
+  );
+}
+
+const DISCLAIMER = "The collectives are those of pyshardy's partitioner. XLA, which may partition a program by itself, can emit others: sdy-explain --against-xla compares.";
 
 function facts(...pairs) {
   const list = element("dl");
@@ -24,16 +47,29 @@ function linkTo(label, choice) {
   return element("button", { class: "link", onclick: () => { visit(choice); } }, label);
 }
 
+function heading(title, place, ...buttons) {
+  const shown = shownPlace(place);
+  details.append(
+    element("h2", {}, title),
+    element("div", { class: "under" }, element("span", { class: "soft", title: place ?? "" }, shown), ...buttons, copyButton(location.href, "link")),
+  );
+}
+
 function showValue(number) {
   const value = data.values[number];
   const sharding = shardingOf(number);
-  details.append(element("h2", {}, value.name), element("div", { class: "soft" }, value.place ?? ""));
+  heading(shownName(number), placeOf(number), copyButton(value.outputs?.[0] ?? value.name, "name"));
+  const other = data.other?.shardings[number];
+  const maker = value.node === null ? null : data.nodes[value.node];
   details.append(facts(
+    ["also", (value.outputs ?? []).slice(1).join(", ")],
     ["global", element("span", { class: "type" }, value.type)],
     ["on each device", element("span", { class: "type" }, localShape(value, sharding).join("x") || "scalar")],
     ["memory", `${bytes(localBytes(value, sharding))} of ${bytes(localBytes(value, data.shardings[0]))}`],
-    ["sharding", element("span", { class: "type" }, sharding.text)],
-    ["defined by", makers.has(number) && makers.get(number) >= 0 ? linkTo(labelOf(makers.get(number)), { node: makers.get(number) }) : ""],
+    ["sharding", element("span", {}, element("span", { class: "type" }, sharding.text), " ", copyButton(sharding.text, "sharding"))],
+    ["other plan", other === undefined ? "" : element("span", { class: "type" }, data.shardings[other].text)],
+    ["defined by", maker ? linkTo(maker.name.replace("stablehlo.", ""), { node: value.node }) : ""],
+    ["used by", usersOf(number)],
   ));
   const picture = data.pictures[`${data.shardings.indexOf(sharding)}:${value.shape.join("x")}`];
   if (picture) {
@@ -43,7 +79,17 @@ function showValue(number) {
   }
   const chains = chainsOf(number);
   if (chains.length) details.append(element("h3", {}, "Why is this value sharded this way?"), ...chains);
-  showRefusals(makers.get(number));
+  showRefusals(value.node);
+  listCollectives(collectivesOf.get(number) ?? []);
+}
+
+const MOST_USERS = 6;
+function usersOf(number) {
+  const found = users.get(number) ?? [];
+  if (!found.length) return "";
+  const links = found.slice(0, MOST_USERS).map((user) => linkTo(data.nodes[user].name.replace("stablehlo.", ""), { node: user }));
+  const more = found.length > MOST_USERS ? [`and ${found.length - MOST_USERS} more`] : [];
+  return element("span", { class: "links" }, ...links, ...more);
 }
 
 // The steps that propagated each axis of a value, back to the annotation.
@@ -51,92 +97,119 @@ function chainsOf(number) {
   const value = data.values[number];
   const made = [];
   shardingOf(number).dims.forEach((axes, dim) => axes.forEach((axis) => {
-    const items = chainOf(value.slot, dim, nameOfAxis(axis)).map((told) => element("li", {}, told));
+    const items = chainOf(value.slot, dim, nameOfAxis(axis)).map((said) => element("li", {}, shortened(said)));
     made.push(
-      element("p", {}, element("span", { class: "axis", style: `--hue:${hueOf(axis)}` }, axis), ` on dimension ${dim}`),
+      element("p", {}, axisChip(axis), ` on dimension ${dim}`),
       element("ol", { class: "chain" }, ...items),
     );
   }));
   return made;
 }
 
+const MOST_LINKS = 60;
 function chainOf(slot, dim, axis) {
-  const told = [];
+  const said = [];
   let before = state.step;
-  for (let length = 0; length < 60; length += 1) {
+  while (said.length < MOST_LINKS) {
     const holder = data.values[slots.get(slot)?.[0]];
-    const given = holder ? data.shardings[holder.given].dims[dim] ?? [] : [];
-    if (given.some((each) => nameOfAxis(each) === axis)) {
-      told.push(`${holder.name}${holder.place ? ` (${holder.place})` : ""}, given in the program: ${data.shardings[holder.given].text}`);
-      return told;
+    const annotated = holder ? data.shardings[holder.given].dims[dim] ?? [] : [];
+    if (annotated.some((each) => nameOfAxis(each) === axis)) {
+      const place = placeOf(holder.number);
+      said.push(`${shownName(holder.number)}${place ? ` (${shownPlace(place)})` : ""}, given in the program: ${data.shardings[holder.given].text}`);
+      return said;
     }
     const found = gainBefore(slot, dim, axis, before);
-    if (!found) return told;
-    told.push(found.flow.told);
-    if (found.flow.source === null) return told;
-    [slot, dim, before] = [found.flow.source, found.flow.source_dim, found.step];
+    if (!found) return said;
+    said.push(found.text);
+    if (found.sourceSlot === null) return said;
+    [slot, dim, before] = [found.sourceSlot, found.source_dim, found.step];
   }
-  return [...told, "(further steps omitted)"];
+  return [...said, "(further steps omitted)"];
 }
 
-const gains = new Map();
-data.steps.forEach((step, number) => step.flows.forEach((flow) => {
-  if (!gains.has(flow.target)) gains.set(flow.target, []);
-  gains.get(flow.target).push({ step: number, flow });
-}));
+// The steps that changed each slot, in order.
+const changesOf = new Map();
+data.steps.forEach(({ pattern, slots: tensors }, index) => {
+  for (const { target } of data.patterns[pattern].gains) {
+    if (!changesOf.has(tensors[target])) changesOf.set(tensors[target], []);
+    changesOf.get(tensors[target]).push(index);
+  }
+});
 function gainBefore(slot, dim, axis, before) {
-  const known = gains.get(slot) ?? [];
-  for (let at = known.length - 1; at >= 0; at -= 1) {
-    const { step, flow } = known[at];
-    if (step < before && flow.dim === dim && flow.axes.some((each) => nameOfAxis(each) === axis)) return known[at];
+  for (const index of [...(changesOf.get(slot) ?? [])].reverse()) {
+    if (index >= before) continue;
+    const found = gainsOf(index).find((gain) => gain.slot === slot && gain.dim === dim && gain.axes.some((each) => nameOfAxis(each) === axis));
+    if (found) return found;
   }
   return null;
 }
 
 function showNode(number) {
-  const node = nodeOf(number);
-  if (number < 0) { showValue(-number); return; }
-  details.append(element("h2", {}, node.name), element("div", { class: "soft" }, node.place ?? ""));
+  const node = data.nodes[number];
+  heading(node.name, node.place);
+  const cost = data.costs.nodes.find((each) => each.node === number);
+  if (cost) details.append(facts(["time", time(cost.seconds)], ["work", cost.flops ? flops(cost.flops) : ""]));
   for (const [title, values] of [["Operands", node.operands], ["Results", node.results]]) {
-    if (!values.length) continue;
+    const shown = values.filter((each) => data.values[each]);
+    if (!shown.length) continue;
     details.append(element("h3", {}, title));
-    values.forEach((each) => {
+    shown.forEach((each) => {
       const value = data.values[each];
-      if (!value) return;
-      details.append(element("div", {}, dimsOf(shardingOf(each), value.shape.length), " ",
-        linkTo(value.name, { value: each }), " ", element("span", { class: "soft type" }, value.type)));
+      details.append(element("div", { class: "value" }, dimsOf(shardingOf(each), value.shape.length), " ",
+        linkTo(shownName(each), { value: each }), " ", element("span", { class: "soft type" }, value.type)));
     });
   }
-  if (node.results.length) {
+  if (node.results.length && data.values[node.results[0]]) {
     const chains = chainsOf(node.results[0]);
     if (chains.length) details.append(element("h3", {}, "Why is the result sharded this way?"), ...chains);
   }
   showRefusals(number);
-  if (node.collectives.length) {
-    details.append(element("h3", {}, "Collectives"));
-    node.collectives.forEach((each) => {
-      const one = data.collectives[each];
-      details.append(element("div", { class: "reason" }, linkTo(`${one.kind}, ${bytes(one.nbytes)}`, { collective: each }), element("div", {}, one.reason)));
-    });
-  }
+  listCollectives(node.collectives);
 }
 
 function showRefusals(number) {
-  const refused = number === undefined || number < 0 ? [] : data.nodes[number]?.refused ?? [];
+  const refused = number === null ? [] : data.nodes[number]?.refused ?? [];
   if (!refused.length) return;
   const items = refused.map((each) => element("li", {}, each));
   details.append(element("h3", {}, "Refused axes"), element("ol", { class: "chain" }, ...items));
 }
 
+function listCollectives(numbers) {
+  if (!numbers.length) return;
+  details.append(element("h3", {}, "Collectives"));
+  numbers.forEach((each) => {
+    const one = data.collectives[each];
+    details.append(element("div", { class: "reason" }, linkTo(`${shownKind(one)}, ${bytes(one.nbytes)}`, { collective: each }), element("div", {}, shortened(one.reason))));
+  });
+}
+
+function shownKind(one) { return one.kind.replaceAll("_", "-"); }
+
 function showCollective(number) {
   const one = data.collectives[number];
+  heading(shownKind(one), one.place);
   details.append(
-    element("h2", {}, one.kind.replaceAll("_", "-")),
-    element("div", { class: "soft" }, one.place ?? ""),
-    facts(["along", one.axes.join(", ")], ["sent", bytes(one.nbytes)], ["executions", one.times === null ? "unknown" : String(one.times)]),
-    element("p", { class: "reason" }, one.reason),
-    element("h3", {}, "Shardings"),
-    element("pre", {}, one.told.split("\n").slice(2).map((line) => line.slice(2)).join("\n")),
+    facts(
+      ["along", one.axes.length ? element("span", { class: "links" }, ...one.axes.map((axis) => axisChip(axis))) : "several axes"],
+      ["sent", `${bytes(one.nbytes)} by each device, ${percent(one.nbytes / data.sent)} of all`],
+      ["time", time(one.seconds)],
+      ["executions", one.times === null ? "unknown" : String(one.times)],
+      ["operation", one.node === null ? "" : linkTo(data.nodes[one.node].name.replace("stablehlo.", ""), { node: one.node })],
+      ["value", one.value === null || !data.values[one.value] ? "" : linkTo(shownName(one.value), { value: one.value })],
+    ),
+    element("p", { class: "reason" }, shortened(one.reason)),
   );
-  if (one.node !== null) details.append(element("p", {}, linkTo("show the operation", { node: one.node })));
+  for (const decision of one.decisions) {
+    const what = shortened(decision.what);
+    details.append(
+      element("h3", {}, decision.title),
+      element("div", {}, decision.node === null ? what : linkTo(what, { node: decision.node }), " ",
+        element("span", { class: "soft", title: decision.place ?? "" }, shownPlace(decision.place))),
+      element("div", { class: "type wrapped" }, decision.sharding),
+    );
+    if (decision.reasons.length) {
+      details.append(element("ol", { class: "chain" }, ...decision.reasons.map((reason) => element("li", {}, shortened(reason)))));
+    }
+  }
+  details.append(element("p", { class: "soft" }, DISCLAIMER));
 }

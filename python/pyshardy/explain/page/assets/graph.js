@@ -1,11 +1,8 @@
-// The graph as SVG. A step of the replay changes colours only; opening a group draws it anew.
+// The graph as SVG. A step of the replay changes colors only; opening a group draws it anew.
 const canvas = document.getElementById("canvas");
 const content = drawn("g");
 canvas.append(content);
-const view = { x: 0, y: 0, scale: 1 };
-let drawnEdges = [];
-let drawnNodes = new Map();
-let drawnGroups = new Map();
+const drawing = { edges: [], nodes: new Map(), groups: new Map(), count: 0 };
 
 function clip(text, width) {
   const most = Math.floor((width - 16) / 6.9);
@@ -13,95 +10,139 @@ function clip(text, width) {
 }
 
 function draw() {
+  const focused = document.activeElement?.dataset?.member;
   content.replaceChildren();
-  drawnEdges = [];
-  drawnNodes = new Map();
-  drawnGroups = new Map();
+  Object.assign(drawing, { edges: [], nodes: new Map(), groups: new Map() });
   const box = boxOf(world);
-  box.x = 0;
-  box.y = 0;
+  Object.assign(box, { x: 0, y: 0 });
   content.append(drawBox(box));
   world.box = box;
   paint();
   markChosen();
+  if (focused) content.querySelector(`[data-member="${focused}"]`)?.focus({ preventScroll: true });
 }
 
 function drawBox(box) {
-  const place = drawn("g", { transform: `translate(${box.x},${box.y})`, tabindex: 0, role: "button" });
+  const place = drawn("g", { transform: `translate(${box.x},${box.y})` });
   if (typeof box.member === "number") return drawNode(place, box);
   const group = box.member;
-  drawnGroups.set(group.id, place);
-  place.setAttribute("class", box.isOpen ? "open" : "group");
-  place.setAttribute("aria-expanded", Boolean(box.isOpen));
-  place.append(drawn("rect", { class: "box", width: box.width, height: box.height, rx: 9 }));
-  const toggle = () => {
-    if (group === world) return;
-    if (state.open.has(group.id)) state.open.delete(group.id);
-    else state.open.add(group.id);
-    tell("open");
-  };
-  if (!box.isOpen) {
-    place.append(text(clip(group.label, box.width), 12, 19), text(`${group.operations.length} ${group.of ?? "operations"}`, 12, 34, "sub"));
-    addMarks(place, box.width, group.operations);
-    press(place, toggle);
-    return place;
+  drawing.groups.set(group.id, place);
+  place.dataset.member = `group ${group.id}`;
+  if (group !== world) {
+    const count = `${group.operations.length} ${group.of ?? "operations"}`;
+    const copies = group.copies > 1 ? `, ${group.copies} equal parts` : "";
+    Object.entries({
+      tabindex: 0, role: "button", "aria-expanded": Boolean(box.isOpen),
+      "aria-label": `group ${group.label}, ${count}${copies}${markedText(group.operations)}`,
+    }).forEach(([name, value]) => place.setAttribute(name, value));
   }
-  const bar = drawn("rect", { class: "bar", width: box.width, height: sizes.bar, rx: 9 });
-  place.append(bar, text(clip(`▾ ${group.label}`, box.width), 12, 18, "sub"));
-  press(bar, toggle);
-  pressKey(place, toggle);
+  place.setAttribute("class", group === world ? "world" : box.isOpen ? "open" : "group");
+  if (box.isOpen) drawOpen(place, box);
+  else drawClosed(place, box);
+  return place;
+}
+
+function toggle(group) {
+  if (state.open.has(group.id)) state.open.delete(group.id);
+  else state.open.add(group.id);
+  tell("open");
+}
+
+function drawClosed(place, box) {
+  const { member: group, width, height } = box;
+  if (group.copies > 1) {
+    for (const shift of [6, 3]) place.append(drawn("rect", { class: "box", x: shift, y: shift, width, height, rx: 9 }));
+  }
+  place.append(drawn("rect", { class: "box", width, height, rx: 9 }));
+  const each = group.copies > 1 ? Math.round(group.operations.length / group.copies) : group.operations.length;
+  const count = `${each.toLocaleString("en")} ${group.of ?? "operations"}${group.copies > 1 ? " each" : ""}`;
+  const room = width - (group.copies > 1 ? 44 : 0);
+  place.append(text(clip(group.label, room), 12, 19), text(count, 12, 35, "sub"), drawn("title", {}, group.label));
+  if (group.copies > 1) place.append(text(`×${group.copies}`, width - 12, 20, "copies"));
+  addMarks(place, width, group.operations);
+  press(place, () => toggle(group));
+}
+
+function drawOpen(place, box) {
+  const { member: group, width, height } = box;
+  if (group !== world) {
+    place.append(drawn("rect", { class: "box", width, height, rx: 9 }));
+    const bar = drawn("rect", { class: "bar", width, height: sizes.bar, rx: 9 });
+    const title = `▾ ${group.label}${group.copies > 1 ? ` ×${group.copies}` : ""}`;
+    place.append(bar, text(clip(title, width), 12, 18, "sub"));
+    bar.addEventListener("click", (event) => { event.stopPropagation(); toggle(group); });
+    pressKey(place, () => toggle(group));
+  }
   for (const edge of box.edges) place.append(...drawEdge(edge));
   for (const inner of box.boxes) place.append(drawBox(inner));
-  return place;
 }
 
 function drawNode(place, box) {
   const node = nodeOf(box.member);
   const value = data.values[node.results[0]];
   place.setAttribute("class", "node");
+  place.dataset.member = box.member;
+  place.setAttribute("tabindex", 0);
+  place.setAttribute("role", "button");
   place.append(
     drawn("rect", { class: "box", width: box.width, height: box.height, rx: 7 }),
     text(clip(labelOf(box.member), box.width), 12, 19),
-    text(clip(value?.type ?? "", box.width - 11 * (value?.shape.length ?? 0) + 6), 12, 34, "sub"),
+    text(clip(value?.type ?? "", box.width - 14 * (value?.shape.length ?? 0) + 4), 12, 36, "sub"),
   );
-  const swatches = drawn("g");
+  const swatches = drawn("g", { "aria-hidden": true });
   place.append(swatches);
   addMarks(place, box.width, [box.member]);
-  drawnNodes.set(box.member, { place, swatches, width: box.width });
-  press(place, () => choose({ node: box.member }));
+  drawing.nodes.set(box.member, { place, swatches, width: box.width });
+  press(place, () => choose(box.member < 0 ? { value: -box.member } : { node: box.member }));
   return place;
 }
 
+// Badges: a circle with the number of collectives, a diamond with that of conflicts, a square with
+// that of values that the other plan shards differently.
+function marksOf(operations) {
+  const nodes = operations.map(nodeOf);
+  const differs = data.other?.shardings ?? {};
+  return [
+    { kind: "moves", count: nodes.reduce((sum, node) => sum + node.collectives.length, 0), what: "collectives" },
+    { kind: "refuses", count: nodes.filter((node) => node.refused.length).length, what: "operations with refused axes" },
+    { kind: "differs", count: nodes.filter((node) => node.results.some((result) => result in differs)).length, what: "sharded differently in the other plan" },
+  ].filter(({ count }) => count);
+}
+function markedText(operations) {
+  return marksOf(operations).map(({ count, what }) => `, ${count} ${what}`).join("");
+}
 function addMarks(place, width, operations) {
-  const moves = operations.reduce((sum, each) => sum + (nodeOf(each)?.collectives.length ?? 0), 0);
-  const refuses = operations.reduce((sum, each) => sum + (nodeOf(each)?.refused.length ? 1 : 0), 0);
-  [["moves", moves, "collectives"], ["refuses", refuses, "operations where axes conflict"]]
-    .filter(([, count]) => count)
-    .forEach(([kind, count, what], index) => {
-      const x = width - 8 - 20 * index;
-      place.append(
-        drawn("circle", { class: `mark ${kind}`, cx: x, cy: 2, r: 9 }, drawn("title", {}, `${count} ${what}`)),
-        text(count > 99 ? "99+" : String(count), x, 5.5, "marked"),
-      );
-    });
+  marksOf(operations).forEach(({ kind, count, what }, index) => {
+    const x = width - 8 - 23 * index;
+    const shape = kind === "moves"
+      ? drawn("circle", { class: `mark ${kind}`, cx: x, cy: 2, r: 9 })
+      : drawn("rect", { class: `mark ${kind}`, x: x - 7.5, y: -5.5, width: 15, height: 15, rx: 2, transform: kind === "refuses" ? `rotate(45 ${x} 2)` : "" });
+    shape.append(drawn("title", {}, `${count} ${what}`));
+    place.append(shape, text(count > 99 ? "99+" : String(count), x, 5.5, "marked"));
+  });
+}
+
+function pathOf(points) {
+  const [first, ...rest] = points;
+  const last = rest.pop();
+  let path = `M${first}`;
+  rest.forEach((point, index) => {
+    const next = rest[index + 1] ?? last;
+    path += `Q${point} ${[(point[0] + next[0]) / 2, (point[1] + next[1]) / 2]}`;
+  });
+  return `${path}L${last}`;
 }
 
 function drawEdge(edge) {
-  const { source, target } = edge;
-  const [x1, y1] = [source.x + source.width / 2, source.y + source.height];
-  const [x2, y2] = [target.x + target.width / 2, target.y];
-  const bend = Math.max(18, Math.abs(y2 - y1) / 2);
-  const path = `M${x1},${y1}C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}`;
+  const path = pathOf(edge.points);
   const lines = [drawn("path", { class: "edge", d: path }), drawn("path", { class: "edge second", d: path })];
-  const names = edge.values.slice(0, 6).map((each) => data.values[each].name).join("\n");
+  const names = edge.values.slice(0, 6).map((each) => `${data.values[each].name}: ${data.values[each].type}`).join("\n");
   lines[0].append(drawn("title", {}, names));
-  drawnEdges.push({ edge, lines });
+  drawing.edges.push({ edge, lines });
   return lines;
 }
 
-function text(what, x, y, kind = "") {
-  return drawn("text", { x, y, class: kind }, what);
-}
+function text(what, x, y, kind = "") { return drawn("text", { x, y, class: kind }, what); }
 
 function press(target, act) {
   target.addEventListener("click", (event) => { event.stopPropagation(); act(); });
@@ -115,38 +156,45 @@ function pressKey(target, act) {
   });
 }
 
-// The colours of all that is drawn, at the present step.
+// The colors of all that is drawn, at the present step.
 function paint() {
-  for (const { edge, lines: [first, second] } of drawnEdges) {
+  for (const { edge, lines: [first, second] } of drawing.edges) {
     const axes = [...new Set(edge.values.flatMap((value) => shardingOf(value).dims.flat()).map(nameOfAxis))];
     first.setAttribute("style", axes.length ? `stroke:${hueOf(axes[0])}` : "");
     first.classList.toggle("sharded", axes.length > 0);
     second.classList.toggle("sharded", axes.length > 1);
     second.setAttribute("style", axes.length > 1 ? `stroke:${hueOf(axes[1])}` : "visibility:hidden");
   }
-  for (const [number, { swatches, width }] of drawnNodes) {
+  for (const [number, { place, swatches, width }] of drawing.nodes) {
     const result = nodeOf(number).results[0];
     const value = data.values[result];
-    if (!value) continue;
-    const sharding = shardingOf(result);
-    const boxes = value.shape.map((_, dim) => sharding.dims[dim] ?? []);
-    const left = width - 8 - 11 * boxes.length;
-    swatches.replaceChildren(...boxes.flatMap((axes, dim) => {
-      const at = { x: left + 11 * dim, y: 27, width: 9, height: 9, rx: 2 };
-      const frame = drawn("rect", { ...at, style: "fill:none;stroke:var(--line)" });
-      const stripes = axes.map((axis, index) => drawn("rect", {
-        ...at, x: at.x + (9 / axes.length) * index, width: 9 / axes.length, style: `fill:${hueOf(axis)}`,
-      }));
-      return [frame, ...stripes];
-    }));
+    const shown = value ? told(shardingOf(result), value.shape.length) : "";
+    place.setAttribute("aria-label", `${labelOf(number)} ${value?.type ?? ""}${shown ? `, sharded: ${shown}` : ""}${markedText([number])}`);
+    if (value) swatches.replaceChildren(...swatchesOf(value, shardingOf(result), width));
   }
+}
+
+function swatchesOf(value, sharding, width) {
+  const left = width - 9 - 14 * value.shape.length;
+  return value.shape.flatMap((_, dim) => {
+    const axes = sharding.dims[dim] ?? [];
+    const at = { x: left + 14 * dim, y: 27, width: 12, height: 12, rx: 2.5 };
+    const share = 12 / Math.max(1, axes.length);
+    return [
+      drawn("rect", { ...at, class: "swatch" }),
+      ...axes.flatMap((axis, index) => [
+        drawn("rect", { ...at, x: at.x + share * index, width: share, style: `fill:${hueOf(axis)}` }),
+        text(letterOf(axis), at.x + share * (index + 0.5), 36, "letter"),
+      ]),
+    ];
+  });
 }
 
 // What is drawn of an operation: itself, or the closed group that it is in.
 function drawnOf(number) {
-  if (drawnNodes.has(number)) return drawnNodes.get(number).place;
+  if (drawing.nodes.has(number)) return drawing.nodes.get(number).place;
   for (let group = parents.get(number); group; group = group.parent) {
-    if (drawnGroups.has(group.id)) return drawnGroups.get(group.id);
+    if (drawing.groups.has(group.id)) return drawing.groups.get(group.id);
   }
   return null;
 }
@@ -155,39 +203,4 @@ function markOnly(kind, number) {
   content.querySelectorAll(`.${kind}`).forEach((each) => each.classList.remove(kind));
   if (number !== null && number !== undefined) drawnOf(number)?.classList.add(kind);
 }
-function chosenNode() {
-  const { chosen } = state;
-  if (!chosen) return null;
-  if (chosen.node !== undefined) return chosen.node;
-  if (chosen.collective !== undefined) return data.collectives[chosen.collective].node;
-  return makers.get(chosen.value) ?? null;
-}
 function markChosen() { markOnly("chosen", chosenNode()); }
-
-function applyView() { content.setAttribute("transform", `translate(${view.x},${view.y}) scale(${view.scale})`); }
-function fit() {
-  const { width, height } = canvas.getBoundingClientRect();
-  const { box } = world;
-  view.scale = Math.min(1, (width - 40) / box.width, (height - 70) / box.height);
-  view.scale = Math.max(view.scale, Math.min(0.7, (width - 40) / box.width));
-  view.x = (width - box.width * view.scale) / 2;
-  view.y = 16;
-  applyView();
-}
-function zoom(factor, x, y) {
-  const scale = Math.max(0.05, Math.min(3, view.scale * factor));
-  view.x = x - (x - view.x) * (scale / view.scale);
-  view.y = y - (y - view.y) * (scale / view.scale);
-  view.scale = scale;
-  applyView();
-}
-function centre(number) {
-  const place = number === null || number === undefined ? null : drawnOf(number);
-  if (!place) return;
-  if (view.scale < 0.8) { view.scale = 1; applyView(); }
-  const frame = canvas.getBoundingClientRect();
-  const target = place.getBoundingClientRect();
-  view.x += frame.x + frame.width / 2 - (target.x + target.width / 2);
-  view.y += frame.y + frame.height / 2 - (target.y + target.height / 2);
-  applyView();
-}

@@ -1,5 +1,5 @@
-// Where everything stands: members of an open group in layers, each below all that it uses.
-const sizes = { height: 44, gapX: 22, gapY: 38, margin: 16, bar: 26, widest: 10 };
+// Where everything stands: members of an open group by dagre, in layers and without crossing boxes.
+const sizes = { height: 46, gapX: 20, gapY: 34, margin: 16, bar: 26, columns: 6, many: 250 };
 
 function labelOf(member) {
   if (typeof member !== "number") return member.label;
@@ -8,21 +8,23 @@ function labelOf(member) {
 
 function widthOf(member) {
   const value = typeof member === "number" ? data.values[nodeOf(member).results[0]] : null;
-  const below = value ? 6.4 * value.type.length + 11 * value.shape.length + 14 : 0;
-  return Math.max(92, Math.min(260, Math.max(34 + 7.1 * labelOf(member).length, 20 + below)));
+  const below = value ? 6.6 * value.type.length + 14 * value.shape.length + 22 : 0;
+  return Math.max(92, Math.min(280, Math.max(34 + 7.3 * labelOf(member).length, below)));
 }
 
 // The box of a member; an open group has the boxes of its members, and the edges between them.
 function boxOf(member) {
   if (typeof member === "number") return { member, width: widthOf(member), height: sizes.height };
   if (!state.open.has(member.id)) {
-    return { member, width: Math.max(150, widthOf(member)), height: sizes.height };
+    return { member, width: Math.max(150, widthOf(member) + (member.copies > 1 ? 34 : 0)), height: sizes.height };
   }
   const boxes = member.members.map(boxOf);
   const edges = edgesBetween(member, boxes);
-  const layers = layersOf(boxes, edges);
-  orderLayers(layers, edges);
-  return { member, isOpen: true, boxes, edges, ...placed(layers) };
+  const top = member === world ? 0 : sizes.bar;
+  const linked = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
+  const layered = placeLayers(boxes.filter((box) => linked.has(box)), edges, top);
+  const size = placeGrid(boxes.filter((box) => !linked.has(box)), layered);
+  return { member, isOpen: true, boxes, edges, width: Math.max(170, size.width + sizes.margin), height: size.height };
 }
 
 function edgesBetween(group, boxes) {
@@ -45,66 +47,48 @@ function edgesBetween(group, boxes) {
   return [...found.values()].flatMap((targets) => [...targets.values()]);
 }
 
-function layersOf(boxes, edges) {
-  const incoming = new Map(boxes.map((box) => [box, []]));
-  edges.forEach((edge) => incoming.get(edge.target).push(edge.source));
-  const depth = new Map();
-  const visiting = new Set();
-  function depthOf(box) {
-    if (depth.has(box)) return depth.get(box);
-    if (visiting.has(box)) return -1; // what loops hand back to themselves
-    visiting.add(box);
-    const found = Math.max(-1, ...incoming.get(box).map(depthOf)) + 1;
-    depth.set(box, found);
-    return found;
-  }
-  const layers = [];
-  for (const box of boxes) (layers[depthOf(box)] ??= []).push(box);
-  return layers.filter(Boolean).flatMap((layer) => {
-    const rows = [];
-    for (let at = 0; at < layer.length; at += sizes.widest) rows.push(layer.slice(at, at + sizes.widest));
-    return rows;
+// Boxes with edges; returns the width and the bottom of what they take.
+function placeLayers(boxes, edges, top) {
+  if (!boxes.length) return { width: sizes.margin, height: top + sizes.margin };
+  const graph = new dagre.graphlib.Graph();
+  graph.setGraph({
+    nodesep: sizes.gapX, ranksep: sizes.gapY, edgesep: 10,
+    ranker: boxes.length > sizes.many ? "longest-path" : "network-simplex",
   });
+  const names = new Map(boxes.map((box, index) => [box, String(index)]));
+  for (const box of boxes) graph.setNode(names.get(box), { width: box.width, height: box.height });
+  for (const edge of edges) graph.setEdge(names.get(edge.source), names.get(edge.target), {});
+  dagre.layout(graph);
+  const [left, above] = [sizes.margin, top + sizes.margin];
+  for (const box of boxes) {
+    const { x, y } = graph.node(names.get(box));
+    box.x = left + x - box.width / 2;
+    box.y = above + y - box.height / 2;
+  }
+  for (const edge of edges) {
+    const { points } = graph.edge(names.get(edge.source), names.get(edge.target));
+    edge.points = points.map(({ x, y }) => [left + x, above + y]);
+  }
+  const { width, height } = graph.graph();
+  return { width: left + width, height: above + height + sizes.margin };
 }
 
-// Put each box near the middle of what it uses, and of what uses it, twice.
-function orderLayers(layers, edges) {
-  const neighbours = new Map();
-  for (const { source, target } of edges) {
-    for (const [box, other] of [[source, target], [target, source]]) {
-      if (!neighbours.has(box)) neighbours.set(box, []);
-      neighbours.get(box).push(other);
+// Boxes without edges, in rows below the others.
+function placeGrid(boxes, { width, height }) {
+  if (!boxes.length) return { width, height };
+  let [x, y] = [sizes.margin, height];
+  const widest = Math.max(width, sizes.columns * 150);
+  let [right, tallest] = [width, 0];
+  for (const box of boxes) {
+    if (x > sizes.margin && x + box.width > widest) {
+      x = sizes.margin;
+      y += tallest + sizes.gapX;
+      tallest = 0;
     }
+    Object.assign(box, { x, y });
+    right = Math.max(right, x + box.width);
+    tallest = Math.max(tallest, box.height);
+    x += box.width + sizes.gapX;
   }
-  const place = new Map();
-  const note = (layer) => layer.forEach((box, index) => place.set(box, (index + 0.5) / layer.length));
-  layers.forEach(note);
-  for (const order of [layers, [...layers].reverse(), layers]) {
-    for (const layer of order) {
-      const middle = new Map(layer.map((box) => {
-        const around = (neighbours.get(box) ?? []).map((other) => place.get(other));
-        return [box, around.length ? around.reduce((sum, at) => sum + at, 0) / around.length : place.get(box)];
-      }));
-      layer.sort((one, other) => middle.get(one) - middle.get(other));
-      note(layer);
-    }
-  }
-}
-
-function placed(layers) {
-  const widths = layers.map((layer) =>
-    layer.reduce((sum, box) => sum + box.width, 0) + sizes.gapX * (layer.length - 1));
-  const inner = Math.max(0, ...widths);
-  let y = sizes.bar + sizes.margin;
-  layers.forEach((layer, index) => {
-    let x = sizes.margin + (inner - widths[index]) / 2;
-    const tallest = Math.max(...layer.map((box) => box.height));
-    for (const box of layer) {
-      box.x = x;
-      box.y = y + (tallest - box.height) / 2;
-      x += box.width + sizes.gapX;
-    }
-    y += tallest + sizes.gapY;
-  });
-  return { width: Math.max(170, inner + 2 * sizes.margin), height: y - sizes.gapY + sizes.margin };
+  return { width: right, height: y + tallest + sizes.margin };
 }

@@ -1,33 +1,54 @@
 // What happens when somebody does something.
+const announcer = document.getElementById("announcer");
+function announce(what) { announcer.textContent = what; }
+
 function visit(choice) {
   choose(choice);
   const node = chosenNode();
-  if (node !== null && node !== undefined) {
+  if (node !== null) {
     reveal(node);
     centre(node);
   }
 }
 
+// The link to what is chosen: `#value=12`, `#operation=7`, `#collective=3`; values also by name.
+function hashOf({ value, node, collective }) {
+  if (value !== undefined) return `#value=${value}`;
+  return node === undefined ? `#collective=${collective}` : `#operation=${node}`;
+}
+function choiceOf(hash) {
+  const [, kind, word] = /^#(value|operation|collective)=(.*)$/.exec(decodeURIComponent(hash)) ?? [];
+  if (!kind) return null;
+  const number = /^\d+$/.test(word) ? Number(word) : kind === "value" ? data.valueList.find((value) => shownName(value.number) === word || value.name === word)?.number : null;
+  if (kind === "value") return data.values[number] ? { value: number } : null;
+  if (kind === "operation") return data.nodes[number] ? { node: number } : null;
+  return data.collectives[number] ? { collective: number } : null;
+}
+function followHash() {
+  const choice = choiceOf(location.hash);
+  if (choice && hashOf(choice) !== (state.chosen && hashOf(state.chosen))) visit(choice);
+}
+function rememberChoice() {
+  const hash = hashOf(state.chosen);
+  if (location.hash !== hash) history.pushState(null, "", hash);
+}
+
 listeners.open.push(draw, () => showStep());
 listeners.step.push(showStep, () => { if (state.chosen) showDetails(); });
-listeners.choice.push(markChosen, showDetails);
+listeners.choice.push(rememberChoice, markChosen, showDetails, () => dock.follow());
+window.addEventListener("hashchange", followHash);
+window.addEventListener("popstate", followHash);
+window.addEventListener("resize", () => dock.resized());
 
-document.getElementById("mesh").append(...data.axes.map(([name, size]) =>
-  element("span", { class: "axis", style: `--hue:${hueOf(name)}` }, `${name} ${size}`)));
-const operations = Object.keys(data.nodes).length.toLocaleString("en");
-document.getElementById("totals").textContent =
-  `${data.num_devices} devices · ${operations} operations · ${data.collectives.length} collectives send ${bytes(data.sent)}`;
+document.getElementById("mesh").append(...data.axes.map(([name, size]) => axisChip(name, ` ${size}`)));
+document.getElementById("totals").textContent = `${data.num_devices} devices · ${data.nodeList.length.toLocaleString("en")} operations · `
+  + `${data.collectives.length.toLocaleString("en")} collectives send ${bytes(data.sent)} · `
+  + `${time(data.costs.estimate.compute_seconds + data.costs.estimate.communication_seconds)} on ${data.costs.estimate.hardware}`;
 
-document.getElementById("tab-values").addEventListener("click", () => showTab("values"));
-document.getElementById("tab-collectives").addEventListener("click", () => showTab("collectives"));
-search.addEventListener("input", look);
-search.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && found.first) take(found.first);
-  if (event.key === "Escape") { found.hidden = true; search.blur(); }
-});
-document.addEventListener("click", (event) => { if (!event.target.closest("#find")) found.hidden = true; });
+for (const name of TABS) document.getElementById(`tab-${name}`).addEventListener("click", () => showTab(name));
+addTabKeys(document.querySelector("#lists [role=tablist]"), (tab) => showTab(tab.id.replace("tab-", "")));
 document.addEventListener("keydown", (event) => {
-  if (event.target.matches("input")) return;
+  if (event.target.matches("input, textarea")) return;
   if (event.key === "/") { event.preventDefault(); search.focus(); search.select(); }
   if (event.key === "ArrowRight") setStep(state.step + 1);
   if (event.key === "ArrowLeft") setStep(state.step - 1);
@@ -38,35 +59,19 @@ slider.addEventListener("input", () => { stop(); setStep(Number(slider.value)); 
 for (const [id, act] of Object.entries({
   first: () => setStep(0), previous: () => setStep(state.step - 1), next: () => setStep(state.step + 1),
   last: () => setStep(data.steps.length), play, fit,
-  "zoom-in": () => zoomMiddle(1.25), "zoom-out": () => zoomMiddle(0.8),
-  "close-all": () => { state.open = new Set([world.id, world.members[0]?.id]); tell("open"); fit(); },
+  "zoom-in": () => zoomMiddle(1.25), "zoom-out": () => zoomMiddle(0.8), "open-all": openAll,
+  "close-all": () => { openWorld(); tell("open"); fit(); },
+  "save-svg": () => download("graph.svg", "image/svg+xml", svgText()),
 })) document.getElementById(id).addEventListener("click", act);
-
-function zoomMiddle(factor) {
-  const { width, height } = canvas.getBoundingClientRect();
-  zoom(factor, width / 2, height / 2);
-}
-canvas.addEventListener("wheel", (event) => {
-  event.preventDefault();
-  const { x, y } = canvas.getBoundingClientRect();
-  if (event.ctrlKey || event.metaKey) zoom(Math.exp(-event.deltaY / 200), event.clientX - x, event.clientY - y);
-  else { view.x -= event.deltaX; view.y -= event.deltaY; applyView(); }
-}, { passive: false });
-canvas.addEventListener("pointerdown", (event) => {
-  if (event.target.closest(".node, .group, .bar")) return;
-  const from = { x: event.clientX - view.x, y: event.clientY - view.y };
-  canvas.classList.add("dragged");
-  const move = (next) => { view.x = next.clientX - from.x; view.y = next.clientY - from.y; applyView(); };
-  const end = () => { canvas.removeEventListener("pointermove", move); canvas.classList.remove("dragged"); };
-  canvas.setPointerCapture(event.pointerId);
-  canvas.addEventListener("pointermove", move);
-  canvas.addEventListener("pointerup", end, { once: true });
-});
 
 fillValues();
 fillCollectives();
+fillCosts();
+fillCompare();
+fillDock();
 draw();
 fit();
 showStep();
 showDetails();
+followHash();
 document.documentElement.dataset.ready = "yes";

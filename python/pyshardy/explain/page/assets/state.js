@@ -1,5 +1,4 @@
 // What the page shows, and what of it is open or chosen. Everything else listens to `listeners`.
-const data = JSON.parse(document.getElementById("data").textContent);
 const listeners = { step: [], choice: [], open: [] };
 const state = { step: data.steps.length, open: new Set(), chosen: null };
 
@@ -12,30 +11,34 @@ function register(group, parent) {
   group.id = groups.push(group) - 1;
   group.parent = parent;
   group.operations = [];
+  if (group.operation !== null && group.operation !== undefined) {
+    parents.set(group.operation, group);
+    group.operations.push(group.operation);
+  }
   for (const member of group.members) {
     if (typeof member === "number") {
       parents.set(member, group);
       group.operations.push(member);
     } else {
       register(member, group);
-      group.operations.push(...member.operations);
+      for (const operation of member.operations) group.operations.push(operation);
     }
   }
   return group;
 }
 
-const inputs = Object.entries(data.values).filter(([, value]) => value.kind === "input");
+const inputs = data.valueList.filter((value) => value.kind === "input").map((value) => value.number);
 const roots = data.groups.map((group, index) => {
-  const isMain = index === 0 || group.label === "main";
-  const label = `@${group.label}`;
-  const members = isMain && inputs.length && group.members.length
-    ? [{ label: "inputs", of: "values", members: inputs.map(([number]) => -number) }, ...group.members]
-    : group.members;
-  return { label, members };
-});
-const world = register({ label: data.title, members: roots }, null);
-state.open.add(world.id);
-if (world.members.length) state.open.add(world.members[0].id);
+  const isMain = group.label === "@main" || (index === 0 && data.groups.length === 1);
+  const asNodes = { label: "inputs", of: "values", copies: 1, members: inputs.map((number) => -number) };
+  return isMain && inputs.length ? { ...group, members: [asNodes, ...group.members] } : group;
+}).filter((group) => group.members.length);
+const world = register(roots.length === 1 ? roots[0] : { label: "", copies: 1, members: roots }, null);
+function openWorld() {
+  state.open = new Set([world.id]);
+  if (roots.length > 1) state.open.add(roots.find((root) => root.label === "@main")?.id ?? roots[0].id);
+}
+openWorld();
 
 // An operation, or an input as if it were one.
 function nodeOf(number) {
@@ -48,37 +51,63 @@ const makers = new Map();
 for (const number of parents.keys()) for (const result of nodeOf(number).results) makers.set(result, number);
 
 const slots = new Map();
-for (const [number, value] of Object.entries(data.values)) {
+for (const value of data.valueList) {
   if (!slots.has(value.slot)) slots.set(value.slot, []);
-  slots.get(value.slot).push(Number(number));
+  slots.get(value.slot).push(value.number);
 }
 
-// The sharding of each slot after `state.step` steps.
-let current = new Map();
+// The sharding of each slot after `state.step` steps. Earlier steps are replayed from the start.
+let most = 0;
+for (const slot of slots.keys()) most = Math.max(most, slot);
+for (const step of data.steps) for (const slot of step.slots) most = Math.max(most, slot);
+const given = new Int32Array(most + 1);
+for (const value of data.valueList) given[value.slot] = value.given;
+let current = given.slice();
+let replayed = 0;
 function replayTo(step) {
-  current = new Map();
-  for (const value of Object.values(data.values)) current.set(value.slot, value.given);
-  for (let at = 0; at < step; at += 1) {
-    for (const [slot, sharding] of data.steps[at].changes) current.set(slot, sharding);
+  if (step < replayed) {
+    current = given.slice();
+    replayed = 0;
+  }
+  for (; replayed < step; replayed += 1) {
+    const { pattern, slots: tensors } = data.steps[replayed];
+    for (const [position, sharding] of data.patterns[pattern].changes) current[tensors[position]] = sharding;
   }
 }
-replayTo(state.step);
 
 function shardingOf(number) {
   const value = data.values[number];
   if (!value) return data.shardings[0];
-  const isDone = state.step === data.steps.length;
-  return data.shardings[isDone ? value.sharding : current.get(value.slot) ?? 0];
+  return data.shardings[state.step === data.steps.length ? value.sharding : current[value.slot]];
 }
+function finalSharding(number) { return data.shardings[data.values[number].sharding]; }
 
 function localShape(value, sharding) {
   return value.shape.map((size, dim) => Math.ceil(size / (sharding.num_shards[dim] ?? 1)));
 }
 function localBytes(value, sharding) {
-  return localShape(value, sharding).reduce((product, size) => product * size, value.element_bytes);
+  return localShape(value, sharding).reduce((product, size) => product * size, value.elementBytes);
 }
 
-function choose(choice) { state.chosen = choice; tell("choice"); }
+// The axes that a step added, with what it says of them.
+function gainsOf(index) {
+  const { node, pattern, slots: tensors } = data.steps[index];
+  const { name, num_operands: count, gains } = data.patterns[pattern];
+  const place = data.nodes[node]?.place;
+  return gains.map((gain) => ({
+    ...gain,
+    slot: tensors[gain.target],
+    sourceSlot: gain.source === null ? null : tensors[gain.source],
+    step: index,
+    text: `step ${index}: ${gain.target < count ? `operand ${gain.target}` : `result ${gain.target - count}`} of ${name}`
+      + `${place ? ` (${shownPlace(place)})` : ""} ${gain.told}`,
+  }));
+}
+
+function choose(choice) {
+  state.chosen = choice;
+  tell("choice");
+}
 
 function setStep(step) {
   state.step = Math.max(0, Math.min(data.steps.length, step));
@@ -94,4 +123,16 @@ function reveal(number) {
     state.open.add(group.id);
   }
   if (changed) tell("open");
+}
+
+// The operation to show for a choice. Constants aren't drawn: their first user is shown.
+function chosenNode() {
+  const { chosen } = state;
+  if (!chosen) return null;
+  let number = chosen.node;
+  if (chosen.collective !== undefined) number = data.collectives[chosen.collective].node;
+  if (chosen.value !== undefined) number = makers.get(chosen.value) ?? data.values[chosen.value].node ?? users.get(chosen.value)?.[0];
+  if (number === null || number === undefined || parents.has(number)) return number ?? null;
+  const uses = (data.nodes[number]?.results ?? []).flatMap((result) => users.get(result) ?? []);
+  return uses.find((user) => parents.has(user)) ?? null;
 }

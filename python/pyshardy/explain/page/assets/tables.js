@@ -1,34 +1,49 @@
-// The lists at the left: inputs, outputs and large values; collectives by what they send.
+// Tables whose columns sort, and the list of values.
 const MOST_VALUES = 150;
 
-function table(columns, sections, onRow) {
+// Columns: { title, isNumber, key(row), cell(row) }; sections: { title, rows }; rows of the list
+// `inner(row)` follow a row that is open.
+function table(columns, sections, { onRow = null, inner = null } = {}) {
   const made = element("table");
-  const head = element("tr");
+  const body = element("tbody");
+  const opened = new Set();
   let order = { column: null, down: true };
-  columns.forEach((column, index) => {
-    const cell = element("th", { class: column.isNumber ? "number" : "", scope: "col", onclick: () => {
+  const heads = columns.map((column, index) => {
+    const button = element("button", { onclick: () => {
       order = { column: index, down: order.column === index ? !order.down : true };
       fill();
     } }, column.title);
-    head.append(cell);
+    return element("th", { class: column.isNumber ? "number" : "", scope: "col" }, button);
   });
-  const body = element("tbody");
-  made.append(element("thead", {}, head), body);
+  made.append(element("thead", {}, element("tr", {}, ...heads)), body);
+
+  function sorted(rows) {
+    if (order.column === null) return rows;
+    const { key } = columns[order.column];
+    return [...rows].sort((a, b) => (key(a) > key(b) ? 1 : key(a) < key(b) ? -1 : 0) * (order.down ? -1 : 1));
+  }
+  function addRow(row, isInner) {
+    const hasInner = inner && !isInner && inner(row).length > 1;
+    const act = hasInner
+      ? () => { if (!opened.delete(row)) opened.add(row); fill(); body.querySelector(`[data-at="${[...rowsShown].indexOf(row)}"]`)?.focus(); }
+      : () => onRow?.(row);
+    const line = element("tr", { tabindex: onRow || hasInner ? 0 : null, class: isInner ? "inner" : "", "aria-expanded": hasInner ? String(opened.has(row)) : null, "data-at": rowsShown.length });
+    if (typeof row === "number") line.dataset.row = row;
+    rowsShown.push(row);
+    line.addEventListener("click", act);
+    line.addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target === line) act(); });
+    for (const column of columns) line.append(element("td", { class: column.isNumber ? "number" : "" }, column.cell(row, isInner, hasInner && opened.has(row))));
+    body.append(line);
+    if (hasInner && opened.has(row)) inner(row).forEach((each) => addRow(each, true));
+  }
+  let rowsShown = [];
   function fill() {
+    rowsShown = [];
     body.replaceChildren();
+    heads.forEach((head, index) => head.setAttribute("aria-sort", order.column !== index ? "none" : order.down ? "descending" : "ascending"));
     for (const { title, rows } of sections) {
-      const sorted = [...rows];
-      if (order.column !== null) {
-        const { key } = columns[order.column];
-        sorted.sort((a, b) => (key(a) > key(b) ? 1 : key(a) < key(b) ? -1 : 0) * (order.down ? -1 : 1));
-      }
-      if (title && rows.length) body.append(element("tr", { class: "title" }, element("td", { colspan: columns.length }, title)));
-      for (const row of sorted) {
-        const line = element("tr", { tabindex: 0, "data-row": row, onclick: () => onRow(row) });
-        line.addEventListener("keydown", (event) => { if (event.key === "Enter") onRow(row); });
-        for (const column of columns) line.append(element("td", { class: column.isNumber ? "number" : "" }, column.cell(row)));
-        body.append(line);
-      }
+      if (title && rows.length) body.append(element("tr", { class: "title" }, element("th", { colspan: columns.length, scope: "rowgroup" }, title)));
+      for (const row of sorted(rows)) addRow(row, false);
     }
   }
   fill();
@@ -36,51 +51,52 @@ function table(columns, sections, onRow) {
 }
 
 function fillValues() {
-  const numbers = Object.keys(data.values).map(Number);
-  const final = (number) => data.shardings[data.values[number].sharding];
-  const local = (number) => localBytes(data.values[number], final(number));
-  const ofKind = (kind) => numbers.filter((number) => data.values[number].kind === kind);
-  const large = ofKind("value").filter((number) => data.values[number].shape.length && makers.has(number))
-    .sort((one, other) => local(other) - local(one)).slice(0, MOST_VALUES);
+  const local = (number) => localBytes(data.values[number], finalSharding(number));
+  const large = data.valueList
+    .filter((value) => value.kind === "value" && value.shape.length && makers.has(value.number))
+    .map((value) => value.number).sort((one, other) => local(other) - local(one)).slice(0, MOST_VALUES);
+  const outputs = [...new Set(data.outputs.map(({ value }) => value))];
   const columns = [
-    { title: "value", key: (n) => data.values[n].name, cell: (n) => {
-      const value = data.values[n];
-      return element("div", {}, element("div", { class: "name" }, value.name.replace("stablehlo.", "")),
-        element("span", { class: "soft type" }, value.type));
-    } },
-    { title: "on each device", key: (n) => final(n).text, cell: (n) => element("div", {},
-      dimsOf(final(n), data.values[n].shape.length), element("div", { class: "soft type" }, localShape(data.values[n], final(n)).join("x"))) },
+    { title: "value", key: shownName, cell: (n) => element("div", {},
+      element("div", { class: "name" }, shownName(n)), element("span", { class: "soft type" }, data.values[n].type)) },
+    { title: "on each device", key: (n) => finalSharding(n).text, cell: (n) => element("div", {},
+      dimsOf(finalSharding(n), data.values[n].shape.length),
+      element("div", { class: "soft type" }, localShape(data.values[n], finalSharding(n)).join("x"))) },
     { title: "memory", isNumber: true, key: local, cell: (n) => bytes(local(n)) },
   ];
-  document.getElementById("values").append(table(columns, [
-    { title: `Inputs (${ofKind("input").length})`, rows: ofKind("input") },
-    { title: `Outputs (${ofKind("output").length})`, rows: ofKind("output") },
+  const sections = [
+    { title: `Inputs (${inputs.length})`, rows: inputs },
+    { title: `Outputs (${outputs.length})`, rows: outputs },
     { title: "Largest intermediates", rows: large },
-  ], (number) => visit({ value: number })));
-}
-
-function fillCollectives() {
-  const numbers = data.collectives.map((_, number) => number)
-    .sort((one, other) => data.collectives[other].nbytes - data.collectives[one].nbytes);
-  const panel = document.getElementById("collectives");
-  if (!numbers.length) {
-    panel.append(element("p", { class: "soft", style: "padding:0 12px" }, "No collectives"));
-    return;
-  }
-  const columns = [
-    { title: "collective", key: (n) => data.collectives[n].kind, cell: (n) => {
-      const one = data.collectives[n];
-      const axes = one.axes.map((axis) => element("span", { class: "axis", style: `--hue:${hueOf(axis)}` }, axis));
-      return element("div", {}, element("div", { class: "name" }, one.kind.replaceAll("_", "-"), " ", ...axes), element("div", { class: "soft" }, one.reason));
-    } },
-    { title: "sent", isNumber: true, key: (n) => data.collectives[n].nbytes, cell: (n) => bytes(data.collectives[n].nbytes) },
   ];
-  panel.append(table(columns, [{ title: "", rows: numbers }], (number) => visit({ collective: number })));
+  document.getElementById("values").append(
+    element("p", { class: "padded total" }, `${data.valueList.length.toLocaleString("en")} values; memory on each device`),
+    csvButton("values.csv", () => [["name", "type", "sharding", "type on each device", "bytes on each device"],
+      ...sections.flatMap(({ rows }) => rows).map((n) => [shownName(n), data.values[n].type, finalSharding(n).text, localShape(data.values[n], finalSharding(n)).join("x"), local(n)])]),
+    table(columns, sections, { onRow: (number) => visit({ value: number }) }),
+  );
 }
 
+const TABS = ["values", "collectives", "costs", "compare"].filter((name) => document.getElementById(`tab-${name}`));
 function showTab(name) {
-  for (const each of ["values", "collectives"]) {
+  for (const each of TABS) {
     document.getElementById(each).hidden = each !== name;
-    document.getElementById(`tab-${each}`).setAttribute("aria-selected", each === name);
+    const tab = document.getElementById(`tab-${each}`);
+    tab.setAttribute("aria-selected", each === name);
+    tab.tabIndex = each === name ? 0 : -1;
   }
+}
+
+// Arrow keys between the tabs of a list of them.
+function addTabKeys(list, show) {
+  list.addEventListener("keydown", (event) => {
+    const tabs = [...list.querySelectorAll("[role=tab]")];
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
+    next.focus();
+    show(next);
+  });
 }

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Groups of operations that can be expanded.
+
+1. An operation belongs to its function and to the operations around it.
+2. Within these it belongs to the scopes of its location (see `scopes`).
+3. Operations without scopes that occur several times in a row, such as the layers of a model,
+   become groups (see `repeats`).
+4. Three or more groups of equal structure become one, with their number. Scopes are compared
+   without the numbers in their names.
+5. A group that still has too many members is divided into groups of consecutive members.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyshardy.explain.page.repeats import repeats_in
+
+_MOST_MEMBERS = 80
+_FEWEST_EQUAL = 3
+_SHORTEST_UNIT = 4
+"""The minimum number of operations of a layer that is found without scopes."""
+
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass
+class Group:
+    """Operations that are shown as one node until the reader expands it.
+
+    Attributes:
+        label: the label.
+        is_scope: whether the label is a scope of the source.
+        copies: the number of groups of equal structure that are the members; 1 otherwise.
+        operation: the operation whose regions contain the members; None for other groups.
+        members: groups, and operations by their numbers, in the order of the text.
+    """
+
+    label: str
+    is_scope: bool = False
+    copies: int = 1
+    operation: int | None = None
+    members: list[Group | int] = field(default_factory=list["Group | int"])
+
+    def operations(self) -> Iterator[int]:
+        """Yield the operations of the group and of nested groups."""
+        if self.operation is not None:
+            yield self.operation
+        for each in self.members:
+            if isinstance(each, Group):
+                yield from each.operations()
+            else:
+                yield each
+
+
+def group_operations(
+    label: str,
+    operations: Sequence[int],
+    kinds: Mapping[int, str],
+    scopes: Mapping[int, tuple[str, ...]],
+    inside: Mapping[int, Group],
+) -> Group:
+    """Return the group of the operations of a block.
+
+    Args:
+        label: the label of the group.
+        operations: their numbers, in the order of the text.
+        kinds: the name of each operation, followed by its type; equal layers have equal kinds.
+        scopes: the scopes of each.
+        inside: the groups of the regions of operations, by operation.
+    """
+    top = Group(label)
+    known: dict[tuple[str, ...], Group] = {(): top}
+    for operation in operations:
+        path = scopes.get(operation, ())
+        for depth in range(1, len(path) + 1):
+            if path[:depth] not in known:
+                known[path[:depth]] = Group(path[depth - 1], is_scope=True)
+                known[path[: depth - 1]].members.append(known[path[:depth]])
+        known[path].members.append(inside.get(operation, operation))
+    return _Folder(kinds).folded(top)
+
+
+class _Folder:
+    """Folds what repeats in groups; groups of equal structure have equal numbers."""
+
+    def __init__(self, kinds: Mapping[int, str]):
+        self._kinds = kinds
+        self._numbers: dict[object, int] = {}
+        self._of_groups: dict[int, int] = {}
+
+    def folded(self, group: Group) -> Group:
+        """Return a group in which repeats are groups, and no group has too many members."""
+        for each in group.members:
+            if isinstance(each, Group):
+                self.folded(each)
+        # Numbered before its members are put into groups, so that this changes no structure.
+        self._structure(group)
+        group.members = self._with_equal_groups(group.members)
+        if len(group.members) > _MOST_MEMBERS:
+            group.members = self._with_repeats(group.members)
+        return self._divided(group)
+
+    def _structure(self, member: Group | int) -> int:
+        """Return a number that equal members have in common."""
+        if isinstance(member, int):
+            return self._number_of(self._kinds.get(member, ""))
+        known = self._of_groups.get(id(member))
+        if known is None:
+            label = _NUMBER.sub("#", member.label) if member.is_scope else ""
+            own = "" if member.operation is None else self._kinds.get(member.operation, "")
+            inner = tuple(map(self._structure, member.members))
+            known = self._of_groups[id(member)] = self._number_of((label, own, inner))
+        return known
+
+    def _number_of(self, key: object) -> int:
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def _with_equal_groups(self, members: list[Group | int]) -> list[Group | int]:
+        """Return members in which numbered scopes of equal structure are one group."""
+        alike: dict[int, list[Group]] = {}
+        for each in members:
+            if isinstance(each, Group) and each.is_scope and _NUMBER.search(each.label):
+                alike.setdefault(self._structure(each), []).append(each)
+        folds = {
+            id(groups[0]): Group(_span(groups), True, len(groups), members=list(groups))
+            for groups in alike.values()
+            if len(groups) >= _FEWEST_EQUAL
+        }
+        folded = {id(each) for fold in folds.values() for each in fold.members}
+        return [
+            folds.get(id(each), each)
+            for each in members
+            if id(each) in folds or id(each) not in folded
+        ]
+
+    def _with_repeats(self, members: list[Group | int]) -> list[Group | int]:
+        """Return members in which consecutive repeats are one group each."""
+        found: list[Group | int] = []
+        at = 0
+        for repeat in repeats_in(list(map(self._structure, members)), _SHORTEST_UNIT):
+            found += members[at : repeat.start]
+            units = [
+                members[start : start + repeat.length]
+                for start in range(repeat.start, repeat.end, repeat.length)
+            ]
+            label = self._label(units[0])
+            copies: list[Group | int] = [
+                self._divided(Group(f"{label} ({number})", members=unit))
+                for number, unit in enumerate(units)
+            ]
+            found.append(Group(label, copies=len(units), members=copies))
+            at = repeat.end
+        return found + members[at:]
+
+    def _divided(self, group: Group) -> Group:
+        """Return a group in which runs of members become groups if there are too many."""
+        members = group.members
+        while len(members) > _MOST_MEMBERS and group.copies == 1:
+            length = max(2, math.ceil(len(members) / _MOST_MEMBERS), math.isqrt(len(members)))
+            runs = [members[at : at + length] for at in range(0, len(members), length)]
+            divided = (self._divided(Group(self._label(run), members=run)) for run in runs)
+            members = list[Group | int](divided)
+        group.members = members
+        return group
+
+    def _label(self, run: Sequence[Group | int]) -> str:
+        """Return the label of a run of operations: its scopes, or its most costly operations."""
+        scopes = [each.label for each in run if isinstance(each, Group) and each.is_scope]
+        if len(scopes) == len(run):
+            return f"{scopes[0]} … {scopes[-1]}"
+        whole = Group("", members=list(run))
+        kinds = (self._kinds.get(each, "") for each in whole.operations())
+        found = Counter(kind.partition(" ")[0].partition(".")[2] for kind in kinds)
+        telling = [name for name in _TELLING if name in found]
+        telling = telling or [name for name, _ in found.most_common()]
+        counted = (f"{found[name]} {name}" if found[name] > 1 else name for name in telling[:2])
+        return ", ".join(counted)
+
+
+def _span(groups: Sequence[Group]) -> str:
+    return f"{groups[0].label} … {groups[-1].label}"
+
+
+_TELLING = (
+    "dot_general",
+    "convolution",
+    "while",
+    "case",
+    "scatter",
+    "gather",
+    "sort",
+    "reduce_window",
+    "custom_call",
+    "reduce",
+)
+"""Operations that characterize a group, the most significant first."""

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The texts beside the graph: the program, the partitioned program, and Python sources."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.diagnostics import SourceLocation
+from mlir_sdy.dialect import Context
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.traversal import operations_in
+
+_ELEMENTS = 32
+"""The number of elements from which a constant is elided."""
+
+_MOST_BYTES = 500_000
+"""The size up to which a Python file is included."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineData:
+    """An operation in a line of a text.
+
+    Attributes:
+        node: the number of the operation.
+        line: the number of the line, from 1. Operations may share lines, and have several.
+    """
+
+    node: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextData:
+    """A text with the operations in its lines.
+
+    Attributes:
+        name: the name of the text.
+        text: the text.
+        lines: the operations in the order of the text.
+    """
+
+    name: str
+    text: str
+    lines: tuple[LineData, ...]
+
+
+def program_text(
+    name: str, module: ir.Module, number_of: Callable[[ir.Operation], int | None]
+) -> TextData:
+    """Return the text of a module, with large constants elided.
+
+    Args:
+        name: the name of the text.
+        module: the module.
+        number_of: returns the number of an operation; None if it has none.
+    """
+    text = asm(module, large_elements_limit=_ELEMENTS)
+    numbers = (number_of(view.operation) for view in operations_in(module.operation))
+    lines = zip(numbers, _lines_of_operations(text), strict=True)
+    found = (LineData(number, line) for number, line in lines if number is not None)
+    return TextData(name, text, tuple(found))
+
+
+def _lines_of_operations(text: str) -> Iterator[int]:
+    """Yield the line of each operation of a text, in the order of the text."""
+    module = parse(text, Context(), "text")
+    for view in operations_in(module.operation):
+        place = location_of(view.operation.location)
+        yield 0 if place is None else place.line
+
+
+def python_texts(places: Mapping[int, SourceLocation | None]) -> Iterator[TextData]:
+    """Yield the Python files that operations come from, if they can be read.
+
+    Files of installed packages are left out.
+
+    Args:
+        places: the source location of each operation.
+    """
+    by_file: defaultdict[str, list[LineData]] = defaultdict(list)
+    for node, place in places.items():
+        if place is not None and place.filename.endswith(".py"):
+            by_file[place.filename].append(LineData(node, place.line))
+    for filename, lines in by_file.items():
+        path = Path(filename)
+        if "site-packages" in path.parts or not path.is_file():
+            continue
+        if path.stat().st_size <= _MOST_BYTES:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            yield TextData(path.name, text, tuple(sorted(lines, key=lambda each: each.line)))

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The data of the report: values, collectives, groups, costs, texts."""
+
+import base64
+import gzip
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+import pyshardy as sdy
+from mlir_sdy.assembly import asm, parse
+from mlir_sdy.dialect import Context
+from pyshardy.explain.model_explorer import model_explorer
+from pyshardy.explain.page.gather import page_data
+from pyshardy.explain.page.groups import Group, group_operations
+from pyshardy.explain.page.pack import packed
+from pyshardy.explain.page.repeats import Repeat, repeats_in
+from pyshardy.explain.page.scopes import scopes_of_path
+from pyshardy.explain.program import explain_program
+from pyshardy.explain.timeline import chrome_trace, timeline_of
+
+ROOT = Path(__file__).parents[3]
+CORPUS = ROOT / "test" / "corpus" / "mlir"
+
+
+def explained_file(name):
+    path = CORPUS / f"{name}.mlir"
+    return explain_program(parse(path.read_text(), Context(), path.name))
+
+
+@pytest.fixture(scope="module")
+def explained():
+    return explained_file("conflicting_products")
+
+
+@pytest.fixture(scope="module")
+def loop():
+    return explained_file("transformer_scan_train")
+
+
+def shown_dims(data, value):
+    return data.shardings[value.sharding].dims
+
+
+def traced_gradient():
+    """Trace a step of training of two layers, on 4 x 2 devices."""
+    import jax  # noqa: PLC0415 (slow)
+    from jax.sharding import PartitionSpec  # noqa: PLC0415
+
+    def loss(weights, x):
+        for number, layer in enumerate(weights):
+            with jax.named_scope(f"layer_{number}"):
+                x = x + jax.numpy.tanh(x @ layer["up"]) @ layer["down"]
+        return jax.numpy.sum(x * x)
+
+    def step(weights, x):
+        return jax.tree.map(lambda w, g: w - 0.1 * g, weights, jax.grad(loss)(weights, x))
+
+    def shape(*sizes):
+        return jax.ShapeDtypeStruct(sizes, "float32")
+
+    weights = [{"up": shape(16, 64), "down": shape(64, 16)}] * 2
+    sharded = [{"up": PartitionSpec(None, "model"), "down": PartitionSpec("model")}] * 2
+    return sdy.jax.trace(
+        step,
+        weights,
+        shape(32, 16),
+        mesh=sdy.Mesh.of({"data": 4, "model": 2}),
+        in_shardings=(sharded, PartitionSpec("data")),
+        out_shardings=sharded,
+    )
+
+
+def test_data(explained):
+    data = page_data(explained, "conflicting_products.mlir")
+    assert data.axes == (("data", 4), ("model", 2))
+    names = {node.name for node in data.nodes}
+    assert {"stablehlo.dot_general", "stablehlo.add"} <= names
+    kinds = [value.kind for value in data.values]
+    assert (kinds.count("input"), kinds.count("output")) == (3, 1)
+    assert [output.name for output in data.outputs] == ["result"]
+    assert len(data.collectives) == len(explained.program.collectives)
+    assert all(each.node is not None for each in data.collectives)
+
+
+@pytest.mark.parametrize("name", ["conflicting_products", "transformer_train_adam_fsdp"])
+def test_steps_lead_to_the_final_shardings(name):
+    data = page_data(explained_file(name), name)
+    current = {value.slot: value.given for value in data.values}
+    for step in data.steps:
+        for position, sharding in data.patterns[step.pattern].changes:
+            current[step.slots[position]] = sharding
+    for value in data.values:
+        assert data.shardings[current[value.slot]] == data.shardings[value.sharding]
+    assert len(data.patterns) <= len(data.steps)
+
+
+def test_collectives_at_operations_that_share_lines():
+    """JAX's backward pass, and the layers of a loop, have the source lines of the forward pass."""
+    module = traced_gradient()
+    text = asm(module)  # without locations: each operation has a line of its own
+    explained = explain_program(module)
+    data = page_data(explained, "traced")
+    reparsed = page_data(explain_program(parse(text, Context(), "by_line.mlir")), "by_line.mlir")
+    by_line = {node.place: node.number for node in reparsed.nodes}
+    expected = [by_line[each.place] for each in reparsed.collectives]
+    assert len(set(expected)) == len(expected) == 7
+    assert [each.node for each in data.collectives] == expected
+    nodes = {node.number: node for node in data.nodes}
+    values = {value.number: value for value in data.values}
+    assert len({nodes[number].place for number in expected}) < len(expected)
+    for number, reason in zip(expected, explained.collectives, strict=True):
+        result = values[nodes[number].results[0]]
+        axes = tuple(tuple(map(str, dim)) for dim in reason.made.sharding.dim_axes)
+        named = tuple(tuple(f'"{axis}"' for axis in dim) for dim in shown_dims(data, result))
+        assert (reason.made.what, axes) == (result.name, named)
+
+
+# --- Groups -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "scopes"),
+    [
+        ("jit(step)/layer_0/mlp/sin", ("layer_0", "mlp")),
+        ("jit(step)/jvp(layer_0)/mlp/sin", ("forward", "layer_0", "mlp")),
+        ("jit(step)/transpose(jvp(layer_0))/mlp/mul", ("backward", "layer_0", "mlp")),
+        ("jit(step)/jvp()/mul", ("forward",)),
+        ("jit(step)/jit(relu)/max", ("relu",)),
+        ("jit(step)/transpose(jvp(a/b))/vmap(c)/mul", ("backward", "a", "b", "c")),
+        ("jit(step)/mul", ()),
+    ],
+)
+def test_scopes(path, scopes):
+    assert scopes_of_path(path) == scopes
+
+
+def test_repeats():
+    assert repeats_in([7, 1, 2, 1, 2, 1, 2, 9], 2) == [Repeat(1, 2, 3)]
+    assert repeats_in([1, 2, 3, 1, 2, 3], 2) == []  # two are no repeat
+    units = [1, 2, 3, 4] * 5 + [9] + [5, 6, 7, 8] * 3
+    assert repeats_in(units, 4) == [Repeat(0, 4, 5), Repeat(21, 4, 3)]
+
+
+def layers(count, scope):
+    operations = range(10 * count)
+    kinds = {
+        number: f"stablehlo.{'dot_general' if number % 10 else 'add'} 1" for number in operations
+    }
+    scopes = {number: (f"layer_{number // 10}",) for number in operations} if scope else {}
+    return group_operations("main", operations, kinds, scopes, {})
+
+
+def test_equal_layers_are_one_group():
+    for scope, label in ((True, "layer_0 … layer_11"), (False, "9 dot_general")):
+        top = layers(12, scope)
+        (fold,) = top.members
+        assert (fold.label, fold.copies, len(fold.members)) == (label, 12, 12)
+        assert list(top.operations()) == list(range(120))
+        assert fold.members[1].members == list(range(10, 20))
+
+
+def test_no_group_has_many_members():
+    operations = range(5000)  # without a repeat
+    kinds = {number: f"stablehlo.dot_general {number}" for number in operations}
+    top = group_operations("main", operations, kinds, {}, {})
+
+    def check(group):
+        assert len(group.members) <= 80
+        for member in group.members:
+            if isinstance(member, Group):
+                check(member)
+
+    check(top)
+    assert list(top.operations()) == list(operations)
+    assert "dot_general" in top.members[0].label
+
+
+def test_scopes_of_a_gradient():
+    data = page_data(explain_program(traced_gradient()), "traced")
+    (main,) = data.groups
+    labels = [member.label for member in main.members if isinstance(member, Group)]
+    assert labels == ["forward", "backward"]
+    shown = set(main.operations())
+    constants = [node for node in data.nodes if node.name == "sdy.constant"]
+    assert constants
+    assert not shown & {node.number for node in constants}
+
+
+# --- Costs and texts --------------------------------------------------------------------------
+
+
+def test_the_timeline_adds_up_to_the_estimate(loop):
+    timeline = timeline_of(loop)
+    assert timeline.seconds == pytest.approx(loop.cost.seconds)
+    inner = [event for event in timeline.events if not event.is_loop]
+    assert sum(event.seconds for event in inner) == pytest.approx(loop.cost.seconds)
+    assert sum(event.flops for event in inner) == pytest.approx(loop.cost.operations)
+    assert max(nbytes for _, nbytes in timeline.memory) == loop.cost.peak_bytes
+    for outer in timeline.events:
+        if outer.is_loop:
+            inside = [
+                event for event in inner if outer.start <= event.start < outer.start + outer.seconds
+            ]
+            assert sum(event.seconds for event in inside) == pytest.approx(outer.seconds)
+
+
+def test_chrome_trace(loop):
+    trace = json.loads(json.dumps(chrome_trace(loop, timeline_of(loop))))
+    events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    collectives = [event for event in events if event["tid"] == 1]
+    assert len(collectives) == len(loop.collectives)
+    sent = sum(event["args"]["bytes sent"] for event in collectives)
+    assert sent == loop.collectives.nbytes_sent
+    for before, after in itertools.pairwise(collectives):
+        assert before["ts"] + before["dur"] <= after["ts"] * (1 + 1e-9)
+
+
+IDLE = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> tensor<8x8xf32> {
+  %0 = stablehlo.tanh %a : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+"""
+
+
+def test_idle_axes_and_texts():
+    data = page_data(explain_program(parse(IDLE, Context(), "idle.mlir")), "idle.mlir")
+    (idle,) = data.costs.idle
+    assert (idle.axis, idle.size, idle.share) == ("y", 4, 1.0)
+    (tanh,) = [node.number for node in data.nodes if node.name == "stablehlo.tanh"]
+    assert [each.node for each in idle.operations] == [tanh]
+    assert [text.name for text in data.texts] == ["Program", "Partitioned"]
+    for text in data.texts:
+        (line,) = [each.line for each in text.lines if each.node == tanh]
+        assert "stablehlo.tanh" in text.text.splitlines()[line - 1]
+
+
+def test_another_plan():
+    first = explain_program(parse(IDLE, Context()))
+    other = explain_program(parse(IDLE.replace('[{"x"}, {}]', '[{"x"}, {"y"}]'), Context()))
+    plan = page_data(first, "first", ("other", other)).other
+    assert plan.is_aligned
+    assert [port.name for port in plan.ports] == ["%arg0", "result 0"]
+    assert len(plan.shardings) == 2  # the argument and the result
+
+
+def test_packed():
+    def unpacked(value):
+        if isinstance(value, list):
+            return list(map(unpacked, value))
+        if not isinstance(value, dict):
+            return value
+        if "columns" not in value:
+            return {name: unpacked(entry) for name, entry in value.items()}
+        columns = {
+            name: column if isinstance(column, list) else [column["of"][at] for at in column["at"]]
+            for name, column in value["columns"].items()
+        }
+        return [
+            {name: column[row] for name, column in columns.items()} for row in range(value["count"])
+        ]
+
+    data = page_data(explained_file("transformer_forward"), "forward")
+    text = gzip.decompress(base64.b64decode(packed(data)))
+    found = unpacked(json.loads(text))
+    assert [node["name"] for node in found["nodes"]] == [node.name for node in data.nodes]
+    assert [tuple(node["operands"]) for node in found["nodes"]] == [
+        node.operands for node in data.nodes
+    ]
+    assert [value["place"] for value in found["values"]] == [
+        None if value.place is None else str(value.place) for value in data.values
+    ]
+    assert len(text) > 4 * len(packed(data))
+
+
+def test_model_explorer(explained):
+    data = page_data(explained, "conflicting_products.mlir")
+    (graph,) = json.loads(json.dumps(model_explorer(data)))["graphs"]
+    identities = {node["id"] for node in graph["nodes"]}
+    assert len(identities) == len(graph["nodes"])
+    for node in graph["nodes"]:
+        assert all(edge["sourceNodeId"] in identities for edge in node["incomingEdges"])
+    product = next(node for node in graph["nodes"] if node["label"] == "stablehlo.dot_general")
+    assert len(product["incomingEdges"]) == 2
+    assert {"sharding", "location", "collectives"} <= {each["key"] for each in product["attrs"]}
