@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 from mlir_sdy.notebook import set_renderer
 
 if TYPE_CHECKING:
-    from mlir_sdy.assembly import asm
     from mlir_sdy.diagnostics import (
         Diagnostic,
         ParseError,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from mlir_sdy.verify import verify
     from pyshardy import passes as passes
     from pyshardy import shard as shard
-    from pyshardy.api import parse, propagate, sharding, values, write
+    from pyshardy.api import asm, parse, propagate, sharding, values, write
     from pyshardy.backends import CompileOptions, Registration, register_backend
     from pyshardy.cost.hardware import Hardware, Link, load_hardware
     from pyshardy.drawing import Drawing, draw, draw_mesh
@@ -116,7 +115,6 @@ if TYPE_CHECKING:
     __all__ += ["jax", "passes", "shard", "torch"]
 
 _HOMES = {
-    "mlir_sdy.assembly": ("asm",),
     "mlir_sdy.diagnostics": (
         "Diagnostic",
         "ParseError",
@@ -130,7 +128,7 @@ _HOMES = {
     "mlir_sdy.model": ("AxisRef", "DimensionSharding", "Mesh", "ModelError", "TensorSharding"),
     "mlir_sdy.values": ("get_sharding", "set_sharding"),
     "mlir_sdy.verify": ("verify",),
-    "pyshardy.api": ("parse", "propagate", "sharding", "values", "write"),
+    "pyshardy.api": ("asm", "parse", "propagate", "sharding", "values", "write"),
     "pyshardy.explain.contract": ("Contract", "ContractViolation"),
     "pyshardy.explain.entry": ("explain",),
     "pyshardy.explain.program_explanation": ("ProgramExplanation",),

@@ -14,7 +14,7 @@ from mlir_sdy.assembly.attribute_text import read_stripped
 from mlir_sdy.assembly.source import Cursor, Source
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.model import AxisRef, DimensionSharding, Mesh, TensorSharding
-from pyshardy.irtools.named_values import NamedValues
+from pyshardy.irtools.named_values import NamedValues, has_named_arguments
 from pyshardy.irtools.source_text import remember_text
 from pyshardy.pipeline import pipeline_of, run_pipeline, use
 
@@ -98,11 +98,45 @@ def _check_no_path(text: str) -> None:
         raise UsageError(error(message))
 
 
+def asm(
+    module: ir.Module | ir.Operation | ir.OpView,
+    *,
+    generic: bool = False,
+    debug_info: bool | None = None,
+    large_elements_limit: int | None = None,
+    assume_verified: bool = False,
+) -> str:
+    """Return the text of a module or an operation, in custom sdy syntax.
+
+    Args:
+        module: the operation to print.
+        generic: print every operation in generic form.
+        debug_info: print locations. By default, they are printed for modules whose arguments have
+            names, such as those traced from JAX and PyTorch: `sdy-explain --value="params['w']"`
+            finds the argument in such a text. They make it about half as long again.
+        large_elements_limit: elide constants with more elements than this.
+        assume_verified: don't verify first. Printing an invalid operation in its custom syntax
+            can crash, so MLIR verifies and falls back to the generic form.
+
+    Raises:
+        SdyError: operations of the dialect are nested too deeply.
+    """
+    return assembly.asm(
+        module,
+        generic=generic,
+        debug_info=has_named_arguments(module) if debug_info is None else debug_info,
+        large_elements_limit=large_elements_limit,
+        assume_verified=assume_verified,
+    )
+
+
 def write(
     module: ir.Module,
     path: str | os.PathLike[str],
     kind: Literal["text", "bytecode", "portable"] = "text",
     version: str = "current",
+    *,
+    debug_info: bool | None = None,
 ) -> None:
     """Write a module to a file, from which `parse` reads it again.
 
@@ -115,6 +149,7 @@ def write(
             StableHLO that other tools read as well, such as `jax.export` and XLA.
         version: the version of StableHLO that must be able to read the artifact: `current`,
             `minimum` or `1.2.3`.
+        debug_info: whether a text has locations, as in `asm`; the other kinds always do.
 
     Raises:
         UsageError: the file can't be written; there is no such kind or version.
@@ -122,7 +157,8 @@ def write(
     """
     from pyshardy.frontends.files import dump, kind_named  # noqa: PLC0415
 
-    data = dump(module, kind_named(kind), version)
+    locations = has_named_arguments(module) if debug_info is None else debug_info
+    data = dump(module, kind_named(kind), version, debug_info=locations)
     try:
         Path(path).write_bytes(data)
     except OSError as reason:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions of JAX come in, and what is made of them runs on arrays of JAX."""
 
+import importlib
 import inspect
 import re
 from typing import NamedTuple
@@ -504,3 +505,32 @@ def test_batching_and_foreign_devices_are_refused_with_names():
     elsewhere = jax.device_put(x, jax.sharding.SingleDeviceSharding(jax.devices()[5]))
     with pytest.raises(UsageError, match=r"Got argument weights\['in'\] with shape"):
         program({"in": elsewhere}, x)
+
+
+def test_texts_keep_names_and_the_lines_of_the_user(tmp_path, monkeypatch):
+    library = tmp_path / "site-packages"
+    library.mkdir()
+    (library / "installed_layers.py").write_text("def dense(x, w):\n    return x @ w\n")
+    monkeypatch.syspath_prepend(library)
+    layers = importlib.import_module("installed_layers")
+
+    def step(params, x):
+        with jax.named_scope("mlp"):
+            return layers.dense(x, params["w"])  # the line of the user
+
+    x = np.ones((8, 8), np.float32)
+    module = sdy.jax.trace(step, {"w": x}, x, mesh=MESH, in_shardings=(P("a"), P()))
+    path = tmp_path / "step.mlir"
+    sdy.write(module, path)
+    again = sdy.values(sdy.parse(path))
+    assert str(sdy.get_sharding(again["params['w']"])) == str(ROWS)
+    line = inspect.getsourcelines(step)[1] + 2
+    (product,) = again.find(f"test_frontend_jax.py:{line}")
+    assert product == again["result[0]"]
+    text = path.read_text()
+    assert "jit(step)/mlp/dot_general" in text
+    assert "installed_layers" not in text
+    assert text.strip() == sdy.asm(module).strip()
+    assert "loc(" not in sdy.asm(module, debug_info=False)
+    sdy.write(module, path, debug_info=False)
+    assert "loc(" not in path.read_text()

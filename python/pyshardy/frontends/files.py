@@ -94,13 +94,16 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
     return module
 
 
-def dump(module: ir.Module, kind: Kind, version: str = CURRENT) -> bytes:
+def dump(
+    module: ir.Module, kind: Kind, version: str = CURRENT, *, debug_info: bool = False
+) -> bytes:
     """Return the contents of a file of some format for a module.
 
     Args:
         module: the module. It isn't changed.
         kind: the format of the file.
         version: for a portable artifact, the version of StableHLO that must be able to read it.
+        debug_info: whether a text has locations; the other formats always do.
 
     Raises:
         UsageError: there is no such version.
@@ -113,7 +116,7 @@ def dump(module: ir.Module, kind: Kind, version: str = CURRENT) -> bytes:
             buffer = io.BytesIO()
             module.operation.write_bytecode(buffer)
             return buffer.getvalue()
-        return (assembly.asm(module).rstrip("\n") + "\n").encode()
+        return (assembly.asm(module, debug_info=debug_info).rstrip("\n") + "\n").encode()
 
 
 def _from_bytecode(data: bytes, context: ir.Context, filename: str) -> ir.Module:

@@ -24,8 +24,14 @@ from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import inner_locations, ir, location_of
 from mlir_sdy.traversal import operations_in
-from pyshardy.irtools.functions import main_function, returned_values
+from pyshardy.irtools.functions import (
+    entry_block,
+    functions_of,
+    main_function,
+    returned_values,
+)
 from pyshardy.irtools.source_text import text_of
+from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.tags import tagged, tags_of, untagged
 
 _DEFINITION = re.compile(
@@ -276,6 +282,16 @@ def name_of(argument: ir.Value) -> str | None:
     """Return the name of an argument in the source, or None."""
     name, _ = inner_locations(untagged(argument.location))
     return name
+
+
+def has_named_arguments(operation: ir.Module | ir.Operation | ir.OpView) -> bool:
+    """Whether the operation is a module whose entry has arguments with names in the source."""
+    if not isinstance(operation, ir.Module):
+        return False
+    functions = functions_of(operation)
+    entry = next((each for each in functions if symbol_name(each) == "main"), None)
+    block = None if entry is None else entry_block(entry)
+    return block is not None and any(name_of(argument) for argument in block.arguments)
 
 
 def _signature(text: str, start: int) -> tuple[str, list[str]]:

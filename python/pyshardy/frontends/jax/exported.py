@@ -13,7 +13,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
-from pyshardy.frontends.jax.locations import locate_by_calls
+from pyshardy.frontends.jax.locations import locate_by_calls, locate_in_user_code
 from pyshardy.frontends.jax.random_keys import implementations
 from pyshardy.frontends.jax.structure import Structure, remember
 from pyshardy.packages import require
@@ -53,6 +53,7 @@ def from_exported(
         raise UsageError(error(message))
     module = parse(exported.mlir_module(), context or Context())
     locate_by_calls(module)
+    locate_in_user_code(module)
     kept, keys = tuple(exported.module_kept_var_idx), implementations(exported.out_avals)
     remember(Structure(exported.in_tree, exported.out_tree, kept, keys), module)
     return module

@@ -19,7 +19,7 @@ from mlir_sdy.host import ir
 from pyshardy.backends.jax_internals import compile_arguments
 from pyshardy.frontends.jax.callbacks import put_on_one_device, remember_callbacks
 from pyshardy.frontends.jax.custom_partitioning import remember_custom_partitioning
-from pyshardy.frontends.jax.locations import locate_by_calls
+from pyshardy.frontends.jax.locations import locate_by_calls, locate_in_user_code
 from pyshardy.frontends.jax.random_keys import implementations
 from pyshardy.frontends.jax.structure import Structure, remember
 from pyshardy.packages import require
@@ -53,6 +53,7 @@ def from_lowered(lowered: jax.stages.Lowered | Any, context: ir.Context | None =
         raise UsageError(error(f"expected the result of 'jax.jit(f).lower(...)', {got}"))
     module = parse(lowered.as_text(debug_info=True), context or Context())
     locate_by_calls(module)
+    locate_in_user_code(module)
     # JAX stores the dropped arguments and the devices nowhere else.
     found = compile_arguments(lowered)
     structure = Structure(
