@@ -7,8 +7,9 @@
 
 Both sides get the same annotated program. XLA propagates by its Shardy and partitions; ours is
 propagated and partitioned here, and then compiled by XLA without partitioning. Both are counted in
-optimised HLO, after dead code and common subexpression elimination. See `hlo.py` for the count of
-bytes. Operations in loops count once for each iteration.
+optimised HLO, after dead code and common subexpression elimination. See
+`pyshardy.backends.xla.hlo` for the count of bytes. Operations in loops count once for each
+iteration.
 
 C++ Shardy propagates and partitions by itself, in a process with jaxlib 0.12 (see
 `tools/oracle_environment.py`). There, the collectives of both local programs are counted in
@@ -29,12 +30,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hlo import HloCollective, collectives_of
-
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError
 from mlir_sdy.dialect import Context
 from pyshardy.api import propagate
+from pyshardy.backends.xla.hlo import HloCollective, collectives_of
 from pyshardy.backends.xla.program import XlaProgram, local_xla_program
 from pyshardy.local_program.communication import Collective
 from pyshardy.local_program.process_groups import Layout

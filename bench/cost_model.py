@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from hlo import collectives_of
 from xla_compile import compile_with_xla
 
 from mlir_sdy.assembly import parse
 from mlir_sdy.dialect import Context
 from pyshardy.api import propagate
+from pyshardy.backends.xla.hlo import collectives_of
 from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.backends.xla.text import text_for_xla
 from pyshardy.cost.hardware import load_hardware

@@ -7,6 +7,7 @@
     sdy-explain program.mlir --html=report.html --hardware=tpu-v5e
     sdy-explain program.mlir --diff=other.mlir --html=report.html
     sdy-explain program.mlir --trace=trace.json
+    sdy-explain program.mlir --against-xla
 
 Propagates and partitions the program, but does not run it.
 
@@ -26,6 +27,7 @@ from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
+    from mlir_sdy.host import ir
     from pyshardy.explain.program import ExplainedProgram
 
 
@@ -77,6 +79,11 @@ def _parser() -> Parser:
         help="write the estimated timeline in Chrome's trace format, for Perfetto",
     )
     parser.add_argument(
+        "--against-xla",
+        action="store_true",
+        help="compare the collectives with those of XLA's partitioner (needs the extra jax)",
+    )
+    parser.add_argument(
         "--model-explorer", metavar="FILE", help="write a graph for the viewer Model Explorer"
     )
     parser.add_argument("--json", action="store_true", help="print the output as JSON")
@@ -92,42 +99,53 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         tool.enable_logging()
     tool.guard(inputs, enabled=not arguments.no_guard)
     # These load the MLIR host; --help and bad usage do without.
+    from mlir_sdy.assembly import asm  # noqa: PLC0415
     from pyshardy.cli.explain_report import Report  # noqa: PLC0415
+    from pyshardy.cli.reading import read_program  # noqa: PLC0415
     from pyshardy.cost.hardware import load_hardware  # noqa: PLC0415
+    from pyshardy.explain.against_xla import against_xla  # noqa: PLC0415
     from pyshardy.explain.cost_difference import compare  # noqa: PLC0415
+    from pyshardy.explain.page.render import render_page  # noqa: PLC0415
 
     hardware = load_hardware(arguments.hardware)
-    explained = _explained(arguments.file, tool, arguments)
+    title = _shown(arguments.file)
+    module = read_program(arguments.file, tool, arguments.mesh)
+    annotated = asm(module) if arguments.against_xla else ""
+    explained = _explained(module, title, arguments)
+    xla = against_xla(annotated, explained.program) if arguments.against_xla else None
     explanations = {
         word: tuple(explained.value(value) for value in explained.values.find(word))
         for word in arguments.value
     }
-    title, other = _shown(arguments.file), None
+    other = None
     if arguments.diff:
-        other = _explained(arguments.diff, tool, arguments)
+        other_module = read_program(arguments.diff, tool, arguments.mesh)
+        other = _explained(other_module, _shown(arguments.diff), arguments)
     if arguments.html:
-        plan = None if other is None else (_shown(arguments.diff), other)
-        _write(arguments.html, _page(explained, title, plan))
+        _write(arguments.html, render_page(explained, title, other, xla))
     if arguments.trace:
         _write(arguments.trace, _trace(explained))
     if arguments.model_explorer:
         _write(arguments.model_explorer, _graph(explained, title))
-    asks = arguments.value or arguments.collectives or arguments.diff or arguments.json
+    asks = arguments.value or arguments.collectives or arguments.json or other or xla
     if (arguments.html or arguments.trace or arguments.model_explorer) and not asks:
         return 0
     difference = None if other is None else compare(explained.program, other.program, hardware)
     cost = explained.cost
     if arguments.json:
-        _print_json(explained, {"values": explanations, "cost": cost, "difference": difference})
+        answers = {"values": explanations, "cost": cost, "difference": difference}
+        _print_json(explained, answers if xla is None else {**answers, "against_xla": xla.kinds})
         return 0
-    report = Report(explained, _shown(arguments.file))
+    report = Report(explained, title)
     for word, found in explanations.items():
         report.print_values(word, found)
     if arguments.collectives:
         report.print_reasons()
+    if xla is not None:
+        report.print_against_xla(xla)
     if difference is not None:
-        report.print_difference(difference, (_shown(arguments.file), _shown(arguments.diff)))
-    elif not explanations and not arguments.collectives:
+        report.print_difference(difference, (title, _shown(arguments.diff)))
+    elif not explanations and not arguments.collectives and xla is None:
         report.print_program()
         report.print_cost(cost)
     return 0
@@ -137,27 +155,18 @@ def _shown(file: str) -> str:
     return "<stdin>" if file == "-" else file
 
 
-def _explained(file: str, tool: Tool, arguments: argparse.Namespace) -> ExplainedProgram:
-    """Return the explained program of a file."""
-    from pyshardy.cli.reading import read_program, rule_flags_applied  # noqa: PLC0415
+def _explained(module: ir.Module, title: str, arguments: argparse.Namespace) -> ExplainedProgram:
+    """Return the explained program of a module, which is propagated in place."""
+    from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.explain.program import explain_program  # noqa: PLC0415
 
-    module = read_program(file, tool, arguments.mesh)
     with rule_flags_applied(arguments):
         return explain_program(
             module,
             hardware=arguments.plan_hardware,
             cost_hardware=arguments.hardware,
-            title=_shown(file),
+            title=title,
         )
-
-
-def _page(
-    explained: ExplainedProgram, title: str, other: tuple[str, ExplainedProgram] | None
-) -> str:
-    from pyshardy.explain.page.render import render_page  # noqa: PLC0415
-
-    return render_page(explained, title, other)
 
 
 def _trace(explained: ExplainedProgram) -> str:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import Difference
 from pyshardy.explain.estimate import Estimate
@@ -65,12 +66,25 @@ class Report:
             axes = "" if one.axes is None else ", ".join(one.axes)
             cells = (one.kind, axes, str(one.location or ""), each.reason, times)
             table.add_row(*map(Text, cells), f"{each.nbytes_total:,}")
-        self._titled("Collectives (bytes sent by each device)", table)
+        self._titled("Collectives of pyshardy's partitioner (bytes sent by each device)", table)
 
     def print_reasons(self) -> None:
         """Print the reasons of all collectives, sorted by bytes sent."""
         for each in self._by_bytes():
             self._line(f"\n{each}")
+
+    def print_against_xla(self, comparison: AgainstXla) -> None:
+        """Print the collectives of both partitioners, and where the largest of XLA's come from."""
+        for table in comparison.tables():
+            self._line("")
+            self._console.print(table)
+        largest = sorted(comparison.xlas, key=lambda each: -each.sent_bytes * each.times)
+        if not any(each.source for each in largest[:_NUM_VALUES]):
+            return
+        self._line("\nThe largest of XLA's")
+        for each in largest[:_NUM_VALUES]:
+            nbytes = round(each.sent_bytes * each.times)
+            self._line(f"  {each.kind}, {nbytes:,} bytes: {each.source}")
 
     def print_cost(self, cost: Estimate) -> None:
         """Print the estimated cost of a run."""

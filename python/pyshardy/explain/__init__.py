@@ -16,6 +16,7 @@
 | `timeline`            | the times of operations and collectives, and the Chrome trace  |
 | `idle_axes`           | the work that devices repeat along axes                        |
 | `estimate`            | the estimated time and memory of a run                         |
+| `against_xla`         | our collectives beside those of XLA's partitioner              |
 | `cost_difference`     | the comparison of two plans                                    |
 | `page`                | the HTML report                                                |
 | `model_explorer`      | the graph for the viewer Model Explorer                        |

@@ -24,7 +24,7 @@ func.func @main(
 // CHECK:      Inputs
 // CHECK:      %arg0 {{.*}} tensor<8x2xf32> {{ *}} 64
 // CHECK:      Outputs
-// CHECK:      Collectives (bytes sent by each device)
+// CHECK:      Collectives of pyshardy's partitioner (bytes sent by each device)
 // CHECK:      all_reduce   x      {{.*}}collectives.mlir:18:8 {{ *}} result 0 of stablehlo.dot_general is a reduction over a dimension sharded along x {{ *}} 1 {{ *}} 256
 // CHECK:      all_gather   x      {{.*}}collectives.mlir:15:5 {{ *}} argument 0 of @main must be resharded for result 1 of @main {{ *}} 1 {{ *}} 64
 // CHECK:      Estimate for NVIDIA H100 SXM

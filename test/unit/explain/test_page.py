@@ -27,9 +27,9 @@ HOSTILE = "</script><b id='injected'>"
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
 
-def explained_file(name):
+def explained_file(name, title="program"):
     path = CORPUS / f"{name}.mlir"
-    return explain_program(parse(path.read_text(), Context(), path.name))
+    return explain_program(parse(path.read_text(), Context(), path.name), title=title)
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +76,8 @@ def page(explained, open_page):
 def training(open_page):
     """The report of a training step, beside one without sharded weights."""
     plan = explained_file("transformer_train_sgd")
-    other = explained_file("transformer_train_sgd")
-    return open_page(render_page(plan, "transformer_train_sgd.mlir", ("other.mlir", other)))
+    other = explained_file("transformer_train_sgd", title="other.mlir")
+    return open_page(render_page(plan, "transformer_train_sgd.mlir", other))
 
 
 def test_it_loads_by_itself(page):

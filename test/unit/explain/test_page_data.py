@@ -243,7 +243,7 @@ def test_idle_axes_and_texts():
 def test_another_plan():
     first = explain_program(parse(IDLE, Context()))
     other = explain_program(parse(IDLE.replace('[{"x"}, {}]', '[{"x"}, {"y"}]'), Context()))
-    plan = page_data(first, "first", ("other", other)).other
+    plan = page_data(first, "first", other).other
     assert plan.is_aligned
     assert [port.name for port in plan.ports] == ["%arg0", "result 0"]
     assert len(plan.shardings) == 2  # the argument and the result

@@ -9,5 +9,6 @@
 | `callbacks` | custom calls that functions of this process implement  |
 | `program`   | compiled programs                                      |
 | `process`   | child processes with XLA, and arrays on their devices  |
+| `hlo`       | collectives in the text of optimised HLO               |
 | `worker`    | the code of such a process                             |
 """

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import SourceLocation
+from pyshardy.explain.against_xla import ComparedKind
 from pyshardy.explain.page.costs import CostData
 from pyshardy.explain.page.groups import Group
 from pyshardy.explain.page.other_plan import OtherPlan
@@ -231,6 +232,7 @@ class PageData:
         costs: the estimated costs.
         texts: the texts beside the graph.
         other: the plan that this one is compared with.
+        xla: the kinds of collectives here and in XLA's partitioning; empty if not compared.
     """
 
     title: str
@@ -251,3 +253,4 @@ class PageData:
     costs: CostData
     texts: tuple[TextData, ...]
     other: OtherPlan | None
+    xla: tuple[ComparedKind, ...]

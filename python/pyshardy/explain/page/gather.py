@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.drawing import draw
+from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation, Decision
 from pyshardy.explain.estimate import seconds_of
 from pyshardy.explain.page.costs import costs_of
@@ -52,19 +53,21 @@ _FEW = 3
 def page_data(
     explained: ExplainedProgram,
     title: str,
-    other: tuple[str, ExplainedProgram] | None = None,
+    other: ExplainedProgram | None = None,
+    xla: AgainstXla | None = None,
 ) -> PageData:
     """Return the data of the report of a program.
 
     Args:
         explained: the program.
         title: its name.
-        other: the name of another plan to compare with, and the plan.
+        other: another plan to compare with.
+        xla: the collectives beside XLA's.
 
     Raises:
         UsageError: the other plan is for another program.
     """
-    return _Gatherer(explained, title).gather(other)
+    return _Gatherer(explained, title).gather(other, xla)
 
 
 class _Gatherer:
@@ -83,7 +86,7 @@ class _Gatherer:
         self._type_data: list[TypeData] = []
         self._refused: defaultdict[int, list[str]] = defaultdict(list)
 
-    def gather(self, other: tuple[str, ExplainedProgram] | None) -> PageData:
+    def gather(self, other: ExplainedProgram | None, xla: AgainstXla | None) -> PageData:
         values = tuple(self._values())
         self._read_refusals()
         collectives = tuple(map(self._collective, self._explained.collectives))
@@ -94,7 +97,7 @@ class _Gatherer:
             self._group(function, f"@{name}", folded)
             for name, function in self._program.functions.items()
         ]
-        compared = None if other is None else self._compared(*other)
+        compared = None if other is None else self._compared(other)
         return PageData(
             self._title,
             tuple((axis.name, axis.size) for axis in self._mesh.axes),
@@ -114,6 +117,7 @@ class _Gatherer:
             costs_of(self._explained),
             tuple(self._texts(nodes)),
             compared,
+            () if xla is None else xla.kinds,
         )
 
     # --- Values and operations --------------------------------------------------------------
@@ -339,8 +343,8 @@ class _Gatherer:
         number = None if operation is None else self._record.later_values.operation(operation)
         return number if self._is_shown(number) else None
 
-    def _compared(self, title: str, other: ExplainedProgram) -> OtherPlan:
-        return other_plan(self._explained, other, title, self._sharding)
+    def _compared(self, other: ExplainedProgram) -> OtherPlan:
+        return other_plan(self._explained, other, self._sharding)
 
 
 def _gain(step: PropagationStep, flow: Flow) -> GainData:

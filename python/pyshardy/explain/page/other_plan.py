@@ -56,7 +56,6 @@ class OtherPlan:
 def other_plan(
     first: ExplainedProgram,
     second: ExplainedProgram,
-    title: str,
     number_of: Callable[[TensorSharding | None], int],
 ) -> OtherPlan:
     """Compare a plan with another.
@@ -64,7 +63,6 @@ def other_plan(
     Args:
         first: the plan of the report.
         second: the other plan.
-        title: the name of the other plan.
         number_of: returns the number of a sharding in the report.
 
     Raises:
@@ -80,7 +78,7 @@ def other_plan(
         if sharding_axes(here) != sharding_axes(there):
             shardings[one] = number_of(there)
     return OtherPlan(
-        title,
+        second.title,
         difference.second,
         tuple(
             PortData(port.name, str(port.first or "replicated"), str(port.second or "replicated"))

@@ -7,6 +7,7 @@ from importlib import resources
 
 import jinja2
 
+from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.page.gather import page_data
 from pyshardy.explain.page.pack import packed
 from pyshardy.explain.program import ExplainedProgram
@@ -37,14 +38,16 @@ _SCRIPTS = (
 def render_page(
     explained: ExplainedProgram,
     title: str,
-    other: tuple[str, ExplainedProgram] | None = None,
+    other: ExplainedProgram | None = None,
+    xla: AgainstXla | None = None,
 ) -> str:
     """Return the report of a program as HTML.
 
     Args:
         explained: the program.
         title: the name of the program.
-        other: the name of another plan to compare with, and the plan.
+        other: another plan to compare with.
+        xla: the collectives beside XLA's.
 
     Raises:
         UsageError: the other plan is for another program.
@@ -57,7 +60,7 @@ def render_page(
         style="\n".join(_asset(f"{name}.css") for name in _STYLES),
         dagre=_asset("dagre.min.js"),
         scripts="\n".join(_asset(f"{name}.js") for name in _SCRIPTS),
-        data=packed(page_data(explained, title, other)),
+        data=packed(page_data(explained, title, other, xla)),
         has_other=other is not None,
     )
 

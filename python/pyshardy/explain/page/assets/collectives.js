@@ -22,6 +22,18 @@ function innerName(one) {
   return shownPlace(one.place) || (value ? shownName(one.value) : shownKind(one));
 }
 
+// The numbers of sdy-explain --against-xla, from optimised HLO.
+function besideXla() {
+  if (!data.xla.length) return [];
+  const sides = ["ours", "XLA's"].map((title, side) => ({
+    title, isNumber: true, key: (row) => row.nbytes_sent[side],
+    cell: (row) => element("div", {}, bytes(row.nbytes_sent[side]), element("div", { class: "soft" }, `${row.counts[side]} of them`)),
+  }));
+  return [element("h3", { class: "padded" }, "Beside XLA's, in optimised HLO"), table([
+    { title: "collective", key: (row) => row.kind, cell: (row) => `${row.kind} of ${row.group_size}` }, ...sides,
+  ], [{ title: "", rows: data.xla }])];
+}
+
 function fillCollectives() {
   const panel = document.getElementById("collectives");
   const everything = data.collectives.map((_, number) => number);
@@ -72,6 +84,6 @@ function fillCollectives() {
     element("div", { class: "filters padded" }, ...(axes.length > 1 ? [element("span", { class: "soft" }, "along"), ...chips] : []),
       csvButton("collectives.csv", () => [["kind", "axes", "bytes sent", "executions", "seconds", "location", "reason"],
         ...shown().map((n) => data.collectives[n]).map((one) => [one.kind, one.axes.join(" "), one.nbytes, one.times ?? "", one.seconds, one.place ?? "", one.reason])])),
-    total, place, element("p", { class: "soft padded" }, DISCLAIMER),
+    total, place, ...besideXla(), element("p", { class: "soft padded" }, DISCLAIMER),
   );
 }
