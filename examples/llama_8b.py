@@ -4,7 +4,7 @@
 The step has its real size: 32 layers, AdamW, rematerialized layers, bfloat16 weights with float32
 moments. Its arguments are abstract, so that no weights are needed and nothing is computed.
 
-    python examples/llama_8b.py
+    python examples/llama_8b.py --html=llama.html
 """
 
 import argparse
@@ -12,6 +12,7 @@ import time
 from functools import partial
 
 import jax
+import rich
 from jax import numpy as jnp
 from jax.sharding import AbstractMesh, NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -147,19 +148,25 @@ def trace(num_layers=32, batch=64, length=4096):
 
 
 def main():
-    """Trace, partition and estimate the step, and print its cost on each device."""
+    """Trace, partition and estimate the step, and print what each device does."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layers", type=int, default=32, help="number of layers (default: 32)")
     parser.add_argument("--batch", type=int, default=64, help="sequences (default: 64)")
+    parser.add_argument("--hardware", default="h100", help="preset or TOML file (default: h100)")
+    parser.add_argument("--html", metavar="FILE", help="write an interactive report")
     args = parser.parse_args()
 
     start = time.perf_counter()
-    module = trace(args.layers, args.batch)
-    sdy.propagate(module)
-    explained = sdy.partition(module)
+    explained = sdy.explain(trace(args.layers, args.batch), hardware=args.hardware)
     seconds = time.perf_counter() - start
-    print(explained)
+    for axes, group in explained.collectives.by_axes().items():
+        for kind, collectives in group.by_kind().items():
+            sent = collectives.nbytes_sent / 1e6
+            print(f"{axes:<6}{kind:<16}{len(collectives):>4} times{sent:>10,.1f} MB")
+    rich.print(explained.cost)
     print(f"planned in {seconds:.1f} s")
+    if args.html:
+        explained.to_html(args.html)
 
 
 if __name__ == "__main__":
