@@ -240,6 +240,22 @@ def test_idle_axes_and_texts():
         assert "stablehlo.tanh" in text.text.splitlines()[line - 1]
 
 
+def test_texts_with_many_replica_groups():
+    """Groups of 256 devices are elided, so that the text that is shown can't be read."""
+    text = """
+    sdy.mesh @mesh = <["x"=32, "y"=8]>
+    func.func @main(%a: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+        -> (tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+      %0 = stablehlo.tanh %a : tensor<32x8xf32>
+      return %0 : tensor<32x8xf32>
+    }"""
+    data = page_data(explain_program(parse(text, Context())), "large mesh")
+    (partitioned,) = [text for text in data.texts if text.name == "Partitioned"]
+    lines = partitioned.text.splitlines()
+    assert "__elided__" in partitioned.text
+    assert any("stablehlo.tanh" in lines[each.line - 1] for each in partitioned.lines)
+
+
 def test_another_plan():
     first = explain_program(parse(IDLE, Context()))
     other = explain_program(parse(IDLE.replace('[{"x"}, {}]', '[{"x"}, {"y"}]'), Context()))

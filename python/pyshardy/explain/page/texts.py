@@ -61,7 +61,8 @@ def program_text(
     """
     text = asm(module, large_elements_limit=_ELEMENTS)
     numbers = (number_of(view.operation) for view in operations_in(module.operation))
-    lines = zip(numbers, _lines_of_operations(text), strict=True)
+    # The same lines; with elided replica groups the text could not be read.
+    lines = zip(numbers, _lines_of_operations(asm(module)), strict=True)
     found = (LineData(number, line) for number, line in lines if number is not None)
     return TextData(name, text, tuple(found))
 
