@@ -21,9 +21,10 @@ quick: ## Run something of every part of the tests, in less than two minutes
 
 test: generate-check lint check-host unit filecheck example site documentation ## Run every check with this Python
 
-generate-check: ## Check that the generated files follow from td/ and from the records of operations
+generate-check: ## Check that the generated files follow from td/, the records of operations and the flags of the tools
 	$(PYTHON) tools/gen_dialect.py --check
 	$(PYTHON) tools/operation_table.py --check
+	$(PYTHON) tools/cli_reference.py --check
 
 lint: ## Check style and types
 	$(PYTHON) -m ruff check
@@ -65,6 +66,7 @@ newest-jax: ## Run the tests of front ends and XLA with the newest JAX, on Pytho
 
 generate: ## Write dialect/mlir_sdy/ods/, the table of passes and docs/reference/ from td/
 	$(PYTHON) tools/gen_dialect.py
+	$(PYTHON) tools/cli_reference.py
 
 bench: ## Run the measurements; each prints a ratio against a peer in the same run
 	for script in bench/assembly.py bench/propagation.py bench/passes.py; do $(PYTHON) $$script || exit 1; done

@@ -239,8 +239,8 @@ def propagate(module: ir.Module, **options: Unpack[PropagationOptions]) -> Propa
 
     Args:
         module: the module, which is changed in place.
-        options: the options of the pipeline (`sdy-opt --help` lists them), with underscores for
-            dashes.
+        options: the options of the pipeline, which `sdy-opt --help=sdy-propagation-pipeline`
+            lists, with underscores for dashes.
 
     Returns:
         The record of all steps taken, in order.

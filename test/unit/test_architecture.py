@@ -18,7 +18,7 @@ LATE_IMPORTS = {
     "pyshardy.backends.registry": "the lockstep backend, which loads the host",
     "pyshardy.cli.crash_report": "the reproducer of pipelines",
     "pyshardy.cli.explain": "reports, each for one option",
-    "pyshardy.cli.opt": "the driver, after --help and --version",
+    "pyshardy.cli.opt": "the driver, after --help and --version, and completion",
     "pyshardy.cli.run": "parts of the run, after --help and --version",
     "pyshardy.cli.run_emit": "artifacts, each for one option",
     "pyshardy.cli.tool": "crash reports and versions",

@@ -118,11 +118,12 @@ def test_commands_are_accepted(command, tmp_path, monkeypatch):
     """Without the files that it names, a command comes as far as to look for them."""
     monkeypatch.chdir(tmp_path)
     words = shlex.split(command, comments=True)
-    if "--help" not in words and not any(re.match(r"[^-].*\.mlir", word) for word in words):
+    asks_for_help = any(word.startswith("--help") for word in words)
+    if not asks_for_help and not any(re.match(r"[^-].*\.mlir", word) for word in words):
         words.append("program.mlir")
     status, output = run(words)
-    if "--help" in words:
-        assert (status, "USAGE" in output) == (0, True)
+    if asks_for_help:
+        assert (status, output.startswith(("OVERVIEW", "  --"))) == (0, True)
     else:
         assert status == 1
         assert "No such file or directory" in output

@@ -35,14 +35,15 @@ _NUM_VALUES = 50
 """The number of largest values in the JSON output."""
 
 
-def _parser() -> Parser:
-    parser = Parser(
+def parser() -> Parser:
+    """Return the parser of the command line."""
+    made = Parser(
         prog="sdy-explain",
         description="Propagates and partitions a program. Reports why values have their "
         "shardings, why collectives exist, and how much they cost.",
     )
-    parser.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
-    parser.add_argument(
+    made.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
+    made.add_argument(
         "--value",
         action="append",
         default=[],
@@ -50,47 +51,47 @@ def _parser() -> Parser:
         help="explain a value: a name in the text ('%%5', '%%name'), 'arg2', 'result 0', the name "
         "of an argument, or a source line ('12', 'model.py:40'); may be repeated",
     )
-    parser.add_argument(
+    made.add_argument(
         "--collectives", action="store_true", help="explain each collective in detail"
     )
-    parser.add_argument(
+    made.add_argument(
         "--hardware",
         default="h100",
         metavar="NAME|FILE.toml",
         help="hardware for cost estimates: a preset or a TOML file (default: %(default)s)",
     )
-    parser.add_argument(
+    made.add_argument(
         "--plan-hardware",
         default="default",
         metavar="NAME|FILE.toml",
         help="hardware that the program is partitioned for, as in sdy-run (default: %(default)s)",
     )
-    parser.add_argument(
+    made.add_argument(
         "--diff", metavar="FILE", help="compare costs and shardings with those of another plan"
     )
-    parser.add_argument(
+    made.add_argument(
         "--html",
         metavar="FILE",
         help="write an HTML report of the program; with --diff, of both plans",
     )
-    parser.add_argument(
+    made.add_argument(
         "--trace",
         metavar="FILE",
         help="write the estimated timeline in Chrome's trace format, for Perfetto",
     )
-    parser.add_argument(
+    made.add_argument(
         "--against-xla",
         action="store_true",
         help="compare the collectives with those of XLA's partitioner (needs the extra jax)",
     )
-    parser.add_argument(
+    made.add_argument(
         "--model-explorer", metavar="FILE", help="write a graph for the viewer Model Explorer"
     )
-    parser.add_argument("--json", action="store_true", help="print the output as JSON")
-    parser.add_mesh_flag()
-    parser.add_rule_flags()
-    parser.add_guard_flag()
-    return parser
+    made.add_argument("--json", action="store_true", help="print the output as JSON")
+    made.add_mesh_flag()
+    made.add_rule_flags()
+    made.add_guard_flag()
+    return made
 
 
 def _run(arguments: argparse.Namespace, tool: Tool) -> int:
@@ -208,7 +209,7 @@ def _print_json(explained: ExplainedProgram, answers: Mapping[str, object]) -> N
     print()
 
 
-main = entry_point("sdy-explain", _parser, _run)
+main = entry_point("sdy-explain", parser, _run)
 """Runs the tool; see `entry_point`."""
 
 

@@ -189,7 +189,8 @@ class Arguments:
         _WATCH, "print the Python traceback of a pass that fails"
     )
 
-    help: bool = switch(_ABOUT, "print this help")
+    help: str = optional(_ABOUT, "print this help, or the description of a pass", "pass")
+    help_all: bool = switch(_ABOUT, "print this help with all passes and their options")
     version: bool = switch(_ABOUT, "print the version")
     list_passes: bool = switch(_ABOUT, "print the names of passes and pipelines")
     show_dialects: bool = switch(_ABOUT, "print the names of the available dialects")

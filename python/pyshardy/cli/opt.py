@@ -9,13 +9,15 @@ Exit status: 0 when all went well, else 1.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyshardy.cli.completion import complete_if_asked
 from pyshardy.cli.flags import Arguments, parse_arguments
-from pyshardy.cli.help import help_text, pass_list
+from pyshardy.cli.help import full_help_text, help_text, pass_help_text, pass_list
 from pyshardy.cli.tool import Tool
 from pyshardy.cli.version import version_text
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool, as the `main` of `entry_point` does, and return the exit status."""
+    complete_if_asked(_completing_parser)
     tool = Tool("sdy-opt", argv)
     arguments = Arguments()
 
@@ -40,9 +43,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
 
 
+def _completing_parser() -> argparse.ArgumentParser:
+    from pyshardy.cli.opt_completion import completing_parser  # noqa: PLC0415 (for shells)
+
+    return completing_parser()
+
+
 def _run(arguments: Arguments, tool: Tool) -> int:
+    for path in arguments.load_passes if arguments.help or arguments.list_passes else ():
+        # Only with files of users, since it loads the MLIR host.
+        from pyshardy.irtools.user_files import run_user_file  # noqa: PLC0415
+
+        run_user_file(path, "passes")
     for wanted, text in (
-        (arguments.help, help_text),
+        (arguments.help_all, full_help_text),
+        (arguments.help == "true", help_text),
+        (arguments.help, lambda: pass_help_text(arguments.help)),
         (arguments.version, lambda: version_text("sdy-opt")),
         (arguments.list_passes, pass_list),
     ):

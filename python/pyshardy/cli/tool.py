@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -21,6 +21,7 @@ from mlir_sdy.diagnostics import (
     redirect,
 )
 from mlir_sdy.suggest import did_you_mean
+from pyshardy.cli.completion import complete_if_asked
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.pipeline.errors import describe
 
@@ -191,6 +192,7 @@ def entry_point(
     """
 
     def main(argv: Sequence[str] | None = None) -> int:
+        complete_if_asked(parser)
         tool = Tool(name, argv)
         return tool.run(lambda: work(parser().parse_args(tool.arguments), tool))
 
@@ -225,6 +227,19 @@ class Parser(argparse.ArgumentParser):
         """Add `--verbose` and `--no-guard`."""
         self.add_argument("-v", "--verbose", action="store_true", help=VERBOSE)
         self.add_argument("--no-guard", action="store_true", help=NO_GUARD)
+
+    def described(self) -> Iterator[tuple[str, str]]:
+        """Yield the spelling and the description of each argument and flag."""
+        for action in self._actions:
+            value = action.metavar if isinstance(action.metavar, str) else ""
+            if not value and action.choices is not None:
+                value = "{" + ",".join(map(str, action.choices)) + "}"
+            names = ", ".join(action.option_strings) or value or action.dest
+            if action.option_strings and value:
+                equals = "=" if names.startswith("--") else " "
+                names += f"[={value}]" if action.nargs == "?" else f"{equals}{value}"
+            described = {**vars(action), "prog": self.prog}
+            yield names, (action.help or "") % described
 
     def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, args: Sequence[str], namespace: None = None

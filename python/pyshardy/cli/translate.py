@@ -20,32 +20,33 @@ from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 
-def _parser() -> Parser:
-    parser = Parser(
+def parser() -> Parser:
+    """Return the parser of the command line."""
+    made = Parser(
         prog="sdy-translate",
         description="Converts a program between text, MLIR bytecode and portable artifacts of "
         "StableHLO.",
     )
-    parser.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
-    parser.add_argument(
+    made.add_argument("file", nargs="?", default="-", help="input file; - for standard input")
+    made.add_argument(
         "--to",
         choices=("text", "bytecode", "portable"),
         default="text",
         help="output format: text, bytecode of this MLIR version, or a portable artifact of "
         "StableHLO (default: %(default)s)",
     )
-    parser.add_argument(
+    made.add_argument(
         "--target-version",
         metavar="VERSION",
         help="StableHLO version of the portable artifact: 'current', 'minimum' or a version such "
         "as 1.15.0 (default: current)",
     )
-    parser.add_argument(
+    made.add_argument(
         "-o", dest="output", default="-", metavar="FILE", help="output file (default: -)"
     )
-    parser.add_mesh_flag()
-    parser.add_guard_flag()
-    return parser
+    made.add_mesh_flag()
+    made.add_guard_flag()
+    return made
 
 
 def _run(arguments: argparse.Namespace, tool: Tool) -> int:
@@ -76,7 +77,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     return 0
 
 
-main = entry_point("sdy-translate", _parser, _run)
+main = entry_point("sdy-translate", parser, _run)
 """Runs the tool; see `entry_point`."""
 
 

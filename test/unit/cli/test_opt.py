@@ -223,10 +223,18 @@ def test_input_that_is_no_text(sdy_opt):
 
 def test_help_and_lists(sdy_opt):
     text = sdy_opt("--help").out
-    assert "--sdy-basic-propagate" in text
-    assert "keep-sharding-rules=<bool>" in text
-    assert "(default: false)" in text
-    assert max(map(len, text.splitlines())) <= 100
+    assert "--sdy-basic-propagate=" not in text.replace("--sdy-basic-propagate='", "")
+    assert "sdy-opt --help=PASS" in text
+    full = sdy_opt("--help-all").out
+    assert full.startswith(text)
+    assert max(map(len, full.splitlines())) <= 100
+    for helped in (full, sdy_opt("--help=sdy-basic-propagate").out):
+        assert "--sdy-basic-propagate" in helped
+        assert "keep-sharding-rules=<bool>" in helped
+        assert "(default: false)" in helped
+    assert "Runs sdy-flatten-tuples, " in sdy_opt("--help=sdy-propagation-pipeline").out
+    refused = sdy_opt("--help=sdy-basic-propagat")
+    assert "no pass or pipeline; did you mean 'sdy-basic-propagate'?" in refused.err
     assert "sdy-partition-pipeline" in sdy_opt("--list-passes").out
     assert sdy_opt("--version").out.startswith("sdy-opt, pyshardy ")
     assert "sdy, " in sdy_opt("--show-dialects").out

@@ -64,5 +64,5 @@ def test_a_file_that_fails_registers_nothing(tmp_path, text, message):
 
 def test_missing_file(tmp_path):
     path = tmp_path / "rules.py"
-    with pytest.raises(UsageError, match=r"cannot read the rules in '.*rules.py': No such file"):
+    with pytest.raises(UsageError, match=r"read the sharding rules in '.*rules.py': No such file"):
         load_rules(str(path))

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The command line of `sdy-opt` as a parser of `argparse`, for completion by shells."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from pyshardy.cli.completion import last_word
+from pyshardy.cli.flags import FLAGS
+from pyshardy.pipeline import passes, pipelines
+from pyshardy.pipeline.host_pass_names import WELL_KNOWN_HOST_PASSES
+from pyshardy.pipeline.options import OptionType
+
+
+def completing_parser() -> argparse.ArgumentParser:
+    """Return a parser with the flags of `sdy-opt`, its passes and their options."""
+    declared = {**passes(), **pipelines()}
+    names = [*declared, *WELL_KNOWN_HOST_PASSES]
+    # argcomplete completes the values of flags that require one; passes take options or none.
+    completed = last_word().partition("=")[0].lstrip("-")
+    parser = argparse.ArgumentParser(prog="sdy-opt", add_help=False)
+    parser.add_argument("input", nargs="?")
+    for flag in FLAGS.values():
+        spelling = f"-{flag.name}" if len(flag.name) == 1 else f"--{flag.name}"
+        if flag.kind == "switch":
+            parser.add_argument(spelling, action="store_true", help=flag.description)
+            continue
+        choices = flag.metavar.split("|") if flag.kind == "mode" else None
+        if flag.metavar.startswith("pass"):
+            choices = names
+        may_be_alone = flag.kind in ("mode", "optional") and flag.name != completed
+        nargs = "?" if may_be_alone else None
+        parser.add_argument(spelling, nargs=nargs, choices=choices, help=flag.description)
+    for name in names:
+        info = declared.get(name)
+        options = [
+            f"{option.name}={value}"
+            for option in (info.options if info is not None else ())
+            for value in _values(option.type)
+        ]
+        nargs = None if name == completed else "?"
+        parser.add_argument(f"--{name}", nargs=nargs, choices=options or None)
+    return parser
+
+
+def _values(option: OptionType) -> Iterable[str]:
+    """Return the values of an option to propose."""
+    return option.choices or (("true", "false") if option.scalar == "bool" else ("",))
