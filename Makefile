@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The commands of this project; `make help` lists them.
 
-PYTHON ?= .venv/bin/python
+PYTHON := .venv/bin/python
 LIT_JOBS ?= 2
 export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 

@@ -91,6 +91,28 @@ def test_it_loads_by_itself(page):
     assert "those of pyshardy's partitioner" in page.locator("#details").inner_text()
 
 
+def test_many_groups_in_many_groups(open_page):
+    """Tables of groups in tables of groups: layers of 22 scopes each, which are written by columns."""
+    lines = []
+    for layer in range(22):
+        for part in "abcdefghijklmnopqrstuv":
+            place = f'loc("jit(f)/layer{layer}/{part}/tanh"("a.py":2:1))'
+            for _ in range(2):
+                used, made = f"%v{len(lines)}", f"%v{len(lines) + 1}"
+                lines.append(f"{made} = stablehlo.tanh {used} : tensor<8xf32> {place}")
+    body = "\n".join(lines)
+    text = f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%v0: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}})
+        -> tensor<8xf32> {{
+      {body}
+      return %v{len(lines)} : tensor<8xf32>
+    }}"""
+    page = open_page(render_page(explain_program(parse(text, Context())), "layers"))
+    assert page.problems == []
+    assert "×22" in page.locator("#canvas").text_content()
+
+
 def test_search_finds_a_value(page):
     page.fill("#search", "dot_general 16x16")
     assert page.locator("#search").get_attribute("aria-activedescendant") == "found-0"

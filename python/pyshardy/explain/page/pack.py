@@ -46,7 +46,7 @@ def _columns_in(value: object) -> Any:
 
 def _rows(rows: Sequence[object]) -> Any:
     """Return a sequence as columns if it is a table, else as a list."""
-    is_table = len(rows) >= _FEWEST_ROWS and type(rows[0]) is type(rows[-1])
+    is_table = len(rows) >= _FEWEST_ROWS and len({type(row) for row in rows}) == 1
     if not is_table or not is_dataclass(rows[0]):
         return list(map(_columns_in, rows))
     names = [field.name for field in fields(rows[0])]

@@ -6,11 +6,14 @@ async function read(element) {
 }
 
 function unpacked(value) {
-  if (Array.isArray(value)) return typeof value[0] === "object" ? value.map(unpacked) : value;
+  if (Array.isArray(value)) return value.some((each) => typeof each === "object") ? value.map(unpacked) : value;
   if (value === null || typeof value !== "object") return value;
   if (!value.columns) return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, unpacked(entry)]));
-  const columns = Object.entries(value.columns).map(([name, column]) =>
-    [name, Array.isArray(column) ? column : column.at.map((index) => column.of[index])]);
+  const columns = Object.entries(value.columns).map(([name, column]) => {
+    if (Array.isArray(column)) return [name, unpacked(column)];
+    const distinct = unpacked(column.of);
+    return [name, column.at.map((index) => distinct[index])];
+  });
   return Array.from({ length: value.count }, (_, row) => {
     const made = {};
     for (const [name, column] of columns) made[name] = column[row];
