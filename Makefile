@@ -48,6 +48,7 @@ example: ## Run the first example of the README
 
 docs: generate ## Write docs/reference/, and the pictures of the guide
 	$(PYTHON) docs/guide/make_pictures.py
+	$(PYTHON) tools/run_notebook.py
 
 documentation: ## Run all commands and code of README and guides, with the package as installed
 	$(PYTHON) tools/check_documentation.py

@@ -147,6 +147,8 @@ _SUBPACKAGES = {
     "shard": "pyshardy.shard",
     "torch": "pyshardy.frontends.torch",
 }
+_EXTENSION = "load_ipython_extension"
+"""The function that `%load_ext pyshardy` calls."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
@@ -166,6 +168,8 @@ def _load(name: str) -> Any:
         from importlib.metadata import version  # noqa: PLC0415 (slow)
 
         return version("pyshardy")
+    if name == _EXTENSION:
+        return importlib.import_module("pyshardy.notebook").load_ipython_extension
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _SUBPACKAGES:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 20
 """The number of rows of a table that are shown."""
 
+_MOST_CHARACTERS = 20_000
+"""The number of characters of a program that are shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -116,6 +119,12 @@ class DisplayedText:
         from rich.text import Text  # noqa: PLC0415 (slow)
 
         return Text(str(self))
+
+
+def beginning_of(text: str) -> str:
+    """Return the part of a long text that is displayed, and the number of further characters."""
+    more = len(text) - _MOST_CHARACTERS
+    return text if more <= 0 else f"{text[:_MOST_CHARACTERS]}\n... {more:,} more characters"
 
 
 def counted(number: int, noun: str) -> str:

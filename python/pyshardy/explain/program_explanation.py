@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import html
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.api import asm
+from pyshardy.display import beginning_of
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.contract import Contract, ContractViolation
 from pyshardy.explain.page.render import render_page
@@ -63,6 +66,13 @@ class ProgramExplanation(ExplainedProgram):
         except OSError as refusal:
             reason = refusal.strerror or refusal
             raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
+
+    def _repr_html_(self) -> str:
+        """Return the tables, and the local program to unfold."""
+        text = asm(self.program.module, debug_info=False, large_elements_limit=16)
+        title = "<summary>Program of each device</summary>"
+        shown = html.escape(beginning_of(text))
+        return f"{super()._repr_html_()}<details>{title}<pre>{shown}</pre></details>"
 
     def _scopes(self, explanation: CollectiveExplanation) -> list[str]:
         """Return the scopes of the operations that a collective belongs to."""
