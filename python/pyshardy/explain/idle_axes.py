@@ -57,7 +57,7 @@ class _Finder:
         self._axes_of_shardings: dict[int, frozenset[str]] = {}
 
     def find(self, timeline: Timeline) -> tuple[IdleAxis, ...]:
-        later = self._explained.record.later_values
+        numbers = self._explained.origin_numbers
         total = 0.0
         repeated: dict[str, defaultdict[int, float]] = {
             axis.name: defaultdict(float)
@@ -68,10 +68,10 @@ class _Finder:
             if event.collective is not None or event.is_loop:
                 continue
             total += event.seconds
-            origin = self._explained.origins.get(event.operation)
-            number = None if origin is None else later.operation(origin)
-            if origin is None or number is None:
+            number = numbers.get(event.operation)
+            if number is None:
                 continue
+            origin = self._explained.origins[event.operation]
             for axis in repeated.keys() - self._axes_of(number) - self._manual_axes(origin):
                 repeated[axis][number] += event.seconds
         sizes = {axis.name: axis.size for axis in self._explained.program.mesh.axes}

@@ -19,6 +19,7 @@ from pyshardy.explain.collectives import explain_collectives
 from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.explain.moves import MoveRecorder
 from pyshardy.irtools.named_values import NamedValues
+from pyshardy.pipeline.collection import collection_paused
 from pyshardy.program import PartitionedProgram, partition
 from pyshardy.propagation.explained_record import Propagation
 from pyshardy.propagation.explanation import Explanation
@@ -55,6 +56,14 @@ class ExplainedProgram(Displayed):
     hardware: Hardware
     title: str
     origins: Mapping[ir.Operation, ir.Operation]
+
+    @cached_property
+    def origin_numbers(self) -> Mapping[ir.Operation, int]:
+        """The numbers of `origins` in the record; without operations that it doesn't have."""
+        later = self.record.later_values
+        numbers = {origin: later.operation(origin) for origin in set(self.origins.values())}
+        found = ((operation, numbers[origin]) for operation, origin in self.origins.items())
+        return {operation: number for operation, number in found if number is not None}
 
     @cached_property
     def cost(self) -> Estimate:
@@ -145,7 +154,8 @@ def explain_program(
     program = partition(
         module, hardware=hardware, instrumentation=[recorder], **(partition_options or {})
     )
-    collectives = CollectiveList(explain_collectives(program.collectives, recorder, record))
+    with collection_paused():
+        collectives = CollectiveList(explain_collectives(program.collectives, recorder, record))
     return ExplainedProgram(
         module, record, program, collectives, values, model, title, recorder.origins
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pyshardy.explain.estimate import Estimate
 from pyshardy.explain.idle_axes import idle_axes
 from pyshardy.explain.program import ExplainedProgram
-from pyshardy.explain.timeline import Event, timeline_of
+from pyshardy.explain.timeline import timeline_of
 
 _MOST_POINTS = 1500
 _MOST_OPERATIONS = 200
@@ -114,17 +114,12 @@ def costs_of(explained: ExplainedProgram) -> CostData:
         explained: the program.
     """
     timeline = timeline_of(explained)
-    later, origins = explained.record.later_values, explained.origins
-
-    def node_of(event: Event) -> int | None:
-        origin = origins.get(event.operation)
-        return None if origin is None else later.operation(origin)
-
+    nodes = explained.origin_numbers
     seconds: defaultdict[int, float] = defaultdict(float)
     flops: defaultdict[int, float] = defaultdict(float)
     events: list[EventData] = []
     for event in timeline.events:
-        node = node_of(event)
+        node = nodes.get(event.operation)
         start, duration = _microseconds(event.start), _microseconds(event.seconds)
         events.append(
             EventData(

@@ -7,7 +7,6 @@ import functools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.drawing import draw
 from pyshardy.explain.against_xla import AgainstXla
@@ -40,6 +39,7 @@ from pyshardy.propagation.program import DATA_FLOW_EDGE, SHARDING_GROUP, TERMINA
 from pyshardy.propagation.record import PropagationStep
 
 _HIDDEN = frozenset({"func.func", "sdy.mesh", DATA_FLOW_EDGE, SHARDING_GROUP})
+_NOT_DRAWN = _HIDDEN | TERMINATORS
 _CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant", "stablehlo.iota"})
 _OF_CONSTANTS = frozenset({"stablehlo.broadcast_in_dim", "stablehlo.convert", "stablehlo.reshape"})
 """Operations that are constants if their operands are."""
@@ -266,9 +266,7 @@ class _Gatherer:
         )
 
     def _is_shown(self, operation: int | None) -> bool:
-        if operation is None:
-            return False
-        return self._program.names[operation] not in _HIDDEN | TERMINATORS
+        return operation is not None and self._program.names[operation] not in _NOT_DRAWN
 
     def _pictures(self, values: Sequence[ValueData]) -> dict[str, str]:
         """Return a drawing for each sharding and shape, up to a maximum number."""
@@ -307,7 +305,7 @@ class _Gatherer:
             number
             for number in program.inside(operation)
             if program.parents[number] == operation
-            and program.names[number] not in _HIDDEN | TERMINATORS
+            and program.names[number] not in _NOT_DRAWN
             and number not in folded
         ]
         inside: dict[int, Group] = {}
@@ -331,17 +329,17 @@ class _Gatherer:
     # --- Texts and the other plan -----------------------------------------------------------
 
     def _texts(self, nodes: Sequence[NodeData]) -> Iterator[TextData]:
-        origins = self._explained.origins
-        local = self._explained.program.module
-        yield program_text("Program", self._explained.module, self._shown_number)
+        explained, of_origin = self._explained, self._explained.origin_numbers
+        of_operation = self._record.later_values.operation
+
+        def shown(number: int | None) -> int | None:
+            return number if self._is_shown(number) else None
+
+        yield program_text("Program", explained.module, lambda each: shown(of_operation(each)))
         yield program_text(
-            "Partitioned", local, lambda operation: self._shown_number(origins.get(operation))
+            "Partitioned", explained.program.module, lambda each: shown(of_origin.get(each))
         )
         yield from python_texts({node.number: node.place for node in nodes})
-
-    def _shown_number(self, operation: ir.Operation | None) -> int | None:
-        number = None if operation is None else self._record.later_values.operation(operation)
-        return number if self._is_shown(number) else None
 
     def _compared(self, other: ExplainedProgram) -> OtherPlan:
         return other_plan(self._explained, other, self._sharding)

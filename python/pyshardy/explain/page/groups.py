@@ -35,6 +35,7 @@ class Group:
     Attributes:
         label: the label.
         is_scope: whether the label is a scope of the source.
+        is_copy: whether the group is one of those that repeat.
         copies: the number of groups of equal structure that are the members; 1 otherwise.
         operation: the operation whose regions contain the members; None for other groups.
         members: groups, and operations by their numbers, in the order of the text.
@@ -42,6 +43,7 @@ class Group:
 
     label: str
     is_scope: bool = False
+    is_copy: bool = False
     copies: int = 1
     operation: int | None = None
     members: list[Group | int] = field(default_factory=list["Group | int"])
@@ -127,7 +129,9 @@ class _Folder:
             if isinstance(each, Group) and each.is_scope and _NUMBER.search(each.label):
                 alike.setdefault(self._structure(each), []).append(each)
         folds = {
-            id(groups[0]): Group(_span(groups), True, len(groups), members=list(groups))
+            id(groups[0]): self._divided(
+                Group(_span(groups), True, copies=len(groups), members=list(groups))
+            )
             for groups in alike.values()
             if len(groups) >= _FEWEST_EQUAL
         }
@@ -150,17 +154,17 @@ class _Folder:
             ]
             label = self._label(units[0])
             copies: list[Group | int] = [
-                self._divided(Group(f"{label} ({number})", members=unit))
+                self._divided(Group(f"{label} ({number})", is_copy=True, members=unit))
                 for number, unit in enumerate(units)
             ]
-            found.append(Group(label, copies=len(units), members=copies))
+            found.append(self._divided(Group(label, copies=len(units), members=copies)))
             at = repeat.end
         return found + members[at:]
 
     def _divided(self, group: Group) -> Group:
         """Return a group in which runs of members become groups if there are too many."""
         members = group.members
-        while len(members) > _MOST_MEMBERS and group.copies == 1:
+        while len(members) > _MOST_MEMBERS:
             length = max(2, math.ceil(len(members) / _MOST_MEMBERS), math.isqrt(len(members)))
             runs = [members[at : at + length] for at in range(0, len(members), length)]
             divided = (self._divided(Group(self._label(run), members=run)) for run in runs)
@@ -170,9 +174,9 @@ class _Folder:
 
     def _label(self, run: Sequence[Group | int]) -> str:
         """Return the label of a run of operations: its scopes, or its most costly operations."""
-        scopes = [each.label for each in run if isinstance(each, Group) and each.is_scope]
-        if len(scopes) == len(run):
-            return f"{scopes[0]} … {scopes[-1]}"
+        groups = [each for each in run if isinstance(each, Group)]
+        if len(groups) == len(run) and all(each.is_scope or each.is_copy for each in groups):
+            return _span(groups)
         whole = Group("", members=list(run))
         kinds = (self._kinds.get(each, "") for each in whole.operations())
         found = Counter(kind.partition(" ")[0].partition(".")[2] for kind in kinds)

@@ -11,6 +11,7 @@ from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.page.gather import page_data
 from pyshardy.explain.page.pack import packed
 from pyshardy.explain.program import ExplainedProgram
+from pyshardy.pipeline.collection import collection_paused
 
 _ASSETS = resources.files("pyshardy.explain.page") / "assets"
 _STYLES = ("page", "lists", "graph", "media")
@@ -52,6 +53,8 @@ def render_page(
     Raises:
         UsageError: the other plan is for another program.
     """
+    with collection_paused():
+        data = packed(page_data(explained, title, other, xla))
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -60,7 +63,7 @@ def render_page(
         style="\n".join(_asset(f"{name}.css") for name in _STYLES),
         dagre=_asset("dagre.min.js"),
         scripts="\n".join(_asset(f"{name}.js") for name in _SCRIPTS),
-        data=packed(page_data(explained, title, other, xla)),
+        data=data,
         has_other=other is not None,
     )
 
