@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Take the screenshots of docs/guide/report.md: `python tools/make_screenshots.py`.
+"""Take the screenshots of the report for the guide: `python tools/make_screenshots.py`.
 
-The program is that of the benchmarks, a training step of 24 layers. The tests don't compare the
+One program is that of the benchmarks, a training step of 24 layers; the other one is the training
+step of Llama 3 8B. The tests don't compare the
 pictures, since fonts differ between machines; check them before a commit.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,11 +60,11 @@ def replay(page: Page) -> None:
     page.locator("#step").fill(str(steps // 3))
 
 
-SCREENSHOTS: dict[str, Callable[[Page], None]] = {
-    "report_overview": overview,
-    "report_collective": collective,
-    "report_replay": replay,
-}
+def llama(page: Page) -> None:
+    """List the collectives by bytes, and open the forward pass, in which the layers are equal."""
+    page.click("#tab-collectives")
+    page.get_by_role("button", name="forward").first.click()
+    page.get_by_role("button", name="Fit").click()
 
 
 def write_report(folder: Path) -> Path:
@@ -77,13 +78,34 @@ def write_report(folder: Path) -> Path:
     return report
 
 
-def take_screenshots(report: Path, folder: Path) -> None:
-    """Write all screenshots of a report."""
+def write_llama_report(folder: Path) -> Path:
+    """Write the page of the training step of Llama 3 8B, and return its path."""
+    report = folder / "llama.html"
+    script = ROOT / "examples" / "llama_8b.py"
+    subprocess.run([sys.executable, script, f"--html={report}"], check=True)
+    return report
+
+
+SCREENSHOTS: dict[Callable[[Path], Path], dict[str, Callable[[Page], None]]] = {
+    write_report: {
+        "report_overview": overview,
+        "report_collective": collective,
+        "report_replay": replay,
+    },
+    write_llama_report: {"report_llama": llama},
+}
+"""The pictures of each report."""
+
+
+def take_screenshots(
+    report: Path, actions: Mapping[str, Callable[[Page], None]], folder: Path
+) -> None:
+    """Write the screenshots of a report."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 (may be missing)
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        for name, act in SCREENSHOTS.items():
+        for name, act in actions.items():
             page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme="light")
             page.goto(report.as_uri())
             page.wait_for_selector("html[data-ready=yes]")
@@ -95,4 +117,5 @@ def take_screenshots(report: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        take_screenshots(write_report(Path(scratch)), GUIDE)
+        for write, actions in SCREENSHOTS.items():
+            take_screenshots(write(Path(scratch)), actions, GUIDE)
