@@ -13,7 +13,7 @@ from contextvars import ContextVar
 
 Listener = Callable[[tuple[str, ...]], None]
 
-_listener: Listener | None = None
+_listeners: list[Listener] = []
 _stages: ContextVar[tuple[str, ...]] = ContextVar("mlir_sdy_stages", default=())
 
 
@@ -30,12 +30,26 @@ def stage(name: str) -> Iterator[None]:
         _tell(stages[:-1])
 
 
-def listen(listener: Listener | None) -> None:
+def listen(listener: Listener) -> None:
     """Call `listener` with all stages, the outermost first, whenever one begins or ends."""
-    global _listener  # noqa: PLW0603 (one listener for each process)
-    _listener = listener
+    _listeners.append(listener)
+
+
+@contextlib.contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Call `listener`, as `listen` does, inside the `with` block."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def current_depth() -> int:
+    """Return the number of stages of the caller."""
+    return len(_stages.get())
 
 
 def _tell(stages: tuple[str, ...]) -> None:
-    if _listener is not None:
-        _listener(stages)
+    for listener in _listeners:
+        listener(stages)

@@ -20,10 +20,12 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, error
+from pyshardy.cli.progress import activity
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
@@ -113,7 +115,8 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     module = read_program(arguments.file, tool, arguments.mesh)
     annotated = asm(module) if arguments.against_xla else ""
     explained = _explained(module, title, arguments)
-    xla = against_xla(annotated, explained.program) if arguments.against_xla else None
+    with activity("partitioning by XLA") if arguments.against_xla else nullcontext():
+        xla = against_xla(annotated, explained.program) if arguments.against_xla else None
     explanations = {
         word: tuple(explained.value(value) for value in explained.values.find(word))
         for word in arguments.value
@@ -123,7 +126,9 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         other_module = read_program(arguments.diff, tool, arguments.mesh)
         other = _explained(other_module, _shown(arguments.diff), arguments)
     if arguments.html:
-        _write(arguments.html, render_page(explained, title, other, xla))
+        with activity("writing the report"):
+            page = render_page(explained, title, other, xla)
+        _write(arguments.html, page)
     if arguments.trace:
         _write(arguments.trace, _trace(explained))
     if arguments.model_explorer:
@@ -161,7 +166,7 @@ def _explained(module: ir.Module, title: str, arguments: argparse.Namespace) -> 
     from pyshardy.cli.reading import rule_flags_applied  # noqa: PLC0415
     from pyshardy.explain.program import explain_program  # noqa: PLC0415
 
-    with rule_flags_applied(arguments):
+    with activity("partitioning"), rule_flags_applied(arguments):
         return explain_program(
             module,
             hardware=arguments.plan_hardware,

@@ -5,11 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from pyshardy.cli.tables import Printer, place_text, table_of
 from pyshardy.explain.against_xla import AgainstXla
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.cost_difference import Difference
@@ -19,9 +15,6 @@ from pyshardy.explain.program import ExplainedProgram, ValueExplanation
 from pyshardy.program import Port
 
 _NUM_VALUES = 8
-
-_WIDTH_OF_FILES = 200
-"""The columns to use where the output isn't a terminal, so that it can be searched by line."""
 
 
 class Report:
@@ -34,9 +27,7 @@ class Report:
 
     def __init__(self, explained: ExplainedProgram, title: str):
         self._explained = explained
-        self._console = Console(highlight=False, soft_wrap=False)
-        if not self._console.is_terminal:
-            self._console.width = _WIDTH_OF_FILES
+        self._printer = Printer()
         mesh = explained.program.mesh
         self._line(f"{title}: {mesh.total_size} devices, mesh {mesh}")
 
@@ -55,18 +46,19 @@ class Report:
         if not collectives:
             self._line("\nNo collectives")
             return
-        table = _table()
-        for heading in ("collective", "axes", "location", "reason"):
-            table.add_column(heading, overflow="fold")
-        for heading in ("times", "bytes sent"):
-            table.add_column(heading, justify="right")
+        rows: list[tuple[str, ...]] = []
         for each in collectives:
             one = each.collective
             times = "?" if one.repetitions is None else f"{one.repetitions:,}"
             axes = "" if one.axes is None else ", ".join(one.axes)
-            cells = (one.kind, axes, str(one.location or ""), each.reason, times)
-            table.add_row(*map(Text, cells), f"{each.nbytes_total:,}")
-        self._titled("Collectives of pyshardy's partitioner (bytes sent by each device)", table)
+            nbytes = f"{each.nbytes_total:,}"
+            rows.append((one.kind, axes, place_text(one.location), each.reason, times, nbytes))
+        total = f"{sum(each.nbytes_total for each in collectives):,}"
+        headings = ("collective", "axes", "location", "reason", "times", "bytes sent")
+        ends = (f"total of {len(collectives):,}", "", "", "", "", total)
+        table = table_of(headings, rows, num_numeric=2, total=ends)
+        title = "Collectives of pyshardy's partitioner (bytes sent by each device)"
+        self._printer.table(title, table)
 
     def print_reasons(self) -> None:
         """Print the reasons of all collectives, sorted by bytes sent."""
@@ -77,7 +69,7 @@ class Report:
         """Print the collectives of both partitioners, and where the largest of XLA's come from."""
         for table in comparison.tables():
             self._line("")
-            self._console.print(table)
+            self._printer.value(table)
         largest = sorted(comparison.xlas, key=lambda each: -each.sent_bytes * each.times)
         if not any(each.source for each in largest[:_NUM_VALUES]):
             return
@@ -88,84 +80,67 @@ class Report:
 
     def print_cost(self, cost: Estimate) -> None:
         """Print the estimated cost of a run."""
-        table = _table()
-        for heading in ("", "on each device"):
-            table.add_column(heading, justify="right" if heading else "left")
-        for row in cost.rows():
-            table.add_row(*row)
-        self._titled(f"Estimate for {cost.hardware}", table)
+        table = table_of(("cost", "on each device"), cost.rows(), num_numeric=1)
+        self._printer.table(f"Estimate for {cost.hardware}", table)
 
     def print_difference(self, difference: Difference, names: tuple[str, str]) -> None:
         """Print the differences between two plans."""
-        table = _table()
-        table.add_column("")
-        for name in names:
-            table.add_column(name, justify="right", overflow="fold")
         plans = difference.first, difference.second
         axes = {axes for plan in plans for axes in plan.bytes_by_axes}
-        for (what, first), (_, second) in zip(*(plan.rows(axes) for plan in plans), strict=True):
-            table.add_row(what, first, second)
-        self._titled(f"Estimates for {difference.first.hardware}", table)
+        columns = zip(*(plan.rows(axes) for plan in plans), strict=True)
+        costs = [(what, first, second) for (what, first), (_, second) in columns]
+        table = table_of(("cost", *names), costs, num_numeric=2)
+        self._printer.table(f"Estimates for {difference.first.hardware}", table)
         if difference.collectives:
-            table = _table()
-            for heading in ("collective", "axes"):
-                table.add_column(heading)
-            for name in names:
-                table.add_column(f"bytes sent (count), {name}", justify="right", overflow="fold")
+            rows: list[tuple[str, ...]] = []
             for each in difference.collectives:
                 ends = zip(each.counts, each.nbytes_sent, strict=True)
                 cells = (f"{nbytes:,} ({count})" for count, nbytes in ends)
-                table.add_row(each.kind, Text(each.axes), *cells)
-            self._titled("Different collectives", table)
+                rows.append((each.kind, each.axes, *cells))
+            table = table_of(("collective", "axes", *names), rows, num_numeric=2)
+            self._printer.table("Different collectives: bytes sent (count)", table)
         if difference.ports:
-            table = _table()
-            table.add_column("argument or result")
-            for name in names:
-                table.add_column(name, overflow="fold")
-            for port in difference.ports:
-                cells = (port.name, port.first or "replicated", port.second or "replicated")
-                table.add_row(*(Text(str(cell)) for cell in cells))
-            self._titled("Different shardings", table)
+            ports = [
+                (port.name, port.first or "replicated", port.second or "replicated")
+                for port in difference.ports
+            ]
+            table = table_of(("argument or result", *names), ports)
+            self._printer.table("Different shardings", table)
 
     def _by_bytes(self) -> list[CollectiveExplanation]:
         return sorted(self._explained.collectives, key=lambda each: -each.nbytes_total)
 
     def _ports(self, title: str, ports: Sequence[Port]) -> None:
-        table = _table()
-        for heading in ("name", "global", "sharding", "on each device"):
-            table.add_column(heading, overflow="fold")
-        table.add_column("bytes", justify="right")
-        for port in ports:
-            cells = (port.name, port.spec, port.sharding or "replicated", port.local_spec)
-            table.add_row(*(Text(str(cell)) for cell in cells), f"{port.local_spec.nbytes:,}")
+        rows = [
+            (
+                port.name,
+                port.spec,
+                port.sharding or "replicated",
+                port.local_spec,
+                f"{port.local_spec.nbytes:,}",
+            )
+            for port in ports
+        ]
+        headings = ("name", "global", "sharding", "on each device", "bytes")
         if ports:
-            self._titled(title, table)
+            self._printer.table(title, table_of(headings, rows, num_numeric=1))
 
     def _large_values(self) -> None:
-        table = _table()
-        for heading in ("value", "location", "global", "sharding", "on each device"):
-            table.add_column(heading, overflow="fold")
-        table.add_column("bytes", justify="right")
         values = largest_values(self._explained, _NUM_VALUES)
-        for value in values:
-            cells = (
+        rows = [
+            (
                 value.tensor.description,
-                value.tensor.location or "",
+                place_text(value.tensor.location),
                 value.spec,
                 value.sharding or "replicated",
                 value.local_spec,
+                f"{value.local_spec.nbytes:,}",
             )
-            table.add_row(*(Text(str(cell)) for cell in cells), f"{value.local_spec.nbytes:,}")
+            for value in values
+        ]
+        headings = ("value", "location", "global", "sharding", "on each device", "bytes")
         if values:
-            self._titled("Largest intermediates", table)
-
-    def _titled(self, title: str, table: Table) -> None:
-        self._line(f"\n{title}")
-        self._console.print(table)
+            self._printer.table("Largest intermediates", table_of(headings, rows, num_numeric=1))
 
     def _line(self, text: str) -> None:
-        self._console.print(Text(text), soft_wrap=True)
-
-
-def _table() -> Table:
-    return Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        self._printer.line(text)

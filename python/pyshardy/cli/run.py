@@ -13,15 +13,14 @@ Exit status: 0 when the results agree, else 1.
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
-from mlir_sdy.stages import stage
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.registry import registered
+from pyshardy.cli.progress import activity, is_later_rank
 from pyshardy.cli.run_flags import SAME, parser
 from pyshardy.cli.tool import Tool, entry_point
 
@@ -67,7 +66,7 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
     if arguments.emit:
         from pyshardy.cli import run_emit  # noqa: PLC0415
 
-        with _activity("compiling"):
+        with activity("compiling"):
             run_emit.emit(program, arguments.emit, arguments.output, arguments.target, options)
         return 0
     ports = program.inputs
@@ -81,9 +80,10 @@ def _run(arguments: argparse.Namespace, tool: Tool) -> int:
         filename,
         is_annotated=any_sharding(original, lambda each: not each.is_fully_replicated),
         print_module=arguments.print_module,
+        quiet=arguments.backend == "mpi" and is_later_rank(),
         kind=Report,
     )
-    with _activity(f"running on {program.mesh.total_size} devices"):
+    with activity(f"running on {program.mesh.total_size} devices"):
         outputs = profile.run(
             "on all devices", lambda: program.run(inputs, arguments.backend, options)
         )
@@ -120,7 +120,7 @@ def _partitioned(
     from pyshardy.pipeline import run_pipeline  # noqa: PLC0415
     from pyshardy.program import partition  # noqa: PLC0415
 
-    with _activity("partitioning"), rule_flags_applied(arguments):
+    with activity("partitioning"), rule_flags_applied(arguments):
         with profile.stage("propagate"):
             run_pipeline(module, _PROPAGATION, restore_on_failure=False)
         with profile.stage("partition"):
@@ -133,6 +133,7 @@ def _begun_report(
     *,
     is_annotated: bool,
     print_module: bool,
+    quiet: bool,
     kind: type[Report],
 ) -> Report:
     """Create the report, and print the part that is known before the program runs.
@@ -142,13 +143,14 @@ def _begun_report(
         filename: its file.
         is_annotated: whether the program has shardings; those that don't divide are dropped.
         print_module: whether to print the module first.
+        quiet: whether to print nothing, since another process prints the report.
         kind: the class of the report.
     """
-    if print_module:
+    if print_module and not quiet:
         from mlir_sdy.assembly import asm  # noqa: PLC0415
 
         print(asm(program.module))
-    report = kind(program, filename)
+    report = kind(program, filename, quiet=quiet)
     report.print_inputs()
     report.print_collectives()
     if not is_annotated and not any(
@@ -191,7 +193,7 @@ def _agree(
     backend = arguments.compare
     if backend in (None, SAME):
         backend = arguments.backend
-    with _activity("running the unpartitioned program"):
+    with activity("running the unpartitioned program"):
         run = compile_unpartitioned(original, backend, options)
         expected = profile.run("on one device", lambda: run(inputs))
     tolerance = arguments.tolerance
@@ -200,7 +202,7 @@ def _agree(
     specs = [port.spec for port in report.program.outputs]
     differences = list(map(compare, outputs, expected, specs, [tolerance] * len(specs)))
     if not calls_to(CALLBACKS, original):  # a second run would repeat their effects
-        with _activity("measuring the noise of rounding"):
+        with activity("measuring the noise of rounding"):
             moved = run(with_last_places_moved(inputs))
         noise = [each.relative for each in map(compare, moved, expected, specs)]
         differences = list(map(Difference.with_noise, differences, noise))
@@ -221,19 +223,6 @@ def _have_nans(*several: Sequence[Array]) -> bool:
     # Small types of `ml_dtypes` are floating-point numbers, too, of a kind of their own.
     wide = (array.astype(np.complex128) for arrays in several for array in arrays)
     return any(bool(np.isnan(each).any()) for each in wide)
-
-
-@contextlib.contextmanager
-def _activity(what: str) -> Iterator[None]:
-    """Report the current activity, on a terminal and to the guard."""
-    with stage(what):
-        if not sys.stderr.isatty():
-            yield
-            return
-        from rich.console import Console  # noqa: PLC0415
-
-        with Console(stderr=True).status(f"{what} ..."):
-            yield
 
 
 main = entry_point("sdy-run", parser, _run)

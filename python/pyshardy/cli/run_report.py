@@ -6,17 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from pyshardy.backends.arrays.comparison import Difference, Verdict, overall
 from pyshardy.cli.run_profile import Measurement
+from pyshardy.cli.tables import Content, Printer, table_of
 from pyshardy.program import Collective, PartitionedProgram, Port
-
-_WIDTH_OF_FILES = 200
-"""The columns to use where the output isn't a terminal, so that it can be searched by line."""
 
 
 class Report:
@@ -25,22 +20,21 @@ class Report:
     Args:
         program: the partitioned program.
         title: the name of the program.
+        quiet: whether to print nothing.
 
     Attributes:
         program: the same.
     """
 
-    def __init__(self, program: PartitionedProgram, title: str):
+    def __init__(self, program: PartitionedProgram, title: str, *, quiet: bool = False):
         self.program = program
-        self._console = Console(highlight=False, soft_wrap=False)
-        if not self._console.is_terminal:
-            self._console.width = _WIDTH_OF_FILES
+        self._printer = Printer(quiet=quiet)
         mesh = program.mesh
         self._line(f"{title}: {mesh.total_size} devices, mesh {mesh}")
 
     def print_inputs(self) -> None:
         """Print the types and shardings of the arguments."""
-        self._print("Inputs", self._ports("input", self.program.inputs))
+        self._printer.table("Inputs", self._ports("input", self.program.inputs))
 
     def print_collectives(self) -> None:
         """Print the collectives, equal ones in one line."""
@@ -48,25 +42,40 @@ class Report:
         if not counts:
             self._line("\nNo collectives")
             return
-        table = _table()
-        for heading in ("collective", "axes"):
-            table.add_column(heading, overflow="fold")
-        for heading in ("group", "count", "times", "operand bytes", "bytes sent"):
-            table.add_column(heading, justify="right")
+        rows: list[tuple[str, ...]] = []
+        known = 0
         for (name, axes, group, times, nbytes, sent), count in counts.items():
             if times is None:
                 cells = (str(count), "?", f"{nbytes:,}", f"? x {count * sent:,}")
             else:
                 total = count * times * sent
+                known += total
                 cells = (str(count), str(times), f"{nbytes:,}", f"{total:,}")
-            table.add_row(*map(Text, (name, axes, group, *cells)))
-        self._print("Collectives (bytes on each device)", table)
+            rows.append((name, axes, group, *cells))
+        headings = ("collective", "axes", "group", "count", "times", "operand bytes", "bytes sent")
+        more = " + ?" if any(each.repetitions is None for each in self.program.collectives) else ""
+        total = ("total", "", "", str(sum(counts.values())), "", "", f"{known:,}{more}")
+        table = table_of(headings, rows, num_numeric=5, total=total)
+        self._printer.table("Collectives (bytes on each device)", table)
 
     def print_outputs(self, differences: Sequence[Difference] | None = None) -> None:
-        """Print the types and shardings of the results, and their differences if given."""
-        self._print("Outputs", self._ports("output", self.program.outputs, differences))
+        """Print the types and shardings of the results, and their differences if given.
+
+        The differences are in a table of their own if the output is narrow.
+        """
+        ports = self._ports("output", self.program.outputs)
         if differences is None:
+            self._printer.table("Outputs", ports)
             return
+        compared = list(map(_compared, differences))
+        both = [[*port, *cells] for port, cells in zip(ports.rows, compared, strict=True)]
+        whole = table_of((*ports.headings, *_COMPARED), both, num_numeric=4)
+        if self._printer.fits(whole):
+            self._printer.table("Outputs", whole)
+        else:
+            rows = [[port[0], *cells] for port, cells in zip(ports.rows, compared, strict=True)]
+            self._printer.table("Outputs", ports)
+            self._printer.table("Comparison", table_of(("output", *_COMPARED), rows, num_numeric=4))
         for line in _uncompared(self.program.outputs, differences):
             self._line(f"\n{line}", "yellow")
         text, style = _conclusion(differences)
@@ -74,13 +83,9 @@ class Report:
 
     def print_profile(self, measurements: Sequence[Measurement]) -> None:
         """Print the time of each stage, and the bytes that each device holds and sends."""
-        table = _table()
-        table.add_column("stage")
-        for heading in ("seconds", "runs"):
-            table.add_column(heading, justify="right")
-        for each in measurements:
-            table.add_row(each.what, f"{each.seconds:.4f}", str(each.runs))
-        self._print("Time (compilation is separate; of several runs, the fastest)", table)
+        rows = [(each.what, f"{each.seconds:.4f}", str(each.runs)) for each in measurements]
+        table = table_of(("stage", "seconds", "runs"), rows, num_numeric=2)
+        self._printer.table("Time (compilation is separate; of several runs, the fastest)", table)
         program = self.program
         sent = [
             None if each.repetitions is None else each.repetitions * each.nbytes_sent
@@ -97,38 +102,29 @@ class Report:
             f"{known:,} sent in each run{more}"
         )
 
-    def _ports(
-        self, what: str, ports: Sequence[Port], differences: Sequence[Difference] | None = None
-    ) -> Table:
-        table = _table()
-        for heading in (what, "global", "sharding", "on each device"):
-            table.add_column(heading, overflow="fold")
-        if differences is not None:
-            for heading in ("largest difference", "relative", "rounding", "allowed"):
-                table.add_column(heading, justify="right")
-            table.add_column("")
-        for index, port in enumerate(ports):
-            sharding = "replicated" if port.sharding is None else str(port.sharding)
-            cells = [port.name, str(port.spec), sharding, str(port.local_spec)]
-            verdict: list[Text] = []
-            if differences is not None:
-                found = differences[index]
-                noise = "-" if found.noise is None else f"{found.noise:.2g}"
-                cells += [f"{found.absolute:.3g}", f"{found.relative:.3g}", noise]
-                cells.append(f"{found.tolerance:g}")
-                verdict = [Text(found.verdict.value, _STYLES[found.verdict])]
-            table.add_row(*map(Text, cells), *verdict)
-        return table
-
-    def _print(self, title: str, table: Table) -> None:
-        self._line(f"\n{title}", "bold")
-        self._console.print(table)
+    def _ports(self, what: str, ports: Sequence[Port]) -> Content:
+        rows = [
+            (port.name, port.spec, port.sharding or "replicated", port.local_spec) for port in ports
+        ]
+        return table_of((what, "global", "sharding", "on each device"), rows)
 
     def _line(self, text: str, style: str = "") -> None:
-        self._console.print(Text(text, style), soft_wrap=True)
+        self._printer.line(text, style)
 
 
+_COMPARED = ("largest difference", "relative", "rounding", "allowed", "")
 _STYLES = {Verdict.OK: "green", Verdict.FAILED: "red", Verdict.INCONCLUSIVE: "yellow"}
+
+
+def _compared(found: Difference) -> tuple[str | Text, ...]:
+    """Return the cells of a result under the headings `_COMPARED`."""
+    return (
+        f"{found.absolute:.3g}",
+        f"{found.relative:.3g}",
+        "-" if found.noise is None else f"{found.noise:.2g}",
+        f"{found.tolerance:g}",
+        Text(found.verdict.value, _STYLES[found.verdict]),
+    )
 
 
 def _uncompared(ports: Sequence[Port], differences: Sequence[Difference]) -> Iterator[str]:
@@ -159,10 +155,6 @@ def _conclusion(differences: Sequence[Difference]) -> tuple[str, str]:
         f"inconclusive: rounding alone gives {noise:.2g} here; use other inputs by --inputs",
         style,
     )
-
-
-def _table() -> Table:
-    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
 def _kind(collective: Collective) -> tuple[str, str, str, int | None, int, int]:

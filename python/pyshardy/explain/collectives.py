@@ -104,7 +104,7 @@ class CollectiveExplanation(Displayed):
         axes = "" if one.axes is None else f" along {', '.join(one.axes)}"
         times = "" if one.repetitions == 1 else f", executed {one.repetitions or 'many'} times"
         lines = [
-            f"{one.kind}{axes}{where}: {one.nbytes_sent} bytes sent{times}",
+            f"{one.kind}{axes}{where}: {one.nbytes_sent:,} bytes sent{times}",
             f"  {self.reason}",
         ]
         for title, decisions in (
