@@ -31,6 +31,7 @@ from dialect_generator.irdl import IrdlWriter
 from dialect_generator.layout import ODS, PIPELINE, PIPELINES, REFERENCE, ROOT
 from dialect_generator.option_types import option_types_source
 from dialect_generator.pipelines import pipeline_reference, release_reference
+from dialect_generator.stages import by_stage
 from dialect_generator.reference import reference
 from dialect_generator.tablegen import INSTALL, MissingToolError
 from dialect_generator.tables import pass_table_source, shard_tables_source, tables_source
@@ -58,8 +59,8 @@ def generate() -> dict[Path, str]:
         REFERENCE / "shard.md": reference("-gen-dialect-doc", "Shard.td", "", "-dialect=shard"),
         REFERENCE / "passes.md": "\n".join(
             [
-                reference("-gen-pass-doc", "SdyPasses.td", "# Passes\n\n"),
-                reference("-gen-pass-doc", "ShardPasses.td", "# Passes on the shard dialect\n\n"),
+                by_stage(reference("-gen-pass-doc", "SdyPasses.td", "# Passes\n\n")),
+                reference("-gen-pass-doc", "ShardPasses.td", "## The shard dialect\n\n"),
                 pipeline_reference(),
                 release_reference(declarations.passes.values()),
             ]

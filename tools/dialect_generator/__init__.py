@@ -13,4 +13,5 @@
 | `bindings`     | classes of operations and enums, by mlir-tblgen            |
 | `reference`    | the reference documentation                                |
 | `pipelines`    | the reference documentation of pipelines                   |
+| `stages`       | the reference documentation of passes by stages            |
 """

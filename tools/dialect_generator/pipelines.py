@@ -16,7 +16,7 @@ OLDEST = "0.10.2"
 def pipeline_reference() -> str:
     """Return a section on each named pipeline, in the format of mlir-tblgen's on passes."""
     sections = [_section(info) for _, info in sorted(pipelines().items())]
-    return "\n".join(["# Pipelines\n", *sections])
+    return "\n".join(["## Pipelines\n", *sections])
 
 
 def _section(info: PipelineInfo) -> str:
@@ -53,7 +53,7 @@ def release_reference(declared: Iterable[PassDecl]) -> str:
         ]
     return "\n".join(
         [
-            "# Passes and options by release\n",
+            "## Passes and options by release\n",
             f"All other passes and options are in Shardy from jaxlib {OLDEST} on.\n",
             "| pass or pipeline | option | in |",
             "|---|---|---|",
