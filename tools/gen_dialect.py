@@ -31,8 +31,8 @@ from dialect_generator.irdl import IrdlWriter
 from dialect_generator.layout import ODS, PIPELINE, PIPELINES, REFERENCE, ROOT
 from dialect_generator.option_types import option_types_source
 from dialect_generator.pipelines import pipeline_reference, release_reference
-from dialect_generator.stages import by_stage
 from dialect_generator.reference import reference
+from dialect_generator.stages import by_stage
 from dialect_generator.tablegen import INSTALL, MissingToolError
 from dialect_generator.tables import pass_table_source, shard_tables_source, tables_source
 
