@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import UsageError, error, note
-from mlir_sdy.discardable import as_text
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.display import Displayed
 from pyshardy.irtools.functions import functions_of
-from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
+from pyshardy.irtools.named_values import result_names
+from pyshardy.irtools.stablehlo_views import function_type_of, symbol_name
 from pyshardy.local_program.entry import ENTRY
 from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.local_program.values import spec_of
@@ -23,9 +23,6 @@ from pyshardy.pipeline import Instrumentation, Step
 
 _LIFT_MESHES = "sdy-lift-inlined-meshes"
 _TRIM_SHARDINGS = "sdy-update-non-divisible-input-output-shardings"
-
-_RESULT_INFO = "jax.result_info"
-"""The attribute with JAX's name of a result of a function."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,7 +71,11 @@ class InterfaceRecorder(Instrumentation):
         """Record the names, which are locations that other observers may change."""
         del steps
         entry = main_of(module)
-        self.names = argument_names(entry), result_names(entry)
+        results = result_names(entry)
+        self.names = (
+            argument_names(entry),
+            [name or f"result {index}" for index, name in enumerate(results)],
+        )
 
     def after_pass(self, step: Step, module: ir.Module) -> None:
         """Record meshes once they are symbols, and shardings once they divide their tensors."""
@@ -140,17 +141,4 @@ def argument_names(function: ir.Operation) -> list[str]:
         location = argument.location
         named = isinstance(location, ir.NameLoc)
         names.append(location.name_str if named else f"%arg{index}")
-    return names
-
-
-def result_names(function: ir.Operation) -> list[str]:
-    """Return the names of results: those that JAX gives, or else `result 0` and so on."""
-    count = len(function_type_of(function).results)
-    attributes = FunctionView(function).res_attrs
-    names: list[str] = []
-    for index in range(count):
-        given: str | None = None
-        if attributes and _RESULT_INFO in attributes[index]:
-            given = as_text(attributes[index][_RESULT_INFO])
-        names.append(given or f"result {index}")
     return names

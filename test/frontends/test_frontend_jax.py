@@ -474,7 +474,7 @@ def test_keyword_arguments():
     static = ("mode", "scale")
     kwargs = {"w": x, "mode": "sum"}
     plain = sdy.jax.trace(scaled, x, kwargs=kwargs, static_argnames=static)
-    assert list(sdy.values(plain)) == ["x", "w", "%0", "result[0]"]
+    assert list(sdy.values(plain)) == ["x", "w", "%0", "result"]
     specs = (P("a"), P("a"))
     sharded = sdy.jax.trace(
         scaled, x, kwargs=kwargs, static_argnames=static, mesh=MESH, in_shardings=specs
@@ -500,6 +500,7 @@ def test_batching_and_foreign_devices_are_refused_with_names():
     )
     sdy.propagate(module)
     program = sdy.partition(module).as_jax(jax.make_mesh((2, 4), ("a", "b")))
+    assert repr(program) == "JaxProgram(mesh {'a': 2, 'b': 4}, 2 arguments, 1 result)"
     with pytest.raises(UsageError, match=r"trace and partition jax\.vmap\(f\) instead"):
         jax.vmap(program, (None, 0))({"in": x}, np.ones((3, 8, 8), np.float32))
     elsewhere = jax.device_put(x, jax.sharding.SingleDeviceSharding(jax.devices()[5]))
@@ -526,7 +527,7 @@ def test_texts_keep_names_and_the_lines_of_the_user(tmp_path, monkeypatch):
     assert str(sdy.get_sharding(again["params['w']"])) == str(ROWS)
     line = inspect.getsourcelines(step)[1] + 2
     (product,) = again.find(f"test_frontend_jax.py:{line}")
-    assert product == again["result[0]"]
+    assert product == again["result[0]"] == again["result"]
     text = path.read_text()
     assert "jit(step)/mlp/dot_general" in text
     assert "installed_layers" not in text

@@ -367,6 +367,7 @@ def test_values_bring_their_shape_and_mesh():
     assert sdy.draw(program.inputs[0]).svg == expected
     (result, _) = program.run_sharded([np.ones((8, 4)), np.ones(4)])
     assert sdy.draw(result).svg == expected
+    assert repr(result) == 'ShardedArray(result 0: tensor<8x4xf32>, <@mesh, [{"x"}, {"y"}]>)'
     with pytest.raises(sdy.ModelError, match="the shape of the tensor is missing"):
         sdy.draw(sdy.get_sharding(sharded))
     with pytest.raises(sdy.ModelError, match="expected a sharding, a value or a sharded array"):

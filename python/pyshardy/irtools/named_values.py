@@ -7,6 +7,7 @@
 | `params['w']`, `*.weight` | arguments of `@main` by the names that JAX or PyTorch gave them |
 | `arg2`                    | an argument of `@main` by its number                            |
 | `result[0]`, `result 0`   | a result of `@main`                                             |
+| `result['w']`             | a result of `@main` by the name that JAX gave it                |
 | `12`, `model.py:40`       | all values that are defined on a source line                    |
 """
 
@@ -22,6 +23,7 @@ from functools import cached_property
 
 from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.discardable import as_text
 from mlir_sdy.host import inner_locations, ir, location_of
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.functions import (
@@ -31,7 +33,7 @@ from pyshardy.irtools.functions import (
     returned_values,
 )
 from pyshardy.irtools.source_text import text_of
-from pyshardy.irtools.stablehlo_views import symbol_name
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tags import tagged, tags_of, untagged
 
 _DEFINITION = re.compile(
@@ -44,6 +46,8 @@ _PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
 _RESULT = re.compile(r"result (\d+)|result\[(\d+)\]")
 _LOCATION = re.compile(r"\bloc\(")
 _MARK = "value"
+_RESULT_INFO = "jax.result_info"
+"""The attribute with JAX's name of a result of a function."""
 
 
 class UnknownValueError(UsageError, KeyError):
@@ -123,8 +127,8 @@ class NamedValues(Mapping[str, ir.Value]):
         for name, definition in self._definitions.items():
             if definition.maker in makers:
                 yield name
-        for index in range(len(self._results)):
-            yield f"result[{index}]"
+        for index, name in enumerate(self._result_names):
+            yield name or f"result[{index}]"
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -160,6 +164,8 @@ class NamedValues(Mapping[str, ir.Value]):
         name, _, index = word.partition("#")
         if named:
             yield from named
+        elif word in self._result_names:
+            yield self._results[self._result_names.index(word)]
         elif name in self._definitions:
             yield from self._made(name, int(index or 0))
         elif self._argument_names.get(name, len(arguments)) < len(arguments):
@@ -187,6 +193,11 @@ class NamedValues(Mapping[str, ir.Value]):
     def _results(self) -> list[ir.Value]:
         main = main_function(self._module)
         return (main and returned_values(main)) or []
+
+    @property
+    def _result_names(self) -> list[str | None]:
+        main = main_function(self._module)
+        return [] if main is None else result_names(main)[: len(self._results)]
 
     # --- Names in the text --------------------------------------------------------------------
 
@@ -282,6 +293,15 @@ def name_of(argument: ir.Value) -> str | None:
     """Return the name of an argument in the source, or None."""
     name, _ = inner_locations(untagged(argument.location))
     return name
+
+
+def result_names(function: ir.Operation) -> list[str | None]:
+    """Return the names that JAX gives to the results of a function; None for one without."""
+    names: list[str | None] = [None] * len(function_type_of(function).results)
+    for index, attributes in enumerate(FunctionView(function).res_attrs or ()):
+        if _RESULT_INFO in attributes:
+            names[index] = as_text(attributes[_RESULT_INFO])
+    return names
 
 
 def has_named_arguments(operation: ir.Module | ir.Operation | ir.OpView) -> bool:

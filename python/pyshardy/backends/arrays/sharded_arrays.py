@@ -12,6 +12,7 @@ import numpy as np
 from mlir_sdy.model import Mesh, TensorSharding
 from pyshardy.backends.arrays.distribution import gather, parts_of
 from pyshardy.backends.registry import SpmdProgram
+from pyshardy.display import Displayed
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 
 Column = Sequence[Array]
@@ -27,8 +28,8 @@ class ColumnExecutable(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ShardedArray:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ShardedArray(Displayed):
     """A global array, laid out over the devices of a mesh.
 
     NumPy's functions take it as the global array, which they get by `gather`.
@@ -53,6 +54,10 @@ class ShardedArray:
     def shape(self) -> tuple[int, ...]:
         """The global shape."""
         return self.spec.shape
+
+    def summary(self) -> str:
+        """Return the name, the global type and the sharding in one line."""
+        return f"{self.name}: {self.spec}, {self.sharding or 'replicated'}"
 
     def gather(self) -> Array:
         """The global array.

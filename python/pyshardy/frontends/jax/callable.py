@@ -17,6 +17,7 @@ from pyshardy.backends import jax_internals
 from pyshardy.backends.donations import drop_donations
 from pyshardy.backends.effects import check_no_transfers
 from pyshardy.backends.xla.preparation import prepare_for_xla
+from pyshardy.display import Displayed, counted
 from pyshardy.frontends.jax import callbacks
 from pyshardy.frontends.jax.dtypes import dtype_of
 from pyshardy.frontends.jax.meshes import (
@@ -61,7 +62,7 @@ class Port(Protocol):
     def donated_to(self) -> int | None: ...  # noqa: D102
 
 
-class JaxProgram:
+class JaxProgram(Displayed):
     """A partitioned program as a function of arrays of JAX on the devices of a mesh.
 
     It is a function made by `jax.jit`, so it may be called within other jitted functions, and on
@@ -142,6 +143,11 @@ class JaxProgram:
         self._run = compiled(self._failures if self._calls_back else None)
         # Within another jitted function, no exception can be raised after the run.
         self._run_within = compiled(None) if self._calls_back else self._run
+
+    def summary(self) -> str:
+        """Return the mesh and the numbers of arguments and results in one line."""
+        arguments = counted(len(self._inputs), "argument")
+        return f"mesh {dict(self.mesh.shape)}, {arguments}, {counted(len(self._outputs), 'result')}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
