@@ -103,7 +103,7 @@ def table(rows: Mapping[str, list[str]], backends: list[str]) -> list[str]:
     return [
         f"Programs with matching results, of {len(rows)}: {counts}.",
         "",
-        f"| program | {titles} |",
+        f"| program (times in seconds) | {titles} |",
         f"|---|{'---:|' * len(backends)}",
         *(f"| `{name}` | {' | '.join(row)} |" for name, row in rows.items()),
     ]
