@@ -14,7 +14,7 @@ from pyshardy.display import beginning_of
 from pyshardy.explain.collectives import CollectiveExplanation
 from pyshardy.explain.contract import Contract, ContractViolation
 from pyshardy.explain.page.render import render_page
-from pyshardy.explain.page.scopes import scopes_of
+from pyshardy.explain.page.scopes import BACKWARD, FORWARD, scopes_of
 from pyshardy.explain.program import ExplainedProgram
 
 
@@ -75,7 +75,13 @@ class ProgramExplanation(ExplainedProgram):
         return f"{super()._repr_html_()}<details>{title}<pre>{shown}</pre></details>"
 
     def _scopes(self, explanation: CollectiveExplanation) -> list[str]:
-        """Return the scopes of the operations that a collective belongs to."""
+        """Return the scopes of the operations that a collective belongs to.
+
+        Those of forward and backward passes are also there without the pass: `backward/layer_3/mlp`
+        and `layer_3/mlp`.
+        """
         decisions = [*filter(None, (explanation.made,)), *explanation.wanted]
         numbers = (each.operation for each in decisions if each.operation is not None)
-        return ["/".join(scopes_of(self.record.location(number))) for number in numbers]
+        paths = [scopes_of(self.record.location(number)) for number in numbers]
+        paths += [path[1:] for path in paths if path[:1] in ((FORWARD,), (BACKWARD,))]
+        return list(map("/".join, paths))

@@ -189,6 +189,14 @@ def test_scopes_of_a_gradient():
     assert not shown & {node.number for node in constants}
 
 
+def test_contracts_of_scopes_with_and_without_the_pass():
+    explanation = sdy.explain(traced_gradient())
+    for pattern in ("backward/layer_1", "layer_1"):
+        with pytest.raises(sdy.ContractViolation):
+            explanation.check(f"no collectives in {pattern}")
+    explanation.check("no collectives in layer_7")
+
+
 # --- Costs and texts --------------------------------------------------------------------------
 
 

@@ -33,9 +33,16 @@ function rememberChoice() {
   if (location.hash !== hash) history.pushState(null, "", hash);
 }
 
+function markRows() {
+  document.querySelectorAll("#lists tr.chosen").forEach((row) => row.classList.remove("chosen"));
+  const { value, collective } = state.chosen;
+  const panel = value === undefined ? "collectives" : "values";
+  document.querySelectorAll(`#${panel} tr[data-row="${value ?? collective}"]`).forEach((row) => row.classList.add("chosen"));
+}
+
 listeners.open.push(draw, () => showStep());
 listeners.step.push(showStep, () => { if (state.chosen) showDetails(); });
-listeners.choice.push(rememberChoice, markChosen, showDetails, () => dock.follow());
+listeners.choice.push(rememberChoice, markChosen, markRows, showDetails, () => dock.follow());
 window.addEventListener("hashchange", followHash);
 window.addEventListener("popstate", followHash);
 window.addEventListener("resize", () => dock.resized());
