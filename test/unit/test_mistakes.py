@@ -83,6 +83,12 @@ def test_mistakes_in_calls(mistake, message, module):
     assert str(refusal.value) == expected
 
 
+def test_names_of_values(context):
+    values = sdy.values(sdy.parse(PROGRAM, context))
+    with pytest.raises(sdy.UsageError, match=r"no value '%weigths': .*; did you mean '%weights'\?"):
+        values.find("%weigths")
+
+
 def test_modules_of_other_bindings_are_refused():
     jax = pytest.importorskip("jax")
     lowered = jax.jit(abs).lower(np.ones(2, np.float32))

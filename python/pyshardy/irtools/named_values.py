@@ -25,6 +25,7 @@ from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.discardable import as_text
 from mlir_sdy.host import inner_locations, ir, location_of
+from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.functions import (
     entry_block,
@@ -154,7 +155,7 @@ class NamedValues(Mapping[str, ir.Value]):
                 f"no value '{word}': expected a name in the text ('%5', '%scores'), 'arg2', "
                 "'result 0', the name of an argument, or a source line ('12', 'model.py:40')"
             )
-            raise UnknownValueError(error(message))
+            raise UnknownValueError(error(message + did_you_mean(word, self)))
         return values
 
     def _found(self, word: str) -> Iterator[ir.Value]:
