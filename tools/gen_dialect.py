@@ -30,6 +30,7 @@ from dialect_generator.declarations import Declarations, OperationDeclarations
 from dialect_generator.irdl import IrdlWriter
 from dialect_generator.layout import ODS, PIPELINE, PIPELINES, REFERENCE, ROOT
 from dialect_generator.option_types import option_types_source
+from dialect_generator.pass_stubs import pass_stubs
 from dialect_generator.pipelines import pipeline_reference, release_reference
 from dialect_generator.reference import reference
 from dialect_generator.stages import by_stage
@@ -48,6 +49,7 @@ def generate() -> dict[Path, str]:
         ODS / "tables.py": tables_source(declarations),
         ODS / "shard_tables.py": shard_tables_source(shard),
         PIPELINE / "pass_table.py": pass_table_source(declarations),
+        **pass_stubs(),
         PIPELINES / "option_types.py": option_types_source(),
         ODS / "attributes.py": attributes,
         ODS / "_sdy_names_gen.py": public_names([operations, attributes]),

@@ -15,4 +15,6 @@ sdy.explain(MODULE, hardware=3)  # wrong: reportArgumentType
 sdy.jax.trace(np.ones, 8, static_argnum=1)  # wrong: reportCallIssue
 print(sdy.values(MODULE)["%a"].typ)  # wrong: reportAttributeAccessIssue
 sdy.Mesh(["x", "y"])  # wrong: reportArgumentType
+sdy.passes.exporting.close_shardings(3)  # wrong: reportArgumentType
+sdy.passes.exporting.close_sharding(MODULE)  # wrong: reportAttributeAccessIssue
 print(sdy.AllGatherOpp)  # wrong: reportAttributeAccessIssue

@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TD = ROOT / "td"
 ODS = ROOT / "dialect" / "mlir_sdy" / "ods"
 PIPELINE = ROOT / "python" / "pyshardy" / "pipeline"
+PASSES = ROOT / "python" / "pyshardy" / "passes"
 PIPELINES = ROOT / "python" / "pyshardy" / "pipelines"
 REFERENCE = ROOT / "docs" / "reference"
 
