@@ -56,7 +56,7 @@ class Report:
         more = " + ?" if any(each.repetitions is None for each in self.program.collectives) else ""
         total = ("total", "", "", str(sum(counts.values())), "", "", f"{known:,}{more}")
         table = table_of(headings, rows, num_numeric=5, total=total)
-        self._printer.table("Collectives (bytes on each device)", table)
+        self._printer.table("Collectives of pyshardy's partitioner (bytes on each device)", table)
 
     def print_outputs(self, differences: Sequence[Difference] | None = None) -> None:
         """Print the types and shardings of the results, and their differences if given.
