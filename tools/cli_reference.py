@@ -22,6 +22,7 @@ sys.path[:0] = [str(ROOT / "dialect"), str(ROOT / "python")]
 from pyshardy.cli import explain, opt, run, run_flags, translate  # noqa: E402
 from pyshardy.cli.flags import FLAGS  # noqa: E402
 from pyshardy.cli.tool import Parser  # noqa: E402
+from pyshardy.lsp import main as lsp  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference" / "cli.md"
 
@@ -73,6 +74,7 @@ def page() -> str:
         "\n".join(_of_parser("sdy-explain", explain.__doc__, explain.parser())),
         "\n".join(_of_parser("sdy-translate", translate.__doc__, translate.parser())),
         "\n".join(_of_opt()),
+        "\n".join(_of_parser("sdy-lsp", lsp.__doc__, lsp.parser())),
     ]
     return HEAD + "\n".join(sections)
 

@@ -25,8 +25,10 @@ the explanation with the basic strategy is
 from __future__ import annotations
 
 import enum
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.model import (
@@ -239,22 +241,31 @@ def explain(record: Record, slot: int, inserted: tuple[str, ...] = ()) -> Explan
 
 # --- Propagated axes ------------------------------------------------------------------------------
 
+_Link: TypeAlias = "tuple[Gain | Root, tuple[int, int] | None, int]"
+
+_links: weakref.WeakKeyDictionary[Record, dict[tuple[int, int, AxisRef, int], _Link]] = (
+    weakref.WeakKeyDictionary()
+)
+"""The links of each record: the chains of most values of a deep model end in the same ones."""
+
 
 def _explain_axis(record: Record, slot: int, dim: int, axis: AxisRef) -> AxisExplanation:
     chain: list[Gain | Root] = []
     place: tuple[int, int] | None = (slot, dim)
     before = len(record)
+    links = _links.setdefault(record, {})
     while place is not None:
         if len(chain) == _MAX_STEPS:
             return AxisExplanation(dim, axis, tuple(chain), is_cut=True)
-        link, place, before = _link(record, *place, axis, before)
+        key = (*place, axis, before)
+        if key not in links:
+            links[key] = _link(record, *key)
+        link, place, before = links[key]
         chain.append(link)
     return AxisExplanation(dim, axis, tuple(chain))
 
 
-def _link(
-    record: Record, slot: int, dim: int, axis: AxisRef, before: int
-) -> tuple[Gain | Root, tuple[int, int] | None, int]:
+def _link(record: Record, slot: int, dim: int, axis: AxisRef, before: int) -> _Link:
     """Return the last link of an axis before a step, and the place and the step to go on with."""
     given = record.given(slot)
     axes = () if given is None else given.dim_shardings[dim].axes

@@ -248,6 +248,16 @@ def test_idle_axes_and_texts():
         assert "stablehlo.tanh" in text.text.splitlines()[line - 1]
 
 
+def test_lines_of_all_operations():
+    data = page_data(explained_file("transformer_train_sgd"), "train")
+    names = {node.number: node.name for node in data.nodes}
+    program = data.texts[0]
+    lines = program.text.splitlines()
+    kept = [each for each in program.lines if names[each.node].startswith("stablehlo.")]
+    assert len(kept) > 100
+    assert [each for each in kept if names[each.node] not in lines[each.line - 1]] == []
+
+
 def test_texts_with_many_replica_groups():
     """Groups of 256 devices are elided, so that the text that is shown can't be read."""
     text = """

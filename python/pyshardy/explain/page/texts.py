@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,11 @@ from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import operations_in
+
+_STATEMENT = re.compile(
+    r"\s*(?:%[^=]*=\s*)?(?:\"?[a-z_]\w*\.[a-z_][\w.]*|(?:module|return|call)\b)"
+)
+_SHORT_REDUCE = re.compile(r"\bstablehlo\.reduce\(.*\) applies ")
 
 _ELEMENTS = 32
 """The number of elements from which a constant is elided."""
@@ -60,15 +66,30 @@ def program_text(
         number_of: returns the number of an operation; None if it has none.
     """
     text = asm(module, large_elements_limit=_ELEMENTS)
-    numbers = (number_of(view.operation) for view in operations_in(module.operation))
-    # The same lines; with elided replica groups the text could not be read.
-    lines = zip(numbers, _lines_of_operations(asm(module)), strict=True)
-    found = (LineData(number, line) for number, line in lines if number is not None)
+    numbers = [number_of(view.operation) for view in operations_in(module.operation)]
+    lines = list(_statements(text))
+    if len(lines) != len(numbers):  # an operation whose syntax `_statements` doesn't know
+        # The same lines; with elided replica groups the text could not be read.
+        lines = list(_lines_of_operations(asm(module)))
+    numbered = zip(numbers, lines, strict=True)
+    found = (LineData(number, line) for number, line in numbered if number is not None)
     return TextData(name, text, tuple(found))
 
 
+def _statements(text: str) -> Iterator[int]:
+    """Yield the line of each operation of a text, as far as lines tell, without parsing it.
+
+    An operation begins a line. A `stablehlo.reduce` in its short form stands for two more.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        if _STATEMENT.match(line):
+            yield number
+            if _SHORT_REDUCE.search(line):
+                yield from (number, number)
+
+
 def _lines_of_operations(text: str) -> Iterator[int]:
-    """Yield the line of each operation of a text, in the order of the text."""
+    """Yield the line of each operation of a text, in the order of the text, by parsing it."""
     module = parse(text, Context(), "text")
     for view in operations_in(module.operation):
         place = location_of(view.operation.location)
