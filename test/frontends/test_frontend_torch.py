@@ -12,6 +12,7 @@ from torch.utils import _pytree
 import pyshardy as sdy
 from mlir_sdy.diagnostics import PassError, UsageError
 from mlir_sdy.values import argument_shardings
+from pyshardy.explain.page.scopes import scopes_of
 
 MESH = sdy.Mesh.of({"data": 2, "model": 4})
 
@@ -239,6 +240,26 @@ def test_operations_lead_to_the_source_of_the_user():
     places = {one.location for one in partitioned(traced).collectives}
     assert {place.filename for place in places} == {__file__}
     assert {place.line for place in places} <= {first_line + 1, first_line + 2}
+
+
+def test_operations_have_the_scopes_of_their_modules():
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up = nn.Linear(4, 4)
+
+        def forward(self, x):
+            return x + torch.tanh(self.up(x))
+
+    model = nn.Sequential(nn.Sequential(Layer(), Layer()), nn.Linear(4, 4))
+    traced = sdy.torch.trace(model, torch.ones(2, 4), mesh=MESH)
+    body = entry_of(traced.module).regions[0].blocks[0].operations
+    found = {(op.operation.name, scopes_of(op.operation.location)) for op in body}
+    for layer in ("0.0", "0.1"):
+        assert ("stablehlo.dot_general", (layer, "up")) in found
+        assert ("stablehlo.tanh", (layer,)) in found
+    assert ("stablehlo.dot_general", ("1",)) in found
+    assert "pyshardy.scope" not in sdy.asm(traced.module)
 
 
 # --- Errors -------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 | `signature` | the arguments and results of an exported program           |
 | `patterns`  | shardings of arguments by name patterns                    |
 | `frames`    | source locations                                           |
+| `scopes`    | the modules of operations, in locations                    |
 | `failures`  | errors for failures of PyTorch and its importer            |
 | `arrays`    | conversion of tensors to NumPy arrays and back             |
 """

@@ -29,6 +29,7 @@ from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.frames import frames_outside, place_of
 from pyshardy.frontends.torch.patterns import Axes, match
+from pyshardy.frontends.torch.scopes import frame_of, name_locations
 from pyshardy.frontends.torch.signature import drop_constants, signature_of
 from pyshardy.frontends.torch.traced import TracedModule
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
@@ -94,6 +95,7 @@ def trace(
     except NotImplementedError as refusal:
         raise PassError(error(f"cannot import the PyTorch program: {refusal}")) from None
     imported = parse(text, context or Context())
+    name_locations(imported)
     _replace_constants(imported)
     _check_dialects(imported)
     names = signature.arguments
@@ -131,7 +133,8 @@ def _locate_in_source_of_user(program: ExportedProgram) -> None:
     folder = _folder_of_torch()
     for node in program.graph.nodes:
         if trace := node.meta.get("stack_trace"):
-            node.meta["stack_trace"] = frames_outside(trace, folder)
+            scope = frame_of(node.meta.get("nn_module_stack"), node.name)
+            node.meta["stack_trace"] = scope + frames_outside(trace, folder)
 
 
 def _folder_of_torch() -> str:
