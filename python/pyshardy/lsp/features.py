@@ -37,10 +37,12 @@ def diagnostics(document: Document, problems: Iterable[Problem]) -> list[types.D
     """Return the problems of a document for the editor."""
     found: list[types.Diagnostic] = []
     for problem in problems:
-        if problem.filename and not is_same_file(problem.filename, document.path):
-            continue
         message = "\n".join([problem.message, *(f"note: {note}" for note in problem.notes)])
-        where = document.word_at(problem.line, problem.column)
+        line, column = problem.line, problem.column
+        if problem.filename and not is_same_file(problem.filename, document.path):
+            # In the source that the program was traced from, which may not be open.
+            message, line, column = f"{problem.filename}:{line}: {message}", 1, 1
+        where = document.word_at(line, column)
         severity = _SEVERITIES[problem.severity]
         found.append(types.Diagnostic(where, message, severity=severity, source=SOURCE))
     return found

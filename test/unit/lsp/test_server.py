@@ -161,6 +161,16 @@ async def test_a_mistake_and_its_correction(client):
 
 
 @pytest.mark.asyncio
+async def test_a_problem_in_the_source_of_a_traced_program(client):
+    text = PROGRAM.replace("tensor<8x16xf32> {", "tensor<9x16xf32> {", 1)
+    text = text.replace("(tensor<8x16xf32>,", "(tensor<9x16xf32>,").replace("8x32", "9x32")
+    text = text.replace('[{"data"}, {}]>}', '[{"data"}, {}]>} loc("model.py":7:1)', 1)
+    problems = await open_document(client, text)
+    assert "model.py:7: argument 0 of @main" in problems[0].message
+    assert problems[0].range.start == types.Position(0, 0)
+
+
+@pytest.mark.asyncio
 async def test_completion(client):
     text = PROGRAM.replace('[{"data"}, {}]', '[{"", {}]').replace("pipeline", "")
     await open_document(client, text)
