@@ -30,7 +30,7 @@ class Model(torch.nn.Module):
 
 
 def names_of_the_user():
-    """What the pages call yours."""
+    """Return the names that the pages call yours."""
     parameters = {"w": jax.ShapeDtypeStruct((8, 16), jnp.float32)}
     return {
         "step": lambda parameters, batch: {

@@ -37,11 +37,14 @@ from pyshardy.irtools.source_text import text_of
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
 from pyshardy.irtools.tags import tagged, tags_of, untagged
 
-_DEFINITION = re.compile(
-    r"^\s*(%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*|\)\s*applies\s", re.M
+DEFINITION = re.compile(
+    r"^\s*(?P<names>%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=\s*|\)\s*applies\s", re.M
 )
 """The names of results in a line, or a `stablehlo.reduce` in its short form without a body."""
-_FUNCTION = re.compile(r"\bfunc\.func\b[^@{]*@(?:\"[^\"]*\"|[\w$.-]+)\s*\(")
+
+FUNCTION = re.compile(r"\bfunc\.func\b[^@{]*@(?:\"[^\"]*\"|[\w$.-]+)\s*\(")
+"""The beginning of a function, up to its arguments."""
+
 _ARGUMENT = re.compile(r"(%[\w$.-]+)\s*:")
 _PLACE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
 _RESULT = re.compile(r"result (\d+)|result\[(\d+)\]")
@@ -212,11 +215,11 @@ class NamedValues(Mapping[str, ir.Value]):
         text = self._text
         lines = [0, *(found.end() for found in re.finditer("\n", text))]
         definitions: dict[str, _Definition] = {}
-        for maker, found in enumerate(_DEFINITION.finditer(text)):
+        for maker, found in enumerate(DEFINITION.finditer(text)):
             index = 0
             line = bisect.bisect(lines, found.end())
             column = found.end() - lines[line - 1] + 1
-            for name in re.split(r"\s*,\s*", found[1] or ""):
+            for name in re.split(r"\s*,\s*", found["names"] or ""):
                 plain, _, count = name.partition(":")
                 definitions.setdefault(plain, _Definition(maker, index, line, column))
                 index += int(count or 1)
@@ -227,7 +230,7 @@ class NamedValues(Mapping[str, ir.Value]):
     def _argument_names(self) -> dict[str, int]:
         """The positions of the arguments of the entry by their names in the text."""
         text = self._text
-        functions = [_signature(text, found.end()) for found in _FUNCTION.finditer(text)]
+        functions = [_signature(text, found.end()) for found in FUNCTION.finditer(text)]
         main = next((each for each in functions if each[0] == "main"), None)
         chosen = main or (functions[0] if len(functions) == 1 else ("", []))
         return {name: index for index, name in enumerate(chosen[1])}
@@ -242,7 +245,7 @@ class NamedValues(Mapping[str, ir.Value]):
     def _makers(self) -> Mapping[int, ir.Operation]:
         """The operations that now stand for those with results in the text, by their numbers."""
         makers = _operations_with_results(self._module)
-        num_definitions = sum(1 for _ in _DEFINITION.finditer(self._text))
+        num_definitions = sum(1 for _ in DEFINITION.finditer(self._text))
         if self._num_marks == num_definitions:
             marked: dict[int, ir.Operation] = {}
             for operation in makers:

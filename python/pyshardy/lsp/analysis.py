@@ -26,7 +26,7 @@ from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import get_sharding
 from pyshardy.cli.split_input import split_input
 from pyshardy.explain.program import ExplainedProgram, explain_program
-from pyshardy.irtools.named_values import name_of
+from pyshardy.irtools.named_values import DEFINITION, FUNCTION, name_of
 from pyshardy.irtools.tags import tagged, tags_of
 from pyshardy.irtools.tensor_types import element_bytes, shape_of, with_shape
 from pyshardy.lsp.facts import CollectiveFact, Facts, Problem, ValueFact
@@ -176,7 +176,7 @@ def _mark(module: ir.Module) -> set[_Slot]:
 def _places(text: str, first_line: int) -> dict[_Slot, _Place]:
     """Return the definitions in a text by the numbers of their operations and values."""
     makers = sorted(
-        [*_FUNCTION.finditer(text), *_STATEMENT.finditer(text)], key=lambda found: found.end()
+        [*FUNCTION.finditer(text), *DEFINITION.finditer(text)], key=lambda found: found.end()
     )
     counts = {name.start: name for name in TextIndex(text).names if name.is_definition}
     lines = [0, *(found.end() for found in re.finditer("\n", text))]
@@ -195,16 +195,9 @@ def _places(text: str, first_line: int) -> dict[_Slot, _Place]:
     return places
 
 
-_FUNCTION = re.compile(r"\bfunc\.func\b[^@{\n]*@(?:\"[^\"]*\"|[\w$.-]+)\s*\(")
-_STATEMENT = re.compile(
-    r"^\s*(?P<names>%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*)\s*=(?!=)|\)\s*applies\s", re.M
-)
-"""An operation with results, or a `stablehlo.reduce` in its short form without a body."""
-
-
 def _defined_by(text: str, maker: re.Match[str]) -> Iterator[int]:
     """Yield the offsets of the names that an operation or a function defines."""
-    if maker.re is _STATEMENT:
+    if maker.re is DEFINITION:
         if maker["names"]:
             for name in re.finditer(r"%[\w$.-]+", maker["names"]):
                 yield maker.start("names") + name.start()
