@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "dialect"), str(ROOT / "python")]
 
+from generated_files import write_or_check  # noqa: E402
 from pyshardy.cli import explain, opt, run, run_flags, translate  # noqa: E402
 from pyshardy.cli.flags import FLAGS  # noqa: E402
 from pyshardy.cli.tool import Parser  # noqa: E402
@@ -116,13 +117,8 @@ def main() -> int:
     """Write or check the page; return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="fail if the page differs")
-    if parser.parse_args().check:
-        if PAGE.read_text(encoding="utf-8") == page():
-            return 0
-        print(f"{PAGE} is out of date: run tools/cli_reference.py", file=sys.stderr)
-        return 1
-    PAGE.write_text(page(), encoding="utf-8")
-    return 0
+    check = parser.parse_args().check
+    return write_or_check({PAGE: page()}, check=check, tool="cli_reference.py")
 
 
 if __name__ == "__main__":

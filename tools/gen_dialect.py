@@ -28,7 +28,7 @@ from dialect_generator.attributes import AttributeClasses
 from dialect_generator.bindings import enum_builders, operation_classes, public_names
 from dialect_generator.declarations import Declarations, OperationDeclarations
 from dialect_generator.irdl import IrdlWriter
-from dialect_generator.layout import ODS, PIPELINE, PIPELINES, REFERENCE, ROOT
+from dialect_generator.layout import ODS, PIPELINE, PIPELINES, REFERENCE
 from dialect_generator.option_types import option_types_source
 from dialect_generator.pass_stubs import pass_stubs
 from dialect_generator.pipelines import pipeline_reference, release_reference
@@ -36,6 +36,7 @@ from dialect_generator.reference import reference
 from dialect_generator.stages import by_stage
 from dialect_generator.tablegen import INSTALL, MissingToolError
 from dialect_generator.tables import pass_table_source, shard_tables_source, tables_source
+from generated_files import write_or_check
 
 
 def generate() -> dict[Path, str]:
@@ -84,20 +85,7 @@ def main() -> int:
     except MissingToolError as error:
         print(f"{error}\n{INSTALL}", file=sys.stderr)
         return 2
-    stale = [
-        path
-        for path, text in files.items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
-    for path in stale:
-        print(path.relative_to(ROOT))
-        if not check:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(files[path], encoding="utf-8")
-    if check and stale:
-        print("differ from td/; run tools/gen_dialect.py", file=sys.stderr)
-        return 1
-    return 0
+    return write_or_check(files, check=check, tool="gen_dialect.py")
 
 
 if __name__ == "__main__":

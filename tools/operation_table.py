@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "dialect"), str(ROOT / "python")]
 
+from generated_files import write_or_check  # noqa: E402
 from pyshardy.partition.local.conversions import retype_only  # noqa: E402
 from pyshardy.partition.op_facts.record import PartitionRecord, records_by_family  # noqa: E402
 
@@ -123,14 +124,8 @@ def main() -> int:
     """Run the command line, and return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; fail if it differs")
-    text = page()
-    if not parser.parse_args().check:
-        PAGE.write_text(text, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        name = PAGE.relative_to(ROOT)
-        print(f"{name} differs from the records; run tools/operation_table.py", file=sys.stderr)
-        return 1
-    return 0
+    check = parser.parse_args().check
+    return write_or_check({PAGE: page()}, check=check, tool="operation_table.py")
 
 
 if __name__ == "__main__":

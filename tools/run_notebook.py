@@ -22,6 +22,8 @@ from IPython.core.displayhook import CapturingDisplayHook
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from generated_files import write_or_check
+
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK = ROOT / "docs" / "notebooks" / "tour.ipynb"
 PAGE = NOTEBOOK.with_suffix(".md")
@@ -101,19 +103,7 @@ def main() -> int:
         NOTEBOOK: json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n",
         PAGE: page(cells),
     }
-    stale = [
-        path
-        for path, text in files.items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
-    for path in stale:
-        print(path.relative_to(ROOT))
-        if not check:
-            path.write_text(files[path], encoding="utf-8")
-    if check and stale:
-        print("differ from what the cells output; run tools/run_notebook.py", file=sys.stderr)
-        return 1
-    return 0
+    return write_or_check(files, check=check, tool="run_notebook.py")
 
 
 if __name__ == "__main__":

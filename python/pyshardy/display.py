@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import html
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -77,14 +78,14 @@ class Table:
         return table
 
 
-class Displayed:
+class Displayed(ABC):
     """Base of values that are displayed by a summary in one line, and by tables."""
 
     __slots__ = ()
 
+    @abstractmethod
     def summary(self) -> str:
         """Return a description in one line."""
-        raise NotImplementedError
 
     def tables(self) -> Iterable[Table]:
         """Return the tables of the value; none if the summary says all."""
